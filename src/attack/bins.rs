@@ -1,0 +1,161 @@
+//! A division of the values of a score: atoms and symbols by themselves, the rest by quantiles.
+
+use std::collections::HashMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::cell::Cell;
+
+/// Quantile bins of the middle; the tails have geometric ones in addition.
+const MIDDLE: usize = 256;
+/// Fewer values than this make no bin.
+const LEAST: usize = 8;
+/// A number or symbol that occurs this often in the sample is an atom.
+const REPEATS: usize = 4;
+/// At most so many atoms and symbols, the most frequent ones.
+const MOST_ATOMS: usize = 4096;
+
+/// Bins over numbers and symbols.
+///
+/// Numbers fall between `edges` (a bin begins at its edge); an atom `a` is the bin from `a` to the next larger float. Then follow one bin for
+/// each known symbol and a last one for all others.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Bins {
+    edges: Vec<f64>,
+    symbols: Vec<Cell>,
+}
+
+impl Bins {
+    /// Divides a sample of scores, both sides together.
+    #[must_use]
+    pub fn learn(sample: &[Cell]) -> Self {
+        let mut numbers: Vec<f64> = Vec::with_capacity(sample.len());
+        let mut seen: HashMap<u64, (Cell, usize)> = HashMap::new();
+        for &cell in sample {
+            match cell.as_number() {
+                Some(number) => numbers.push(number + 0.0),
+                None => seen.entry(cell.key()).or_insert((cell, 0)).1 += 1,
+            }
+        }
+        let mut symbols: Vec<(Cell, usize)> = seen.into_values().filter(|(_, times)| *times >= REPEATS).collect();
+        keep_most_frequent(&mut symbols, |cell| cell.key());
+        symbols.sort_unstable_by_key(|(cell, _)| cell.key());
+        numbers.sort_unstable_by(f64::total_cmp);
+        Self { edges: edges(&numbers), symbols: symbols.into_iter().map(|(cell, _)| cell).collect() }
+    }
+
+    /// Number of bins.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.edges.len() + 1 + self.symbols.len() + 1
+    }
+
+    /// Number of bins that hold numbers; they come first, in order.
+    #[must_use]
+    pub fn numeric(&self) -> usize {
+        self.edges.len() + 1
+    }
+
+    /// The beginnings of all numeric bins but the first.
+    #[must_use]
+    pub fn edges(&self) -> &[f64] {
+        &self.edges
+    }
+
+    /// The symbols with a bin of their own.
+    #[must_use]
+    pub fn symbols(&self) -> &[Cell] {
+        &self.symbols
+    }
+
+    /// Whether a numeric bin holds a single value.
+    #[must_use]
+    pub fn is_atom(&self, bin: usize) -> bool {
+        bin > 0 && bin < self.edges.len() && self.edges[bin] == self.edges[bin - 1].next_up()
+    }
+
+    /// The bin of a score.
+    #[inline]
+    #[must_use]
+    pub fn index(&self, cell: Cell) -> usize {
+        match cell.as_number() {
+            Some(number) => self.edges.partition_point(|edge| *edge <= number),
+            None => {
+                let key = cell.key();
+                let place = self.symbols.binary_search_by_key(&key, |symbol| symbol.key());
+                self.numeric() + place.unwrap_or(self.symbols.len())
+            }
+        }
+    }
+}
+
+/// Keeps the most frequent atoms; ties are broken by key, so that the outcome does not depend on any order.
+fn keep_most_frequent<T: Copy>(atoms: &mut Vec<(T, usize)>, key: impl Fn(T) -> u64) {
+    if atoms.len() > MOST_ATOMS {
+        atoms.sort_unstable_by_key(|(atom, times)| (std::cmp::Reverse(*times), key(*atom)));
+        atoms.truncate(MOST_ATOMS);
+    }
+}
+
+/// The edges for sorted numbers.
+fn edges(sorted: &[f64]) -> Vec<f64> {
+    let mut edges = Vec::new();
+    let mut atoms: Vec<(f64, usize)> = Vec::new();
+    for run in sorted.chunk_by(|a, b| a == b) {
+        if run.len() >= REPEATS {
+            atoms.push((run[0], run.len()));
+        }
+    }
+    keep_most_frequent(&mut atoms, f64::to_bits);
+    for (atom, _) in atoms {
+        edges.extend([atom, atom.next_up()]);
+    }
+    let n = sorted.len();
+    // Quantiles in the middle, masses of 8, 16, 32 … at both ends.
+    let middle = MIDDLE.min(n / LEAST).max(1);
+    edges.extend((1..middle).map(|j| sorted[j * n / middle]));
+    let tails = std::iter::successors(Some(LEAST), |tail| Some(tail * 2)).take_while(|tail| *tail < n / 4);
+    edges.extend(tails.flat_map(|tail| [sorted[tail], sorted[n - tail]]));
+    edges.sort_unstable_by(f64::total_cmp);
+    edges.dedup();
+    edges
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn atoms_and_symbols_have_bins_of_their_own() {
+        let bottom = Cell::symbol("⊥");
+        let mut sample = vec![bottom; 10];
+        sample.extend([Cell::number(0.0); 50]);
+        sample.extend((1..1000).map(|i| Cell::number(f64::from(i) / 1000.0 - 0.5)));
+        let bins = Bins::learn(&sample);
+        let zero = bins.index(Cell::number(0.0));
+        assert!(bins.is_atom(zero));
+        assert_eq!(zero, bins.index(Cell::number(-0.0)));
+        assert_ne!(zero, bins.index(Cell::number(f64::MIN_POSITIVE)));
+        assert_ne!(zero, bins.index(Cell::number(-f64::MIN_POSITIVE)));
+        assert_eq!(bins.index(bottom), bins.numeric());
+        assert_eq!(bins.index(Cell::symbol("never seen")), bins.len() - 1);
+        assert_eq!(bins.index(Cell::number(f64::NEG_INFINITY)), 0);
+        assert_eq!(bins.index(Cell::number(f64::INFINITY)), bins.numeric() - 1);
+    }
+
+    #[test]
+    fn every_value_has_a_bin_even_without_a_sample() {
+        let bins = Bins::learn(&[]);
+        assert!(bins.index(Cell::number(3.0)) < bins.len());
+        assert!(bins.index(Cell::symbol("x")) < bins.len());
+    }
+
+    #[test]
+    fn tails_are_divided_finely() {
+        let sample: Vec<Cell> = (0..100_000).map(|i| Cell::number(f64::from(i))).collect();
+        let bins = Bins::learn(&sample);
+        assert_eq!(bins.edges()[0], 8.0);
+        assert_eq!(bins.edges()[1], 16.0);
+        assert_eq!(*bins.edges().last().unwrap(), 99_992.0);
+    }
+}

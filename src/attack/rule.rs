@@ -1,0 +1,231 @@
+//! A guess rule: which outputs the attacker takes for D, which for D', and which say nothing.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::bins::Bins;
+use super::score::Score;
+use crate::cell::{Brief, Cell, Rows};
+
+/// What a rule answers to an output.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Answer {
+    /// It came from D.
+    Left,
+    /// It came from D'.
+    Right,
+    /// No guess.
+    #[default]
+    Abstain,
+}
+
+/// How often a rule gave each answer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Answers {
+    /// Guessed D.
+    pub left: u64,
+    /// Guessed D'.
+    pub right: u64,
+    /// Did not guess.
+    pub abstained: u64,
+}
+
+impl Answers {
+    fn add(&mut self, answer: Answer, times: u64) {
+        match answer {
+            Answer::Left => self.left += times,
+            Answer::Right => self.right += times,
+            Answer::Abstain => self.abstained += times,
+        }
+    }
+}
+
+/// A frozen rule over one score. Bins with the same answer are merged, so judging is fast and reading is easy.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GuessRule {
+    score: Score,
+    /// Where the answer to numbers changes; `answers` has one more entry.
+    edges: Vec<f64>,
+    answers: Vec<Answer>,
+    /// Answers to known symbols, sorted by key.
+    symbols: Vec<(Cell, Answer)>,
+    /// The answer to all other symbols.
+    other: Answer,
+}
+
+impl GuessRule {
+    /// The rule that gives these answers to the bins of a score.
+    #[must_use]
+    pub fn new(score: Score, bins: &Bins, answers: &[Answer]) -> Self {
+        let (mut edges, mut merged) = (Vec::new(), vec![answers[0]]);
+        for (edge, answer) in bins.edges().iter().zip(&answers[1..]) {
+            if merged.last() != Some(answer) {
+                edges.push(*edge);
+                merged.push(*answer);
+            }
+        }
+        let other = answers[bins.len() - 1];
+        let of_symbols = bins.symbols().iter().copied().zip(answers[bins.numeric()..].iter().copied());
+        let symbols = of_symbols.filter(|(_, answer)| *answer != other).collect();
+        Self { score, edges, answers: merged, symbols, other }
+    }
+
+    /// `r`: how many of the two answers the rule ever gives.
+    #[must_use]
+    pub fn regions(&self) -> u8 {
+        let gives = |wanted| {
+            self.other == wanted || self.answers.contains(&wanted) || self.symbols.iter().any(|(_, answer)| *answer == wanted)
+        };
+        u8::from(gives(Answer::Left)) + u8::from(gives(Answer::Right))
+    }
+
+    /// The answers to all rows.
+    #[must_use]
+    pub fn answers(&self, rows: &Rows) -> Answers {
+        if self.score == Score::Output {
+            return self.answers_to(rows.cells());
+        }
+        let mut scores = Vec::with_capacity(rows.len());
+        self.score.map(rows, &mut scores);
+        self.answers_to(&scores)
+    }
+
+    fn answers_to(&self, scores: &[Cell]) -> Answers {
+        const FEW: usize = 12;
+        let mut answers = Answers::default();
+        let numbers = scores.iter().filter(|score| !score.raw().is_nan()).count() as u64;
+        if self.edges.len() <= FEW {
+            // Counting one edge at a time has no branches; symbols are NaN and count nowhere.
+            let mut beyond = numbers;
+            for (edge, answer) in self.edges.iter().zip(&self.answers) {
+                let above = scores.iter().filter(|score| score.raw() >= *edge).count() as u64;
+                answers.add(*answer, beyond - above);
+                beyond = above;
+            }
+            answers.add(self.answers.last().copied().unwrap_or_default(), beyond);
+        } else {
+            for number in scores.iter().filter_map(|score| score.as_number()) {
+                answers.add(self.answers[self.edges.partition_point(|edge| *edge <= number)], 1);
+            }
+        }
+        if numbers < scores.len() as u64 {
+            for score in scores.iter().filter(|score| score.as_number().is_none()) {
+                let place = self.symbols.binary_search_by_key(&score.key(), |(symbol, _)| symbol.key());
+                answers.add(place.map_or(self.other, |place| self.symbols[place].1), 1);
+            }
+        }
+        answers
+    }
+
+    /// The conditions for one answer, as a person would say them.
+    fn conditions(&self, wanted: Answer) -> Vec<String> {
+        let score = &self.score;
+        let mut conditions = Vec::new();
+        for (index, answer) in self.answers.iter().enumerate() {
+            if *answer != wanted {
+                continue;
+            }
+            let from = index.checked_sub(1).map(|below| self.edges[below]);
+            let to = self.edges.get(index).copied();
+            conditions.push(match (from, to) {
+                (None, None) => format!("{score} is any number"),
+                (None, Some(to)) => format!("{score} < {}", Brief(to)),
+                (Some(from), None) => format!("{score} ≥ {}", Brief(from)),
+                (Some(from), Some(to)) if from.next_up() == to => format!("{score} = {}", Brief(from)),
+                (Some(from), Some(to)) => format!("{} ≤ {score} < {}", Brief(from), Brief(to)),
+            });
+        }
+        let symbols = self.symbols.iter().filter(|(_, answer)| *answer == wanted);
+        conditions.extend(symbols.map(|(symbol, _)| format!("{score} is {symbol}")));
+        if self.other == wanted {
+            conditions.push(format!("{score} is any other symbol"));
+        }
+        conditions
+    }
+}
+
+impl fmt::Display for GuessRule {
+    /// `left if y < 0; right if y ≥ 1 or y is ⊥; otherwise no guess`
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const SHOWN: usize = 4;
+        let mut parts = Vec::new();
+        for (answer, name) in [(Answer::Left, "left"), (Answer::Right, "right")] {
+            let conditions = self.conditions(answer);
+            if conditions.is_empty() {
+                continue;
+            }
+            let mut text = conditions.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(" or ");
+            if conditions.len() > SHOWN {
+                text = format!("{text} or in {} more cases", conditions.len() - SHOWN);
+            }
+            parts.push(format!("{name} if {text}"));
+        }
+        parts.push(if parts.is_empty() { "never guesses".to_owned() } else { "otherwise no guess".to_owned() });
+        f.write_str(&parts.join("; "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rows(cells: &[Cell]) -> Rows {
+        let mut rows = Rows::new(1);
+        rows.resize(cells.len());
+        for (row, cell) in rows.iter_mut().zip(cells) {
+            row[0] = *cell;
+        }
+        rows
+    }
+
+    fn rule(many_edges: bool) -> (GuessRule, Vec<Cell>) {
+        let bottom = Cell::symbol("⊥");
+        let mut sample: Vec<Cell> = (0..4000).map(|i| Cell::number(f64::from(i))).collect();
+        sample.extend([bottom; 50]);
+        let bins = Bins::learn(&sample);
+        let answers: Vec<Answer> = (0..bins.len())
+            .map(|bin| match bin {
+                _ if bin == bins.numeric() => Answer::Right,
+                _ if many_edges && bin % 3 == 0 => Answer::Left,
+                _ if !many_edges && bin < 10 => Answer::Left,
+                _ if !many_edges && bin > 100 && bin < bins.numeric() => Answer::Right,
+                _ => Answer::Abstain,
+            })
+            .collect();
+        let expected = GuessRule::new(Score::Output, &bins, &answers);
+        sample.push(Cell::symbol("unknown"));
+        (expected, sample)
+    }
+
+    #[test]
+    fn fast_and_plain_counting_agree() {
+        for many in [false, true] {
+            let (rule, sample) = rule(many);
+            let mut plain = Answers::default();
+            for cell in &sample {
+                let answer = match cell.as_number() {
+                    Some(x) => rule.answers[rule.edges.iter().filter(|edge| **edge <= x).count()],
+                    None => rule.symbols.iter().find(|(symbol, _)| symbol == cell).map_or(rule.other, |(_, answer)| *answer),
+                };
+                plain.add(answer, 1);
+            }
+            assert_eq!(rule.answers(&rows(&sample)), plain);
+            assert_eq!(rule.edges.len() > 12, many);
+            assert_eq!(rule.regions(), 2);
+        }
+    }
+
+    #[test]
+    fn a_rule_reads_as_a_sentence() {
+        let bins = Bins::learn(&(0..64).map(|i| Cell::number(f64::from(i))).collect::<Vec<_>>());
+        let mut answers = vec![Answer::Abstain; bins.len()];
+        answers[0] = Answer::Left;
+        let text = GuessRule::new(Score::Output, &bins, &answers).to_string();
+        assert_eq!(text, "left if y < 8; otherwise no guess");
+        let silent = GuessRule::new(Score::WholeRow, &bins, &vec![Answer::Abstain; bins.len()]);
+        assert_eq!(silent.to_string(), "never guesses");
+        assert_eq!(silent.regions(), 0);
+    }
+}

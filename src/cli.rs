@@ -1,0 +1,110 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::run::{Settings, Until};
+use crate::spec::Confidence;
+
+/// Does a differentially private mechanism leak more than it claims?
+#[derive(Parser)]
+#[command(version, about, after_help = EXIT_CODES)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+const EXIT_CODES: &str = "Exit codes: 0 every verdict as expected; 1 wrong usage, a bad audit file or an unwritable result; \
+2 a verdict differs from what was expected; 3 inconclusive with --require-power; 5 a mechanism could not be run; 70 internal error.";
+
+/// The subcommands.
+#[derive(Subcommand)]
+pub enum Command {
+    /// Run audits and compare the verdicts with what they should be
+    Run(RunArgs),
+    /// List the audits, or the mechanisms that audit files can name
+    List(ListArgs),
+    /// Show one audit: claim, parameters, pairs
+    Show(ShowArgs),
+}
+
+/// Arguments of `run`.
+#[derive(Args)]
+pub struct RunArgs {
+    /// Audit files, or folders that hold some
+    #[arg(default_value = "audits")]
+    pub paths: Vec<PathBuf>,
+    /// Draws per pair, instead of what the audit files say (10,000,000 if they say nothing)
+    #[arg(long, value_name = "N", value_parser = draws)]
+    pub draws: Option<u64>,
+    /// The seed of all random streams; the same seed gives the same report
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub seed: u64,
+    /// The confidence with which all bounds of the run hold together
+    #[arg(long, value_name = "P", default_value = "0.999")]
+    pub confidence: Confidence,
+    /// Spend the whole budget for the tightest bounds, or stop as soon as a claim is refuted
+    #[arg(long, value_enum, default_value_t)]
+    pub until: Until,
+    /// Worker threads; all cores if absent
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub threads: Option<u16>,
+    /// Where the CSV report goes
+    #[arg(long, value_name = "FILE", default_value = "results/audit.csv")]
+    pub csv: PathBuf,
+    /// Only audits whose name, mechanism or file contains this text
+    #[arg(long, value_name = "TEXT")]
+    pub filter: Option<String>,
+    /// Fail (exit code 3) when an audit is inconclusive
+    #[arg(long)]
+    pub require_power: bool,
+    /// No progress and no table; only the report file and the exit code
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+impl RunArgs {
+    /// The settings of the run.
+    #[must_use]
+    pub fn settings(&self) -> Settings {
+        Settings { draws: self.draws, seed: self.seed, confidence: self.confidence, until: self.until }
+    }
+}
+
+/// Arguments of `list`.
+#[derive(Args)]
+pub struct ListArgs {
+    /// Audit files, or folders that hold some
+    #[arg(default_value = "audits")]
+    pub paths: Vec<PathBuf>,
+    /// Only audits whose name, mechanism or file contains this text
+    #[arg(long, value_name = "TEXT")]
+    pub filter: Option<String>,
+    /// List the registered mechanisms instead
+    #[arg(long)]
+    pub mechanisms: bool,
+}
+
+/// Arguments of `show`.
+#[derive(Args)]
+pub struct ShowArgs {
+    /// The audit's name, a part of it, or its file
+    pub audit: String,
+    /// Where to look for audits
+    #[arg(default_value = "audits")]
+    pub paths: Vec<PathBuf>,
+}
+
+/// A number of draws: plain, with underscores, or like `2e7`.
+fn draws(text: &str) -> Result<u64, String> {
+    const MOST: f64 = 1e12;
+    let plain = text.replace('_', "");
+    let number: f64 = plain.parse().map_err(|_| "must be a whole number like 20000 or 2e7".to_owned())?;
+    if number.fract() != 0.0 || !(1.0..=MOST).contains(&number) {
+        return Err(format!("must be a whole number from 1 to {MOST:e}"));
+    }
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // checked above
+    Ok(number as u64)
+}

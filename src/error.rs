@@ -1,0 +1,90 @@
+//! What can go wrong, said so that it can be mended: which file, which key, which value, what to do.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+/// A problem in an audit file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SpecError {
+    /// The file.
+    pub file: PathBuf,
+    /// Key, value and remedy.
+    pub message: String,
+}
+
+impl SpecError {
+    /// A problem in this file.
+    #[must_use]
+    pub fn new(file: &Path, message: impl Into<String>) -> Self {
+        Self { file: file.to_owned(), message: message.into() }
+    }
+}
+
+impl fmt::Display for SpecError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.file.display(), self.message)
+    }
+}
+
+/// Why a mechanism could not be run.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum TargetError {
+    /// It gave fewer or more outputs than were asked for.
+    #[error("asked for {asked} outputs, got {got}")]
+    WrongCount {
+        /// How many were asked for.
+        asked: usize,
+        /// How many came.
+        got: usize,
+    },
+}
+
+/// Why a command failed.
+#[derive(Debug, Error)]
+pub enum Error {
+    /// Bad audit files, all of them.
+    #[error("{}", listing(.0))]
+    Spec(Vec<SpecError>),
+    /// No audit file at the given paths.
+    #[error("no audit file (*.toml) at {place}; name a file or a folder that has some")]
+    NoAudits {
+        /// The paths.
+        place: String,
+    },
+    /// A filter or a name that no audit matches.
+    #[error("no audit matches '{pattern}'; `dp-audit list` shows what there is")]
+    NoMatch {
+        /// The filter.
+        pattern: String,
+    },
+    /// A name that several audits match.
+    #[error("'{pattern}' matches several audits: {}; give one name in full", .names.join(", "))]
+    Ambiguous {
+        /// The name as given.
+        pattern: String,
+        /// What it matches.
+        names: Vec<String>,
+    },
+    /// A result file that cannot be written.
+    #[error("cannot write {}: {source}; choose another place, for example with --csv", .path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// The reason.
+        source: std::io::Error,
+    },
+    /// The worker threads could not be started.
+    #[error("cannot start {threads} worker threads: {reason}; choose fewer with --threads")]
+    Threads {
+        /// How many.
+        threads: usize,
+        /// The reason.
+        reason: String,
+    },
+}
+
+fn listing(errors: &[SpecError]) -> String {
+    errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+}

@@ -1,0 +1,165 @@
+//! A query's answer plus noise.
+//!
+//! *Claim*: Laplace and discrete Laplace with scale `Δ/ε` are ε-DP, exactly; Gaussian as its calibration says.
+//! *Neighbours*: those under which `Δ` is the query's sensitivity.
+//! *The bug*, one parameter away: `scale_factor` below 1 adds too little noise, and the true ε is `ε / scale_factor`;
+//! a `sensitivity` that is too small does the same.
+
+use serde::Deserialize;
+
+use super::query::Query;
+use super::{Mechanism, Universe};
+use crate::cell::Cell;
+use crate::noise::{self, Generator};
+use crate::spec::claim::{Epsilon, Positive, PositiveDelta};
+use crate::spec::Dataset;
+
+fn one() -> Positive {
+    Positive::ONE
+}
+
+/// Parameters of noise in proportion to sensitivity over ε.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PureParams {
+    query: Query,
+    epsilon: Epsilon,
+    /// Replaces the query's own sensitivity.
+    sensitivity: Option<Positive>,
+    /// Multiplies the noise; 1 is correct.
+    #[serde(default = "one")]
+    scale_factor: Positive,
+}
+
+impl PureParams {
+    /// The exact answers and the scale of the noise on each.
+    fn prepare(&self, data: &Dataset, universe: &Universe) -> Result<(Vec<f64>, f64), String> {
+        let answers = self.query.answer(data, universe)?;
+        let sensitivity = self.sensitivity.map_or(answers.sensitivity, Positive::get);
+        Ok((answers.values, sensitivity / self.epsilon.get() * self.scale_factor.get()))
+    }
+}
+
+/// `f(D) + Lap(Δ/ε)` on every component.
+pub struct Laplace {
+    values: Vec<f64>,
+    scale: f64,
+}
+
+impl Mechanism for Laplace {
+    const NAME: &'static str = "laplace";
+    const SUMMARY: &'static str = "count, sum, mean or histogram plus Laplace noise of scale Δ/ε";
+    type Params = PureParams;
+
+    fn prepare(params: &PureParams, data: &Dataset, universe: &Universe) -> Result<Self, String> {
+        let (values, scale) = params.prepare(data, universe)?;
+        Ok(Self { values, scale })
+    }
+
+    fn width(&self) -> usize {
+        self.values.len()
+    }
+
+    #[inline]
+    fn run(&self, rng: &mut Generator, row: &mut [Cell]) {
+        for (cell, value) in row.iter_mut().zip(&self.values) {
+            *cell = Cell::number(value + noise::laplace(rng, self.scale));
+        }
+    }
+}
+
+/// `f(D) + k`, `P(k) ∝ e^(-|k|·ε/Δ)` over the integers, on every component of an integer query.
+pub struct DiscreteLaplace {
+    values: Vec<f64>,
+    rate: f64,
+}
+
+impl Mechanism for DiscreteLaplace {
+    const NAME: &'static str = "discrete-laplace";
+    const SUMMARY: &'static str = "an integer query plus two-sided geometric noise, P(k) ∝ e^(-|k|ε/Δ)";
+    type Params = PureParams;
+
+    fn prepare(params: &PureParams, data: &Dataset, universe: &Universe) -> Result<Self, String> {
+        let (values, scale) = params.prepare(data, universe)?;
+        match values.iter().find(|value| value.fract() != 0.0) {
+            Some(value) => Err(format!("the query's answer {value} is not an integer, which discrete noise needs")),
+            None => Ok(Self { values, rate: 1.0 / scale }),
+        }
+    }
+
+    fn width(&self) -> usize {
+        self.values.len()
+    }
+
+    #[inline]
+    fn run(&self, rng: &mut Generator, row: &mut [Cell]) {
+        for (cell, value) in row.iter_mut().zip(&self.values) {
+            *cell = Cell::number(value + noise::discrete_laplace(rng, self.rate));
+        }
+    }
+}
+
+/// How much Gaussian noise to add.
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+enum Calibration {
+    /// This standard deviation, whatever ε and δ.
+    Sigma(Positive),
+    /// `σ = Δ·√(2 ln(1.25/δ))/ε`, proven for ε ≤ 1.
+    Classic {
+        epsilon: Epsilon,
+        delta: PositiveDelta,
+    },
+    /// `σ = 2Δ·√(ln(1/δ))/ε`, as lecture slides print it.
+    Slides {
+        epsilon: Epsilon,
+        delta: PositiveDelta,
+    },
+}
+
+/// Parameters of Gaussian noise.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GaussianParams {
+    query: Query,
+    calibration: Calibration,
+    /// The ℓ₂ sensitivity that the calibration uses; the query's own when absent.
+    sensitivity: Option<Positive>,
+    /// Multiplies the noise; 1 is correct.
+    #[serde(default = "one")]
+    scale_factor: Positive,
+}
+
+/// `f(D) + N(0, σ²)` on every component.
+pub struct Gaussian {
+    values: Vec<f64>,
+    sigma: f64,
+}
+
+impl Mechanism for Gaussian {
+    const NAME: &'static str = "gaussian";
+    const SUMMARY: &'static str = "a query plus Gaussian noise, σ given or calibrated to (ε, δ)";
+    type Params = GaussianParams;
+
+    fn prepare(params: &GaussianParams, data: &Dataset, universe: &Universe) -> Result<Self, String> {
+        let answers = params.query.answer(data, universe)?;
+        let sensitivity = params.sensitivity.map_or(answers.sensitivity, Positive::get);
+        let sigma = match &params.calibration {
+            Calibration::Sigma(sigma) => sigma.get(),
+            Calibration::Classic { epsilon, delta } => sensitivity * (2.0 * (1.25 / delta.get()).ln()).sqrt() / epsilon.get(),
+            Calibration::Slides { epsilon, delta } => 2.0 * sensitivity * (1.0 / delta.get()).ln().sqrt() / epsilon.get(),
+        };
+        Ok(Self { values: answers.values, sigma: sigma * params.scale_factor.get() })
+    }
+
+    fn width(&self) -> usize {
+        self.values.len()
+    }
+
+    #[inline]
+    fn run(&self, rng: &mut Generator, row: &mut [Cell]) {
+        for (cell, value) in row.iter_mut().zip(&self.values) {
+            *cell = Cell::number(value + noise::gaussian(rng, self.sigma));
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! All mechanisms that audit files can name.
+
+use serde::de::DeserializeOwned;
+
+use super::{InProcess, Mechanism, Target, additive, histogram, median, randomized_response};
+use crate::spec::Dataset;
+
+/// A registered mechanism.
+pub struct Entry {
+    /// The name that audit files use.
+    pub name: &'static str,
+    /// One line about it.
+    pub summary: &'static str,
+    prepare: fn(&toml::Table, &Dataset, &Dataset) -> Result<Box<dyn Target>, String>,
+}
+
+impl Entry {
+    const fn of<M: Mechanism>() -> Self {
+        Self { name: M::NAME, summary: M::SUMMARY, prepare: prepare::<M> }
+    }
+
+    /// Reads the parameters and prepares the mechanism for both sides of a pair.
+    ///
+    /// # Errors
+    /// Which key or record is wrong, and what it should be. Problems with parameters begin with `params`.
+    pub fn prepare(&self, params: &toml::Table, left: &Dataset, right: &Dataset) -> Result<Box<dyn Target>, String> {
+        (self.prepare)(params, left, right)
+    }
+}
+
+fn prepare<M: Mechanism>(params: &toml::Table, left: &Dataset, right: &Dataset) -> Result<Box<dyn Target>, String> {
+    let params: M::Params = read_params(params)?;
+    Ok(Box::new(InProcess::<M>::prepare(&params, left, right)?))
+}
+
+fn read_params<P: DeserializeOwned>(params: &toml::Table) -> Result<P, String> {
+    crate::spec::read_params(params)
+}
+
+/// The registry, from which `dp-audit list --mechanisms` is printed.
+pub const ENTRIES: &[Entry] = &[
+    Entry::of::<additive::Laplace>(),
+    Entry::of::<additive::DiscreteLaplace>(),
+    Entry::of::<additive::Gaussian>(),
+    Entry::of::<randomized_response::Die>(),
+    Entry::of::<randomized_response::Generalized>(),
+    Entry::of::<median::LocalSensitivity>(),
+    Entry::of::<median::ProposeTestRelease>(),
+    Entry::of::<histogram::Thresholded>(),
+];
+
+/// The mechanism with this name.
+#[must_use]
+pub fn find(name: &str) -> Option<&'static Entry> {
+    ENTRIES.iter().find(|entry| entry.name == name)
+}
+
+/// What to say of a name that is not registered.
+#[must_use]
+pub fn unknown(name: &str) -> String {
+    let mut names: Vec<&str> = ENTRIES.iter().map(|entry| entry.name).collect();
+    names.sort_unstable();
+    format!("mechanism is \"{name}\", which is not known; known are {}", names.join(", "))
+}

@@ -1,0 +1,169 @@
+//! What a run found, and who hears of it. One format a file.
+
+pub mod csv;
+pub mod terminal;
+
+use crate::attack::GuessRule;
+use crate::error::TargetError;
+use crate::evidence::Bounds;
+use crate::evidence::fixed::effective;
+use crate::run::Settings;
+use crate::sample::Tally;
+use crate::spec::{Audit, Claim, Truth};
+use crate::verdict::{Agreement, Expectation, Verdict};
+
+/// Hears of a run's progress. Called from several threads.
+pub trait Listener: Sync {
+    /// An audit begins; it may make so many draws for each pair.
+    fn audit_started(&self, _audit: &Audit, _budget: u64) {}
+    /// So many more draws are done.
+    fn drawn(&self, _draws: u64) {}
+    /// The ε bound so far.
+    fn looked(&self, _epsilon_lower: f64) {}
+    /// The last audit of the report has ended.
+    fn audit_finished(&self, _report: &RunReport) {}
+}
+
+/// All that a run found.
+#[derive(Clone, Debug)]
+pub struct RunReport {
+    /// How it was run.
+    pub settings: Settings,
+    /// Over how many pairs the confidence is divided.
+    pub pairs: usize,
+    /// The audits that have ended, in order.
+    pub audits: Vec<AuditReport>,
+}
+
+/// What one audit found.
+#[derive(Clone, Debug)]
+pub struct AuditReport {
+    /// The audit's name.
+    pub audit: String,
+    /// Its mechanism.
+    pub mechanism: String,
+    /// Its neighbour relation.
+    pub relation: String,
+    /// What was claimed.
+    pub claim: Claim,
+    /// What was expected of the pairs that do not say so themselves.
+    pub expect: Expectation,
+    /// The pairs, by name: a report, or why the mechanism could not be run.
+    pub pairs: Vec<(String, Result<PairReport, TargetError>)>,
+}
+
+/// What one pair showed.
+#[derive(Clone, Debug)]
+pub struct PairReport {
+    /// The pair's name.
+    pub pair: String,
+    /// What was expected of this pair alone, if anything.
+    pub expect: Option<Expectation>,
+    /// The exact leakage, where it is known.
+    pub truth: Truth,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// The bounds behind it.
+    pub bounds: Bounds,
+    /// All draws, exploration included.
+    pub draws: u64,
+    /// How the reported rule did on the draws it was judged on.
+    pub tally: Tally,
+    /// How many of the two answers it gives.
+    pub regions: u8,
+    /// The rule; absent when the budget was too small to learn one.
+    pub rule: Option<GuessRule>,
+    /// How long it took.
+    pub seconds: f64,
+}
+
+impl PairReport {
+    /// `max(0, δ_lower − δ)`: by how much the claimed δ is known to be exceeded.
+    #[must_use]
+    pub fn delta_excess(&self, claim: Claim) -> f64 {
+        (self.bounds.delta_lower - claim.delta.get()).max(0.0)
+    }
+
+    /// Whether a bound lies above a known truth: a wrong truth in the file, an error of the harness, or the rare bad luck that the confidence allows.
+    #[must_use]
+    pub fn exceeds_truth(&self) -> bool {
+        self.truth.epsilon.is_some_and(|truth| self.bounds.epsilon_lower > truth) || self.truth.delta.is_some_and(|truth| self.bounds.delta_lower > truth)
+    }
+
+    /// One sentence about what the attacker could do and what the claim allows.
+    #[must_use]
+    pub fn sentence(&self, claim: Claim) -> String {
+        let guesses = self.tally.guesses() as f64;
+        let draws = self.tally.draws() as f64;
+        let right = self.tally.correct as f64 / guesses.max(1.0);
+        let odds = claim.epsilon.get().exp();
+        // P(correct) ≤ e^ε·P(wrong) + δ_eff, divided by P(guess).
+        let spent = effective(claim.delta.get(), self.regions) * draws / guesses.max(1.0);
+        let allowed = if odds.is_finite() { ((odds + spent) / (1.0 + odds)).min(1.0) } else { 1.0 };
+        let share = if guesses < draws { format!(" when answering on {} of the outputs", percent(guesses / draws)) } else { String::new() };
+        format!("guessed right {} of the time{share}; {claim} allows {}", percent(right), percent(allowed))
+    }
+}
+
+/// A share as people say it: `73.1 %`, with more digits near 0 and 100.
+#[must_use]
+pub fn percent(share: f64) -> String {
+    let percent = 100.0 * share;
+    let distance = percent.min(100.0 - percent);
+    if distance <= 0.0 {
+        return format!("{percent:.0} %");
+    }
+    let mut decimals = 1;
+    while decimals < 8 && distance < 10_f64.powi(-decimals) {
+        decimals += 1;
+    }
+    format!("{percent:.*} %", usize::try_from(decimals).unwrap_or(1))
+}
+
+impl AuditReport {
+    /// Collects the outcomes of an audit's pairs, in order.
+    #[must_use]
+    pub fn new(audit: &Audit, outcomes: Vec<Result<PairReport, TargetError>>) -> Self {
+        Self {
+            audit: audit.name.clone(),
+            mechanism: audit.mechanism.clone(),
+            relation: audit.relation.to_string(),
+            claim: audit.claim,
+            expect: audit.expect,
+            pairs: audit.pairs.iter().map(|pair| pair.name.clone()).zip(outcomes).collect(),
+        }
+    }
+
+    /// The pairs that could be run.
+    pub fn reports(&self) -> impl Iterator<Item = &PairReport> {
+        self.pairs.iter().filter_map(|(_, outcome)| outcome.as_ref().ok())
+    }
+
+    /// The verdict on the mechanism: one refuting pair refutes the claim. None when nothing could be run.
+    #[must_use]
+    pub fn verdict(&self) -> Option<Verdict> {
+        Verdict::of_all(self.reports().map(|report| report.verdict))
+    }
+
+    /// How one pair compares with its expectation. A pair without one of its own shares the audit's: a violation is expected of the mechanism, on some pair.
+    #[must_use]
+    pub fn agreement_of(&self, outcome: &Result<PairReport, TargetError>) -> Agreement {
+        let Ok(report) = outcome else { return Agreement::NotRun };
+        if report.exceeds_truth() {
+            return Agreement::Differs;
+        }
+        match report.expect {
+            Some(expected) => Agreement::new(report.verdict, expected),
+            None => {
+                let shared = Verdict::of_all(self.reports().filter(|report| report.expect.is_none()).map(|report| report.verdict));
+                Agreement::new(shared.unwrap_or(report.verdict), self.expect)
+            }
+        }
+    }
+
+    /// How the audit compares with what was expected: the gravest of its pairs.
+    #[must_use]
+    pub fn agreement(&self) -> Agreement {
+        self.pairs.iter().map(|(_, outcome)| self.agreement_of(outcome)).fold(Agreement::Agrees, Agreement::worse)
+    }
+}

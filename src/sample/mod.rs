@@ -1,0 +1,123 @@
+//! Draws in fixed batches, in parallel, the same on any number of threads.
+//!
+//! In each batch a fair coin is flipped for every draw; only the number of heads matters, so `k ~ Binomial(n, ½)` draws come from D and
+//! `n − k` from D'. The coin is what makes the bounds valid: with fixed numbers per side one would bound odds, not ε.
+
+mod schedule;
+mod seed;
+mod tally;
+
+use rand::{Rng, SeedableRng};
+use rayon::prelude::*;
+
+pub use schedule::Schedule;
+pub use seed::{PairStream, Phase, StreamSeed};
+pub use tally::{Tallies, Tally};
+
+use crate::attack::GuessRule;
+use crate::cell::Rows;
+use crate::error::TargetError;
+use crate::mechanism::{Side, Target};
+use crate::noise::Generator;
+
+/// Draws per batch.
+pub const BATCH: u64 = 65_536;
+
+/// Draws a pair's outputs; remembers which batches are used up, so that no draw is ever seen twice.
+pub struct Sampler<'a> {
+    target: &'a dyn Target,
+    stream: PairStream,
+    phase: Phase,
+    next_batch: u64,
+    drawn: &'a (dyn Fn(u64) + Sync),
+}
+
+impl<'a> Sampler<'a> {
+    /// A sampler at the beginning of a phase; `drawn` hears of every finished batch.
+    #[must_use]
+    pub fn new(target: &'a dyn Target, stream: PairStream, phase: Phase, drawn: &'a (dyn Fn(u64) + Sync)) -> Self {
+        Self { target, stream, phase, next_batch: 0, drawn }
+    }
+
+    /// Folds the next draws: each batch into a value of its own, in parallel, then the values into one, in the order of the batches.
+    ///
+    /// # Errors
+    /// When the mechanism could not be run. Nothing of such a sample is used.
+    pub fn fold<T: Send>(
+        &mut self,
+        draws: u64,
+        start: impl Fn() -> T + Sync,
+        step: impl Fn(&mut T, Side, &Rows) + Sync,
+        merge: impl Fn(&mut T, T) + Sync,
+    ) -> Result<T, TargetError> {
+        let first = self.next_batch;
+        let batches = draws.div_ceil(BATCH);
+        self.next_batch += batches;
+        (0..batches)
+            .into_par_iter()
+            .map(|index| {
+                let size = BATCH.min(draws - index * BATCH);
+                let mut value = start();
+                self.batch(first + index, size, &mut |side, rows| step(&mut value, side, rows))?;
+                (self.drawn)(size);
+                Ok(value)
+            })
+            .try_reduce(&start, |mut all, next| {
+                merge(&mut all, next);
+                Ok(all)
+            })
+    }
+
+    /// Judges rules on the next draws: one tally per rule.
+    ///
+    /// # Errors
+    /// When the mechanism could not be run.
+    pub fn judge(&mut self, draws: u64, rules: &[GuessRule]) -> Result<Tallies, TargetError> {
+        let judge = |tallies: &mut Tallies, side, rows: &Rows| tallies.judge(rules, side, rows);
+        self.fold(draws, || Tallies::new(rules.len()), judge, |all, next| all.add(&next))
+    }
+
+    fn batch(&self, index: u64, size: u64, sink: &mut dyn FnMut(Side, &Rows)) -> Result<(), TargetError> {
+        let heads = flip(size, self.stream.coin(self.phase, index));
+        for (side, count) in [(Side::Left, heads), (Side::Right, size - heads)] {
+            let asked = usize::try_from(count).unwrap_or(usize::MAX);
+            let mut got = 0;
+            let seed = self.stream.side(self.phase, index, side);
+            self.target.draw(side, asked, seed, &mut |rows| {
+                got += rows.len();
+                sink(side, rows);
+            })?;
+            if got != asked {
+                return Err(TargetError::WrongCount { asked, got });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The heads among `flips` fair coins: exact, by counting random bits.
+fn flip(flips: u64, seed: StreamSeed) -> u64 {
+    let mut rng = Generator::from_seed(seed.bytes());
+    let full: u64 = (0..flips / 64).map(|_| u64::from(rng.next_u64().count_ones())).sum();
+    let rest = flips % 64;
+    full + u64::from((rng.next_u64() & ((1 << rest) - 1)).count_ones())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_coin_is_fair_and_exact() {
+        let stream = PairStream::new(1, "coin", "");
+        let seed = |batch| stream.coin(Phase::Explore, batch);
+        assert_eq!(flip(0, seed(0)), 0);
+        // 1,000 batches of 1,000 flips: the mean of a fair coin's heads is 500 with standard error ½; 5 of these is a false alarm of 6e-7.
+        let heads: u64 = (0..1000).map(|batch| flip(1000, seed(batch))).sum();
+        let deviation = (heads as f64 - 500_000.0).abs() / 500.0;
+        assert!(deviation < 5.0, "{heads} heads in 1,000,000 flips");
+        // The variance of the heads per batch is 250, its estimate has a relative standard error of √(2/1000).
+        let variance: f64 = (0..1000).map(|batch| (flip(1000, seed(batch)) as f64 - 500.0).powi(2)).sum::<f64>() / 1000.0;
+        assert!((variance / 250.0 - 1.0).abs() < 5.0 * (2.0_f64 / 1000.0).sqrt(), "variance {variance}");
+    }
+}

@@ -1,0 +1,84 @@
+//! Random streams that depend on what is drawn, never on who draws it.
+
+use crate::cell::Mix;
+use crate::mechanism::Side;
+
+/// What the draws are for; explore and certify never share a stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// Draws from which rules are learned.
+    Explore,
+    /// Draws on which the frozen rules are judged.
+    Certify,
+}
+
+/// The streams of one pair of one audit in one run.
+#[derive(Clone, Copy, Debug)]
+pub struct PairStream(u64, u64);
+
+impl PairStream {
+    /// Streams for this run seed, audit and pair.
+    #[must_use]
+    pub fn new(run_seed: u64, audit: &str, pair: &str) -> Self {
+        let half = |salt| Mix::new().word(salt).word(run_seed).text(audit).text(pair).end();
+        Self(half(1), half(2))
+    }
+
+    /// The seed of one side's draws in one batch.
+    #[must_use]
+    pub fn side(self, phase: Phase, batch: u64, side: Side) -> StreamSeed {
+        self.derive(phase, batch, side as u64)
+    }
+
+    /// The seed of a batch's coin flips.
+    #[must_use]
+    pub fn coin(self, phase: Phase, batch: u64) -> StreamSeed {
+        self.derive(phase, batch, 2)
+    }
+
+    fn derive(self, phase: Phase, batch: u64, role: u64) -> StreamSeed {
+        let half = |key| Mix::new().word(key).word(phase as u64).word(batch).word(role).end();
+        StreamSeed(half(self.0), half(self.1))
+    }
+}
+
+/// The seed of one stream: 128 bits, so that no two streams of any run coincide by chance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StreamSeed(u64, u64);
+
+impl StreamSeed {
+    /// As a generator wants it.
+    #[must_use]
+    pub fn bytes(self) -> [u8; 16] {
+        let mut bytes = [0; 16];
+        bytes[..8].copy_from_slice(&self.0.to_le_bytes());
+        bytes[8..].copy_from_slice(&self.1.to_le_bytes());
+        bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn every_part_of_the_address_changes_the_seed() {
+        let mut seen = HashSet::new();
+        for run in 0..4 {
+            for audit in ["a", "b", "ab"] {
+                for pair in ["a", "b", ""] {
+                    for phase in [Phase::Explore, Phase::Certify] {
+                        for batch in 0..16 {
+                            let stream = PairStream::new(run, audit, pair);
+                            assert!(seen.insert(stream.side(phase, batch, Side::Left).bytes()));
+                            assert!(seen.insert(stream.side(phase, batch, Side::Right).bytes()));
+                            assert!(seen.insert(stream.coin(phase, batch).bytes()));
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

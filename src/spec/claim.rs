@@ -1,0 +1,132 @@
+//! Checked numbers: a value of one of these types is within its range, and nothing downstream checks again.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// A number type that can only hold values for which `$ok` is true.
+macro_rules! checked_number {
+    ($(#[$doc:meta])* $name:ident, $ok:expr, $must:literal) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Serialize, Deserialize)]
+        #[serde(try_from = "f64", into = "f64")]
+        pub struct $name(f64);
+
+        impl $name {
+            /// The plain number.
+            #[inline]
+            #[must_use]
+            pub fn get(self) -> f64 {
+                self.0
+            }
+        }
+
+        impl TryFrom<f64> for $name {
+            type Error = String;
+
+            fn try_from(value: f64) -> Result<Self, String> {
+                let ok: fn(f64) -> bool = $ok;
+                if ok(value) { Ok(Self(value)) } else { Err(format!(concat!("is {}, must be ", $must), value)) }
+            }
+        }
+
+        impl From<$name> for f64 {
+            fn from(value: $name) -> f64 {
+                value.0
+            }
+        }
+
+        impl std::str::FromStr for $name {
+            type Err = String;
+
+            fn from_str(text: &str) -> Result<Self, String> {
+                let value: f64 = text.parse().map_err(|_| format!("is '{text}', must be a number"))?;
+                Self::try_from(value)
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                fmt::Display::fmt(&self.0, f)
+            }
+        }
+    };
+}
+
+checked_number!(
+    /// A privacy loss ε: positive and finite.
+    Epsilon, |x| x > 0.0 && x.is_finite(), "positive and finite"
+);
+checked_number!(
+    /// A failure probability δ: from 0 up to, not including, 1.
+    Delta, |x| (0.0..1.0).contains(&x), "at least 0 and less than 1"
+);
+checked_number!(
+    /// A failure probability that a mechanism computes with: strictly between 0 and 1.
+    PositiveDelta, |x| x > 0.0 && x < 1.0, "greater than 0 and less than 1"
+);
+checked_number!(
+    /// The confidence of a run: strictly between ½ and 1.
+    Confidence, |x| x > 0.5 && x < 1.0, "greater than 0.5 and less than 1"
+);
+checked_number!(
+    /// A scale, factor or sensitivity: positive and finite.
+    Positive, |x| x > 0.0 && x.is_finite(), "positive and finite"
+);
+checked_number!(
+    /// Any number but infinity and NaN.
+    Finite, f64::is_finite, "finite"
+);
+
+impl Default for Delta {
+    fn default() -> Self {
+        Self(0.0)
+    }
+}
+
+impl Default for Confidence {
+    fn default() -> Self {
+        Self(0.999)
+    }
+}
+
+impl Positive {
+    /// The neutral factor.
+    pub const ONE: Self = Self(1.0);
+}
+
+/// What a mechanism promises: for all neighbours and events, `P(A) ≤ e^ε · P'(A) + δ`.
+///
+/// A promise is a privacy profile `ε ↦ δ(ε)`; this one is a single point of it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Claim {
+    /// The claimed ε.
+    pub epsilon: Epsilon,
+    /// The claimed δ; 0 when absent.
+    #[serde(default)]
+    pub delta: Delta,
+}
+
+impl fmt::Display for Claim {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ε = {}", self.epsilon)?;
+        if self.delta.get() > 0.0 { write!(f, ", δ = {}", self.delta) } else { Ok(()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bad_values_cannot_be_held() {
+        assert_eq!(Epsilon::try_from(-1.0), Err("is -1, must be positive and finite".into()));
+        assert!(Epsilon::try_from(f64::NAN).is_err());
+        assert!(Epsilon::try_from(f64::INFINITY).is_err());
+        assert!(Delta::try_from(1.0).is_err());
+        assert!(Delta::try_from(0.0).is_ok());
+        assert!(Confidence::try_from(1.0).is_err());
+        assert!(PositiveDelta::try_from(0.0).is_err());
+    }
+}

@@ -1,0 +1,189 @@
+//! One audit file: raw TOML, then checked.
+
+use std::path::Path;
+
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+use super::claim::{Claim, Positive};
+use super::{Audit, Dataset, Pair, Relation, Truth};
+use crate::attack::Attack;
+use crate::error::SpecError;
+use crate::mechanism::registry;
+use crate::verdict::Expectation;
+
+/// An audit file as written.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AuditFile {
+    name: String,
+    mechanism: String,
+    #[serde(default)]
+    params: toml::Table,
+    claim: Claim,
+    relation: RelationName,
+    reason: Option<String>,
+    #[serde(default)]
+    expect: Expectation,
+    source: Option<String>,
+    truth: Option<Truth>,
+    draws: Option<u64>,
+    resolution: Option<Positive>,
+    attacks: Option<Vec<Attack>>,
+    #[serde(default)]
+    pair: Vec<PairFile>,
+}
+
+#[derive(Clone, Copy, Deserialize, PartialEq)]
+#[serde(rename_all = "kebab-case")]
+enum RelationName {
+    AddRemove,
+    ReplaceOne,
+    Custom,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PairFile {
+    name: String,
+    left: Dataset,
+    right: Dataset,
+    expect: Option<Expectation>,
+    truth: Option<Truth>,
+}
+
+/// Reads and checks one file; every problem found in it is reported.
+pub fn read(path: &Path) -> Result<Audit, Vec<SpecError>> {
+    let text = std::fs::read_to_string(path).map_err(|error| vec![SpecError::new(path, format!("cannot be read: {error}"))])?;
+    let file = parse(&text).map_err(|message| vec![SpecError::new(path, message)])?;
+    check(path, file).map_err(|messages| messages.into_iter().map(|message| SpecError::new(path, message)).collect())
+}
+
+fn parse(text: &str) -> Result<AuditFile, String> {
+    let deserializer = toml::Deserializer::parse(text).map_err(|error| at_line(text, &error, error.message()))?;
+    serde_path_to_error::deserialize(deserializer).map_err(|error| {
+        let message = keyed("", &error.path().to_string(), error.inner().message());
+        at_line(text, error.inner(), &message)
+    })
+}
+
+/// `line 3: message`, where the parser knows the place.
+fn at_line(text: &str, error: &toml::de::Error, message: &str) -> String {
+    match error.span() {
+        Some(span) => format!("line {}: {message}", text[..span.start.min(text.len())].matches('\n').count() + 1),
+        None => message.to_owned(),
+    }
+}
+
+/// `key is -1, must be …`, or `key: message` for the parser's own messages.
+fn keyed(prefix: &str, path: &str, message: &str) -> String {
+    let key = match (prefix, path) {
+        ("", ".") => return message.to_owned(),
+        ("", path) => path.to_owned(),
+        (prefix, ".") => prefix.to_owned(),
+        (prefix, path) => format!("{prefix}.{path}"),
+    };
+    if message.starts_with("is ") { format!("{key} {message}") } else { format!("{key}: {message}") }
+}
+
+/// Reads a mechanism's parameters into its own type; errors name the key.
+pub fn read_params<P: DeserializeOwned>(params: &toml::Table) -> Result<P, String> {
+    serde_path_to_error::deserialize(params.clone())
+        .map_err(|error: serde_path_to_error::Error<toml::de::Error>| keyed("params", &error.path().to_string(), error.inner().message()))
+}
+
+fn check(path: &Path, file: AuditFile) -> Result<Audit, Vec<String>> {
+    let mut problems = Vec::new();
+    if file.name.trim().is_empty() {
+        problems.push("name is empty; give the audit a name".to_owned());
+    }
+    if file.draws == Some(0) {
+        problems.push("draws is 0, must be at least 1".to_owned());
+    }
+    if file.attacks.as_ref().is_some_and(Vec::is_empty) {
+        problems.push("attacks is empty; name at least one attack or leave the key out for all of them".to_owned());
+    }
+    let relation = match (file.relation, file.reason) {
+        (RelationName::AddRemove, None) => Relation::AddRemove,
+        (RelationName::ReplaceOne, None) => Relation::ReplaceOne,
+        (RelationName::Custom, Some(reason)) if !reason.trim().is_empty() => Relation::Custom { reason },
+        (RelationName::Custom, _) => {
+            problems.push("relation is \"custom\", which needs a reason: say in `reason` why the pairs are neighbours".to_owned());
+            Relation::Custom { reason: String::new() }
+        }
+        (_, Some(_)) => {
+            problems.push("reason: is for relation = \"custom\" only; remove it or change the relation".to_owned());
+            Relation::AddRemove
+        }
+    };
+    if let Some(truth) = file.truth {
+        problems.extend(check_truth("truth", truth));
+    }
+    if file.pair.is_empty() {
+        problems.push("pair: there is none; add a [[pair]] with name, left and right".to_owned());
+    }
+    let Some(mechanism) = registry::find(&file.mechanism) else {
+        problems.push(registry::unknown(&file.mechanism));
+        return Err(problems);
+    };
+    let mut pairs: Vec<Pair> = Vec::new();
+    for raw in file.pair {
+        let key = format!("pair \"{}\"", raw.name);
+        if pairs.iter().any(|pair| pair.name == raw.name) {
+            problems.push(format!("{key}: another pair has this name; names must be unique in a file"));
+        }
+        if let Some(truth) = raw.truth {
+            problems.extend(check_truth(&format!("{key}: truth"), truth));
+        }
+        if problems.is_empty()
+            && let Err(problem) = relation.check(&raw.left, &raw.right)
+        {
+            problems.push(format!("{key}: {problem}"));
+        }
+        match mechanism.prepare(&file.params, &raw.left, &raw.right) {
+            Ok(target) => pairs.push(Pair {
+                name: raw.name,
+                left: raw.left,
+                right: raw.right,
+                expect: raw.expect,
+                truth: raw.truth.or(file.truth).unwrap_or_default(),
+                target,
+            }),
+            Err(problem) if problem.starts_with("params") => {
+                // The parameters are the same for all pairs: one report is enough.
+                problems.push(problem);
+                return Err(problems);
+            }
+            Err(problem) => problems.push(format!("{key}: {problem}")),
+        }
+    }
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    let epsilon = file.claim.epsilon.get();
+    Ok(Audit {
+        name: file.name,
+        file: path.to_owned(),
+        mechanism: file.mechanism,
+        params: file.params,
+        claim: file.claim,
+        relation,
+        expect: file.expect,
+        source: file.source,
+        draws: file.draws,
+        resolution: file.resolution.map_or((0.1 * epsilon).max(0.01), Positive::get),
+        attacks: file.attacks.unwrap_or_else(|| Attack::DEFAULT.to_vec()),
+        pairs,
+    })
+}
+
+fn check_truth(key: &str, truth: Truth) -> Vec<String> {
+    let mut problems = Vec::new();
+    if truth.epsilon.is_some_and(|epsilon| epsilon.is_nan() || epsilon < 0.0) {
+        problems.push(format!("{key}.epsilon is {}, must be at least 0 (inf is allowed)", truth.epsilon.unwrap_or_default()));
+    }
+    if truth.delta.is_some_and(|delta| !(0.0..=1.0).contains(&delta)) {
+        problems.push(format!("{key}.delta is {}, must be between 0 and 1", truth.delta.unwrap_or_default()));
+    }
+    problems
+}
