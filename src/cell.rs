@@ -63,8 +63,12 @@ impl Cell {
 
     fn named_symbol(payload: u64, name: impl FnOnce() -> String) -> Self {
         let known = NAMES.read().is_ok_and(|names| names.contains_key(&payload));
-        if !known && let Ok(mut names) = NAMES.write() {
-            names.entry(payload).or_insert_with(name);
+        if !known {
+            // The name of a row is made of its cells' names: it must be ready before the lock is taken.
+            let name = name();
+            if let Ok(mut names) = NAMES.write() {
+                names.entry(payload).or_insert(name);
+            }
         }
         Self(f64::from_bits(QUIET_NAN | payload))
     }
@@ -165,11 +169,7 @@ impl fmt::Display for Brief {
             }
         };
         let text = format!("{:.decimals$}", self.0);
-        if text.contains('.') {
-            f.write_str(text.trim_end_matches('0').trim_end_matches('.'))
-        } else {
-            f.write_str(&text)
-        }
+        if text.contains('.') { f.write_str(text.trim_end_matches('0').trim_end_matches('.')) } else { f.write_str(&text) }
     }
 }
 
@@ -223,7 +223,10 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// No rows yet; each will have `width` cells (at least one).
+    /// No rows yet; each will have `width` cells.
+    ///
+    /// # Panics
+    /// When the width is 0.
     #[must_use]
     pub fn new(width: usize) -> Self {
         assert!(width > 0, "a row has at least one cell");
@@ -253,7 +256,10 @@ impl Rows {
         self.cells.resize(count * self.width, Cell(0.0));
     }
 
-    /// Adds the other rows, which must be as wide.
+    /// Adds the other rows.
+    ///
+    /// # Panics
+    /// When they are not as wide.
     pub fn append(&mut self, other: &Rows) {
         assert_eq!(self.width, other.width, "rows of one target are equally wide");
         self.cells.extend_from_slice(&other.cells);
@@ -288,6 +294,15 @@ impl<'a> IntoIterator for &'a Rows {
 
     fn into_iter(self) -> Self::IntoIter {
         self.iter()
+    }
+}
+
+impl<'a> IntoIterator for &'a mut Rows {
+    type Item = &'a mut [Cell];
+    type IntoIter = std::slice::ChunksExactMut<'a, Cell>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter_mut()
     }
 }
 

@@ -24,10 +24,12 @@ fn main() -> ExitCode {
         Command::List(args) => list(args),
         Command::Show(args) => show(args),
     };
-    outcome.unwrap_or_else(|error| {
-        eprintln!("{error}");
-        exit_code::ExitCode::of_error(&error)
-    }).into()
+    outcome
+        .unwrap_or_else(|error| {
+            eprintln!("{error}");
+            exit_code::ExitCode::of_error(&error)
+        })
+        .into()
 }
 
 fn run_audits(args: &RunArgs) -> Result<exit_code::ExitCode, Error> {

@@ -85,6 +85,18 @@ mod tests {
 
     #[test]
     fn bernoulli_follows_its_probability() {
-        follows(|rng| f64::from(u8::from(bernoulli(rng, 0.3))), |x| if x < 0.0 { 0.0 } else if x < 1.0 { 0.7 } else { 1.0 }, &POINTS);
+        follows(
+            |rng| f64::from(u8::from(bernoulli(rng, 0.3))),
+            |x| {
+                if x < 0.0 {
+                    0.0
+                } else if x < 1.0 {
+                    0.7
+                } else {
+                    1.0
+                }
+            },
+            &POINTS,
+        );
     }
 }

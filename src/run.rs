@@ -137,7 +137,9 @@ fn run_pair(audit: &Audit, pair: &Pair, level: Level, settings: Settings, listen
         // The first of equals.
         bound(*a).total_cmp(&bound(*b)).then(b.cmp(a))
     });
-    let tally = best.map_or_else(Tally::default, |best| if complete { certified[best].tally } else { certified[best].tally + judged.get(best).copied().unwrap_or_default() });
+    let tally = best.map_or_else(Tally::default, |best| {
+        if complete { certified[best].tally } else { certified[best].tally + judged.get(best).copied().unwrap_or_default() }
+    });
     Ok(PairReport {
         pair: pair.name.clone(),
         expect: pair.expect,
@@ -154,7 +156,11 @@ fn run_pair(audit: &Audit, pair: &Pair, level: Level, settings: Settings, listen
 
 /// Each rule's bet on the draws it was just judged on; the forecast is from before them.
 fn bets(learned: &[Learned], tallies: &[Tally]) -> Vec<Bet> {
-    learned.iter().zip(tallies).map(|(learned, tally)| Bet { forecast: learned.forecast, regions: learned.rule.regions(), tally: *tally }).collect()
+    learned
+        .iter()
+        .zip(tallies)
+        .map(|(learned, tally)| Bet { forecast: learned.forecast, regions: learned.rule.regions(), tally: *tally })
+        .collect()
 }
 
 /// How α is divided over the frozen rules: most for the ε bound. Equal rules need no division.

@@ -38,7 +38,7 @@ impl Bins {
             }
         }
         let mut symbols: Vec<(Cell, usize)> = seen.into_values().filter(|(_, times)| *times >= REPEATS).collect();
-        keep_most_frequent(&mut symbols, |cell| cell.key());
+        keep_most_frequent(&mut symbols, Cell::key);
         symbols.sort_unstable_by_key(|(cell, _)| cell.key());
         numbers.sort_unstable_by(f64::total_cmp);
         Self { edges: edges(&numbers), symbols: symbols.into_iter().map(|(cell, _)| cell).collect() }

@@ -2,11 +2,11 @@
 
 use rayon::prelude::*;
 
+use super::Attack;
 use super::bins::Bins;
 use super::rule::GuessRule;
 use super::score::{NaiveBayes, Score};
 use super::select::{Counts, FOLDS, Goal, Selected, select};
-use super::Attack;
 use crate::cell::{Cell, Rows};
 use crate::error::TargetError;
 use crate::evidence::wealth::Forecast;

@@ -75,9 +75,8 @@ impl GuessRule {
     /// `r`: how many of the two answers the rule ever gives.
     #[must_use]
     pub fn regions(&self) -> u8 {
-        let gives = |wanted| {
-            self.other == wanted || self.answers.contains(&wanted) || self.symbols.iter().any(|(_, answer)| *answer == wanted)
-        };
+        let gives =
+            |wanted| self.other == wanted || self.answers.contains(&wanted) || self.symbols.iter().any(|(_, answer)| *answer == wanted);
         u8::from(gives(Answer::Left)) + u8::from(gives(Answer::Right))
     }
 

@@ -127,7 +127,8 @@ impl Order {
     }
 }
 
-const ORDERS: [Order; 7] = [Order::Falling, Order::Rising, Order::Smooth(10.0), Order::Smooth(300.0), Order::Ranked(12), Order::Ranked(48), Order::Ranked(256)];
+const ORDERS: [Order; 7] =
+    [Order::Falling, Order::Rising, Order::Smooth(10.0), Order::Smooth(300.0), Order::Ranked(12), Order::Ranked(48), Order::Ranked(256)];
 
 /// A selected set of answers, with what cross-validation says of it.
 pub struct Selected {

@@ -88,9 +88,8 @@ fn solve(mut matrix: [[f64; KNOTS]; KNOTS], mut vector: [f64; KNOTS]) -> [f64; K
     for pivot in 0..KNOTS {
         for row in pivot + 1..KNOTS {
             let factor = matrix[row][pivot] / matrix[pivot][pivot];
-            for column in pivot..KNOTS {
-                matrix[row][column] -= factor * matrix[pivot][column];
-            }
+            let above = matrix[pivot];
+            matrix[row].iter_mut().zip(above).for_each(|(value, above)| *value -= factor * above);
             vector[row] -= factor * vector[pivot];
         }
     }

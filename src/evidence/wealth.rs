@@ -208,7 +208,9 @@ mod tests {
         for (epsilon, delta_eff) in [(1.0_f64, 0.0), (0.5, 0.01), (2.0, 1e-4)] {
             let forecast = Forecast { correct: 0.6, wrong: 0.05, draws: 1e12 };
             let growth = |mu: f64| {
-                0.6 * (mu * (1.0 - delta_eff)).ln_1p() + 0.05 * (-mu * (epsilon.exp() + delta_eff)).ln_1p() + 0.35 * (-mu * delta_eff).ln_1p()
+                0.6 * (mu * (1.0 - delta_eff)).ln_1p()
+                    + 0.05 * (-mu * (epsilon.exp() + delta_eff)).ln_1p()
+                    + 0.35 * (-mu * delta_eff).ln_1p()
             };
             let mu = forecast.stake(epsilon, delta_eff);
             assert!(growth(mu) >= growth(mu * 0.99) && growth(mu) >= growth(mu * 1.01), "ε {epsilon}, δ {delta_eff}: {mu}");

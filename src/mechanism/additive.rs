@@ -11,8 +11,8 @@ use super::query::Query;
 use super::{Mechanism, Universe};
 use crate::cell::Cell;
 use crate::noise::{self, Generator};
-use crate::spec::claim::{Epsilon, Positive, PositiveDelta};
 use crate::spec::Dataset;
+use crate::spec::claim::{Epsilon, Positive, PositiveDelta};
 
 fn one() -> Positive {
     Positive::ONE
@@ -106,15 +106,9 @@ enum Calibration {
     /// This standard deviation, whatever ε and δ.
     Sigma(Positive),
     /// `σ = Δ·√(2 ln(1.25/δ))/ε`, proven for ε ≤ 1.
-    Classic {
-        epsilon: Epsilon,
-        delta: PositiveDelta,
-    },
+    Classic { epsilon: Epsilon, delta: PositiveDelta },
     /// `σ = 2Δ·√(ln(1/δ))/ε`, as lecture slides print it.
-    Slides {
-        epsilon: Epsilon,
-        delta: PositiveDelta,
-    },
+    Slides { epsilon: Epsilon, delta: PositiveDelta },
 }
 
 /// Parameters of Gaussian noise.

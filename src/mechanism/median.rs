@@ -178,11 +178,7 @@ impl Mechanism for ProposeTestRelease {
     #[inline]
     fn run(&self, rng: &mut Generator, row: &mut [Cell]) {
         let noisy_distance = self.distance + noise::laplace(rng, self.test_scale);
-        row[0] = if noisy_distance > self.threshold {
-            Cell::number(self.median + noise::laplace(rng, self.scale))
-        } else {
-            self.bottom
-        };
+        row[0] = if noisy_distance > self.threshold { Cell::number(self.median + noise::laplace(rng, self.scale)) } else { self.bottom };
     }
 }
 

@@ -1,9 +1,10 @@
 //! All mechanisms that audit files can name.
 
-use serde::de::DeserializeOwned;
-
 use super::{InProcess, Mechanism, Target, additive, histogram, median, randomized_response};
-use crate::spec::Dataset;
+use crate::spec::{self, Dataset};
+
+/// Reads parameters and prepares a mechanism for the two sides of a pair.
+type Prepare = fn(&toml::Table, &Dataset, &Dataset) -> Result<Box<dyn Target>, String>;
 
 /// A registered mechanism.
 pub struct Entry {
@@ -11,7 +12,7 @@ pub struct Entry {
     pub name: &'static str,
     /// One line about it.
     pub summary: &'static str,
-    prepare: fn(&toml::Table, &Dataset, &Dataset) -> Result<Box<dyn Target>, String>,
+    prepare: Prepare,
 }
 
 impl Entry {
@@ -29,12 +30,8 @@ impl Entry {
 }
 
 fn prepare<M: Mechanism>(params: &toml::Table, left: &Dataset, right: &Dataset) -> Result<Box<dyn Target>, String> {
-    let params: M::Params = read_params(params)?;
+    let params: M::Params = spec::read_params(params)?;
     Ok(Box::new(InProcess::<M>::prepare(&params, left, right)?))
-}
-
-fn read_params<P: DeserializeOwned>(params: &toml::Table) -> Result<P, String> {
-    crate::spec::read_params(params)
 }
 
 /// The registry, from which `dp-audit list --mechanisms` is printed.

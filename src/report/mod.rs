@@ -87,7 +87,8 @@ impl PairReport {
     /// Whether a bound lies above a known truth: a wrong truth in the file, an error of the harness, or the rare bad luck that the confidence allows.
     #[must_use]
     pub fn exceeds_truth(&self) -> bool {
-        self.truth.epsilon.is_some_and(|truth| self.bounds.epsilon_lower > truth) || self.truth.delta.is_some_and(|truth| self.bounds.delta_lower > truth)
+        self.truth.epsilon.is_some_and(|truth| self.bounds.epsilon_lower > truth)
+            || self.truth.delta.is_some_and(|truth| self.bounds.delta_lower > truth)
     }
 
     /// One sentence about what the attacker could do and what the claim allows.

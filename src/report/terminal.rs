@@ -130,7 +130,9 @@ pub fn closing(report: &RunReport, seconds: f64) -> String {
 }
 
 fn summary(report: &RunReport, seconds: f64) -> String {
-    let with = |agreement| report.audits.iter().filter(|audit| audit.agreement() == agreement).map(|audit| audit.audit.as_str()).collect::<Vec<_>>();
+    let with = |agreement| {
+        report.audits.iter().filter(|audit| audit.agreement() == agreement).map(|audit| audit.audit.as_str()).collect::<Vec<_>>()
+    };
     let draws: u64 = report.audits.iter().flat_map(AuditReport::reports).map(|pair| pair.draws).sum();
     let violated = report.audits.iter().filter(|audit| audit.verdict() == Some(Verdict::Violated)).count();
     let mut text = format!(

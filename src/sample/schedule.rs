@@ -61,6 +61,6 @@ mod tests {
     #[test]
     fn rounds_double() {
         assert_eq!(Schedule::new(65_536).rounds, [512, 512, 1024, 2048, 4096]);
-        assert_eq!(Schedule::new(65_536).looks, [8192, 8192, 40_960]);
+        assert_eq!(Schedule::new(65_536).looks, [8192, 8192, 16_384, 24_576]);
     }
 }

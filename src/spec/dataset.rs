@@ -113,9 +113,7 @@ impl<'de> Deserialize<'de> for Run {
                     .as_integer()
                     .and_then(|times| usize::try_from(times).ok())
                     .filter(|times| *times <= MOST_RECORDS)
-                    .ok_or_else(|| {
-                        D::Error::custom(format!("times is {times}, must be a whole number from 0 to {MOST_RECORDS}"))
-                    })?;
+                    .ok_or_else(|| D::Error::custom(format!("times is {times}, must be a whole number from 0 to {MOST_RECORDS}")))?;
                 match table.keys().next() {
                     Some(key) => Err(D::Error::unknown_field(key, &["value", "times"])),
                     None => Ok(Self { value, times }),

@@ -86,7 +86,10 @@ fn keyed(prefix: &str, path: &str, message: &str) -> String {
     if message.starts_with("is ") { format!("{key} {message}") } else { format!("{key}: {message}") }
 }
 
-/// Reads a mechanism's parameters into its own type; errors name the key.
+/// Reads a mechanism's parameters into its own type.
+///
+/// # Errors
+/// Which key is wrong, as `params.key …`.
 pub fn read_params<P: DeserializeOwned>(params: &toml::Table) -> Result<P, String> {
     serde_path_to_error::deserialize(params.clone())
         .map_err(|error: serde_path_to_error::Error<toml::de::Error>| keyed("params", &error.path().to_string(), error.inner().message()))
