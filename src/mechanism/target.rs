@@ -90,7 +90,7 @@ impl<M: Mechanism> Target for InProcess<M> {
         while left > 0 {
             rows.resize(chunk.min(left));
             left -= rows.len();
-            for row in rows.iter_mut() {
+            for row in &mut rows {
                 mechanism.run(&mut rng, row);
             }
             sink(&rows);
