@@ -18,7 +18,7 @@ pub fn detectable_epsilon(tally: Tally, regions: u8, epsilon: f64, delta: f64, a
         return f64::INFINITY;
     }
     // The fewest correct guesses whose lower limit exceeds what is needed.
-    let refuted = |correct: u64| upper_tail(correct, guesses, logistic(needed)) < alpha_of_odds(alpha) * (1.0 - 1e-4);
+    let refuted = |correct: u64| upper_tail(correct, guesses, logistic(needed)) < alpha_of_odds(alpha) * (1.0 - 1e-6);
     if !refuted(guesses) {
         return f64::INFINITY;
     }

@@ -1,0 +1,116 @@
+//! What the bounds promise, measured over seeds: tight enough, and above the truth no more often than the confidence allows.
+
+mod common;
+
+use common::{audit, committed, laplace, report, settings};
+use dp_audit::evidence::binomial::upper_tail;
+use dp_audit::run::{Settings, Until};
+use dp_audit::spec::Audit;
+use dp_audit::verdict::Verdict;
+
+/// A correct harness fails a statistical test of this file with at most this probability.
+const FALSE_ALARM: f64 = 1e-6;
+
+/// The ε bounds of 20 seeds. Their mean must reach `least`, and no more of them may exceed the truth than chance explains.
+fn mean_bound(audits: &[Audit], draws: u64, truth: f64) -> f64 {
+    const SEEDS: u64 = 20;
+    let bounds: Vec<f64> = (0..SEEDS).map(|seed| report(audits, settings(draws, seed)).bounds.epsilon_lower).collect();
+    let above = bounds.iter().filter(|bound| **bound > truth).count() as u64;
+    let chance = upper_tail(above, SEEDS, 0.05);
+    assert!(chance > FALSE_ALARM, "{above} of {SEEDS} bounds lie above {truth} at 95 % confidence; α = {FALSE_ALARM}");
+    bounds.iter().sum::<f64>() / SEEDS as f64
+}
+
+#[test]
+fn laplace_bounds_are_tight() {
+    let audits = laplace(1.0);
+    for (draws, least) in [(20_000, 0.94), (200_000, 0.98), (2_000_000, 0.994), (20_000_000, 0.998)] {
+        let mean = mean_bound(&audits, draws, 1.0);
+        assert!(mean >= least, "{draws} draws: mean bound {mean}, should be at least {least}");
+    }
+}
+
+#[test]
+fn gaussian_bounds_are_tight() {
+    let mean = mean_bound(&committed("basics/gaussian-exact.toml"), 200_000, 1.0);
+    assert!(mean >= 0.91, "mean bound {mean}");
+}
+
+#[test]
+fn ten_per_cent_too_little_noise_is_violated() {
+    let audits = laplace(1.0 / 1.1);
+    let violated = (0..20).filter(|seed| report(&audits, settings(50_000, *seed)).verdict == Verdict::Violated).count();
+    assert!(violated >= 18, "{violated} of 20 seeds");
+}
+
+#[test]
+fn boundary_mechanisms_are_rarely_above_their_truth() {
+    // Exactly at their claims; few draws, so that many seeds are affordable. At 95 % at most one bound in twenty may lie above the truth.
+    let discrete = audit(
+        r#"
+        name = "discrete"
+        mechanism = "discrete-laplace"
+        params = { query = "count", epsilon = 0.5 }
+        claim = { epsilon = 0.5 }
+        relation = "add-remove"
+        [[pair]]
+        name = "one more"
+        left = ["x"]
+        right = ["x", "x"]
+        "#,
+    );
+    let response = audit(
+        r#"
+        name = "response"
+        mechanism = "randomized-response/generalized"
+        params = { epsilon = 1.5 }
+        claim = { epsilon = 1.5 }
+        relation = "replace-one"
+        [[pair]]
+        name = "one bit"
+        left = [0, 1, 1]
+        right = [1, 1, 1]
+        "#,
+    );
+    let vector = audit(
+        r#"
+        name = "vector"
+        mechanism = "laplace"
+        params = { query = "histogram", epsilon = 1.0, sensitivity = 2.0 }
+        claim = { epsilon = 1.0 }
+        relation = "replace-one"
+        [[pair]]
+        name = "one moves"
+        left = ["a", "b", "c", "c"]
+        right = ["b", "b", "c", "c"]
+        "#,
+    );
+    let gaussian = committed("basics/gaussian-exact.toml");
+    for (audits, truth) in [(laplace(1.0), 1.0), (discrete, 0.5), (response, 1.5), (vector, 1.0), (gaussian, 1.0)] {
+        const SEEDS: u64 = 300;
+        let above = (0..SEEDS).filter(|seed| report(&audits, settings(8_000, *seed)).bounds.epsilon_lower > truth).count() as u64;
+        let chance = upper_tail(above, SEEDS, 0.05);
+        assert!(chance > FALSE_ALARM, "{}: {above} of {SEEDS} bounds above {truth}; α = {FALSE_ALARM}", audits[0].name);
+    }
+}
+
+#[test]
+fn the_local_sensitivity_median_is_caught_within_five_thousand_draws() {
+    let audits = committed("notes/median-local-sensitivity.toml");
+    for seed in 0..20 {
+        let settings = Settings { draws: None, seed, confidence: 0.999.try_into().unwrap(), until: Until::Decided };
+        let found = report(&audits, settings);
+        assert_eq!(found.verdict, Verdict::Violated);
+        assert!(found.draws < 5_000, "seed {seed}: {} draws", found.draws);
+        assert!(found.bounds.epsilon_lower > 1.0);
+    }
+}
+
+#[test]
+fn too_few_draws_are_inconclusive_never_consistent() {
+    for draws in [1, 7, 8, 100, 1000] {
+        let found = report(&laplace(1.0), settings(draws, 1));
+        assert_eq!(found.verdict, Verdict::Inconclusive, "{draws} draws");
+        assert_eq!(found.draws, draws);
+    }
+}
