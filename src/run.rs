@@ -168,6 +168,6 @@ fn shares(rules: &[GuessRule]) -> Vec<f64> {
     match rules {
         [] => Vec::new(),
         [first, rest @ ..] if rest.iter().all(|rule| rule == first) => std::iter::once(1.0).chain(rest.iter().map(|_| 0.0)).collect(),
-        [_, rest @ ..] => std::iter::once(0.8).chain(rest.iter().map(|_| 0.2 / rest.len() as f64)).collect(),
+        [_, rest @ ..] => std::iter::once(0.9).chain(rest.iter().map(|_| 0.1 / rest.len() as f64)).collect(),
     }
 }

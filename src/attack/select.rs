@@ -128,7 +128,7 @@ impl Order {
 }
 
 const ORDERS: [Order; 7] =
-    [Order::Falling, Order::Rising, Order::Smooth(10.0), Order::Smooth(300.0), Order::Ranked(12), Order::Ranked(48), Order::Ranked(256)];
+    [Order::Falling, Order::Rising, Order::Smooth(30.0), Order::Smooth(300.0), Order::Ranked(12), Order::Ranked(48), Order::Ranked(256)];
 
 /// A selected set of answers, with what cross-validation says of it.
 pub struct Selected {

@@ -13,7 +13,7 @@ use fixed::Limits;
 use wealth::Ledger;
 
 /// The share of a pair's α that the anytime evidence may spend; the rest is for the fixed-sample limits.
-const ANYTIME_SHARE: f64 = 0.125;
+const ANYTIME_SHARE: f64 = 0.0625;
 
 /// The level of a pair's evidence, and how it is divided.
 #[derive(Clone, Copy, Debug)]
