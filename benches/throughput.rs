@@ -16,7 +16,7 @@ use rayon::prelude::*;
 const ROUNDS: usize = 3;
 
 fn main() {
-    let draws: u64 = std::env::args().skip(1).find_map(|arg| arg.parse::<f64>().ok()).map_or(100_000_000, |draws| draws as u64);
+    let draws: u64 = std::env::args().skip(1).find_map(|arg| arg.parse().ok()).unwrap_or(100_000_000);
     let file: PathBuf = [env!("CARGO_MANIFEST_DIR"), "audits", "basics", "laplace-count.toml"].iter().collect();
     let audits = spec::load(&[file]).unwrap_or_else(|error| panic!("{error}"));
     let settings = Settings { draws: Some(draws), seed: 1, confidence: spec::Confidence::default(), until: Until::Budget };

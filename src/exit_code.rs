@@ -1,6 +1,5 @@
 //! What the exit code of `dp-audit` says.
 
-use crate::error::Error;
 use crate::report::RunReport;
 use crate::verdict::Agreement;
 
@@ -18,6 +17,8 @@ pub enum ExitCode {
     Inconclusive = 3,
     /// A mechanism could not be run; its claim was not judged.
     NotRun = 5,
+    /// An error of dp-audit itself.
+    Internal = 70,
 }
 
 impl ExitCode {
@@ -34,12 +35,6 @@ impl ExitCode {
         } else {
             Self::AsExpected
         }
-    }
-
-    /// The code for a command that failed.
-    #[must_use]
-    pub fn of_error(_: &Error) -> Self {
-        Self::Usage
     }
 }
 

@@ -70,97 +70,143 @@ fn budget(audit: &Audit, settings: Settings) -> u64 {
 /// Audits one pair: the whole data flow.
 fn run_pair(audit: &Audit, pair: &Pair, level: Level, settings: Settings, listeners: &[&dyn Listener]) -> Result<PairReport, TargetError> {
     let started = Instant::now();
-    let claim = audit.claim;
-    let (epsilon, delta) = (claim.epsilon.get(), claim.delta.get());
+    let mut game = Game { audit, pair, level, settings, listeners, ledger: Ledger::default(), draws: 0 };
     let schedule = Schedule::new(budget(audit, settings));
-    let stream = PairStream::new(settings.seed, &audit.name, &pair.name);
-    let drawn = |draws| listeners.iter().for_each(|listener| listener.drawn(draws));
-    let mut ledger = Ledger::default();
-    let mut draws = 0;
-    let decided = |ledger: &Ledger| settings.until == Until::Decided && ledger.refutes(epsilon, delta, level.anytime());
-    let look = |ledger: &Ledger| {
-        let bound = ledger.epsilon_lower(delta, level.anytime());
-        listeners.iter().for_each(|listener| listener.looked(bound));
-    };
-
-    let mut sampler = Sampler::new(pair.target.as_ref(), stream, Phase::Explore, &drawn);
-    let mut explorer = Explorer::new(pair.target.width(), &audit.attacks, claim);
-    let mut learned: Vec<Learned> = Vec::new();
-    let mut judged: Vec<Tally> = Vec::new();
-    for &round in &schedule.rounds {
-        let rules: Vec<GuessRule> = learned.iter().map(|learned| learned.rule.clone()).collect();
-        let tallies = explorer.absorb(&mut sampler, round, &rules)?.0;
-        draws += round;
-        if !learned.is_empty() {
-            ledger.push(bets(&learned, &tallies));
-            judged.resize(tallies.len(), Tally::default());
-            judged.iter_mut().zip(&tallies).for_each(|(sum, tally)| *sum += *tally);
-            look(&ledger);
-        }
-        if decided(&ledger) {
-            break;
-        }
-        learned = explorer.learn();
-    }
-
-    let mut sampler = Sampler::new(pair.target.as_ref(), stream, Phase::Certify, &drawn);
-    let rules: Vec<GuessRule> = learned.iter().map(|learned| learned.rule.clone()).collect();
-    let shares = shares(&rules);
-    let mut certified: Vec<Certified> = rules
-        .iter()
-        .zip(&shares)
-        .map(|(rule, share)| Certified { tally: Tally::default(), regions: rule.regions(), share: *share })
-        .collect();
-    let mut complete = true;
-    for &size in &schedule.looks {
-        if decided(&ledger) {
-            complete = false;
-            break;
-        }
-        let tallies = sampler.judge(size, &rules)?.0;
-        draws += size;
-        ledger.push(bets(&learned, &tallies));
-        for ((certified, learned), tally) in certified.iter_mut().zip(&mut learned).zip(&tallies) {
-            certified.tally += *tally;
-            learned.forecast = learned.forecast.and(*tally);
-        }
-        look(&ledger);
-    }
-
-    // Fixed-sample limits hold only for the sample size that was fixed beforehand.
-    let bounds = Bounds::new(&ledger, if complete { &certified } else { &[] }, claim, level);
-    let best = (0..certified.len()).max_by(|a, b| {
-        let bound = |index: usize| {
-            let Certified { tally, regions, share } = certified[index];
-            Limits::new(tally, regions, level.fixed(share)).epsilon_lower(delta)
-        };
-        // The first of equals.
-        bound(*a).total_cmp(&bound(*b)).then(b.cmp(a))
-    });
-    let tally = best.map_or_else(Tally::default, |best| {
-        if complete { certified[best].tally } else { certified[best].tally + judged.get(best).copied().unwrap_or_default() }
-    });
-    Ok(PairReport {
-        pair: pair.name.clone(),
-        expect: pair.expect,
-        truth: pair.truth,
-        verdict: Verdict::new(&bounds, claim, audit.resolution),
-        bounds,
-        draws,
-        tally,
-        regions: best.map_or(0, |best| certified[best].regions),
-        rule: best.map(|best| rules[best].clone()),
-        seconds: started.elapsed().as_secs_f64(),
-    })
+    let explored = game.explore(&schedule.rounds)?;
+    let certified = game.certify(explored, &schedule.looks)?;
+    Ok(game.report(certified, started.elapsed().as_secs_f64()))
 }
 
-/// Each rule's bet on the draws it was just judged on; the forecast is from before them.
-fn bets(learned: &[Learned], tallies: &[Tally]) -> Vec<Bet> {
-    learned
-        .iter()
-        .zip(tallies)
-        .map(|(learned, tally)| Bet { forecast: learned.forecast, regions: learned.rule.regions(), tally: *tally })
-        .collect()
+/// One pair being audited.
+struct Game<'a> {
+    audit: &'a Audit,
+    pair: &'a Pair,
+    level: Level,
+    settings: Settings,
+    listeners: &'a [&'a dyn Listener],
+    ledger: Ledger,
+    draws: u64,
+}
+
+/// Rules on their way: learned so far, and how each purse's rules did on the draws they were judged on.
+#[derive(Default)]
+struct Played {
+    learned: Vec<Learned>,
+    tallies: Vec<Tally>,
+}
+
+impl Played {
+    fn rules(&self) -> Vec<GuessRule> {
+        self.learned.iter().map(|learned| learned.rule.clone()).collect()
+    }
+
+    fn add(&mut self, tallies: &[Tally]) {
+        self.tallies.resize(tallies.len(), Tally::default());
+        self.tallies.iter_mut().zip(tallies).for_each(|(sum, tally)| *sum += *tally);
+    }
+}
+
+/// What the certify phase left: the frozen rules, and their tallies if the fixed sample was completed.
+struct Certification {
+    rules: Vec<GuessRule>,
+    certified: Vec<Certified>,
+    complete: bool,
+}
+
+impl Game<'_> {
+    /// Learns rules in doubling rounds; each round is already judged with the rules of the rounds before it.
+    fn explore(&mut self, rounds: &[u64]) -> Result<Played, TargetError> {
+        let listeners = self.listeners;
+        let drawn = |draws| listeners.iter().for_each(|listener| listener.drawn(draws));
+        let target = self.pair.target.as_ref();
+        let mut sampler = Sampler::new(target, self.stream(), Phase::Explore, &drawn);
+        let mut explorer = Explorer::new(target.width(), &self.audit.attacks, self.audit.claim);
+        let mut played = Played::default();
+        for &round in rounds {
+            let tallies = explorer.absorb(&mut sampler, round, &played.rules())?.0;
+            self.draws += round;
+            if !tallies.is_empty() {
+                self.look(&played.learned, &tallies);
+                played.add(&tallies);
+            }
+            if self.decided() {
+                break;
+            }
+            played.learned = explorer.learn();
+        }
+        Ok(played)
+    }
+
+    /// Judges the frozen rules on fresh draws, in doubling looks.
+    fn certify(&mut self, explored: Played, looks: &[u64]) -> Result<Certification, TargetError> {
+        let listeners = self.listeners;
+        let drawn = |draws| listeners.iter().for_each(|listener| listener.drawn(draws));
+        let mut sampler = Sampler::new(self.pair.target.as_ref(), self.stream(), Phase::Certify, &drawn);
+        let rules = explored.rules();
+        let mut learned = explored.learned;
+        let mut played = Played::default();
+        played.add(&vec![Tally::default(); rules.len()]);
+        let mut complete = true;
+        for &size in looks {
+            if self.decided() {
+                complete = false;
+                // What there is to show is then the whole path, exploration included.
+                played.add(&explored.tallies);
+                break;
+            }
+            let tallies = sampler.judge(size, &rules)?.0;
+            self.draws += size;
+            self.look(&learned, &tallies);
+            played.add(&tallies);
+            learned.iter_mut().zip(&tallies).for_each(|(learned, tally)| learned.forecast = learned.forecast.and(*tally));
+        }
+        let shares = shares(&rules);
+        let certified = rules.iter().zip(&played.tallies).zip(shares);
+        let certified = certified.map(|((rule, tally), share)| Certified { tally: *tally, regions: rule.regions(), share }).collect();
+        Ok(Certification { rules, certified, complete })
+    }
+
+    /// Bounds, verdict, and the rule that did best.
+    fn report(self, certification: Certification, seconds: f64) -> PairReport {
+        let Certification { rules, certified, complete } = certification;
+        let claim = self.audit.claim;
+        // Fixed-sample limits hold only for the sample size that was fixed beforehand.
+        let bounds = Bounds::new(&self.ledger, if complete { &certified } else { &[] }, claim, self.level);
+        let reached =
+            |part: &Certified| Limits::new(part.tally, part.regions, self.level.fixed(part.share)).epsilon_lower(claim.delta.get());
+        // The first of equals.
+        let best = certified.iter().zip(rules).reduce(|best, next| if reached(next.0) > reached(best.0) { next } else { best });
+        PairReport {
+            pair: self.pair.name.clone(),
+            expect: self.pair.expect,
+            truth: self.pair.truth,
+            verdict: Verdict::new(&bounds, claim, self.audit.resolution),
+            bounds,
+            draws: self.draws,
+            tally: best.as_ref().map_or_else(Tally::default, |(part, _)| part.tally),
+            regions: best.as_ref().map_or(0, |(part, _)| part.regions),
+            rule: best.map(|(_, rule)| rule),
+            seconds,
+        }
+    }
+
+    fn stream(&self) -> PairStream {
+        PairStream::new(self.settings.seed, &self.audit.name, &self.pair.name)
+    }
+
+    /// Enters the bets on draws that were just judged; their forecasts are from before.
+    fn look(&mut self, learned: &[Learned], tallies: &[Tally]) {
+        let bets = learned.iter().zip(tallies);
+        self.ledger.push(bets.map(|(l, tally)| Bet { forecast: l.forecast, regions: l.rule.regions(), tally: *tally }).collect());
+        let bound = self.ledger.epsilon_lower(self.audit.claim.delta.get(), self.level.anytime());
+        self.listeners.iter().for_each(|listener| listener.looked(bound));
+    }
+
+    /// Whether nothing more needs to be drawn.
+    fn decided(&self) -> bool {
+        let claim = self.audit.claim;
+        self.settings.until == Until::Decided && self.ledger.refutes(claim.epsilon.get(), claim.delta.get(), self.level.anytime())
+    }
 }
 
 /// How α is divided over the frozen rules: most for the ε bound. Equal rules need no division.

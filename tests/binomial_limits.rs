@@ -1,4 +1,4 @@
-//! Binomial limits against exact ones (scripts/binomial_fixtures.py, mpmath with 40 digits).
+//! Binomial limits against exact ones (`scripts/binomial_fixtures.py`, mpmath with 40 digits).
 
 use dp_audit::evidence::binomial::lower_limit;
 

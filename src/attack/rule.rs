@@ -130,10 +130,16 @@ impl GuessRule {
             let to = self.edges.get(index).copied();
             conditions.push(match (from, to) {
                 (None, None) => format!("{score} is any number"),
-                (None, Some(to)) => format!("{score} < {}", Brief(to)),
-                (Some(from), None) => format!("{score} ≥ {}", Brief(from)),
+                (None, Some(to)) => format!("{score} {}", below(to)),
+                (Some(from), None) => match atom_before(from) {
+                    Some(atom) => format!("{score} > {}", Brief(atom)),
+                    None => format!("{score} ≥ {}", Brief(from)),
+                },
                 (Some(from), Some(to)) if from.next_up() == to => format!("{score} = {}", Brief(from)),
-                (Some(from), Some(to)) => format!("{} ≤ {score} < {}", Brief(from), Brief(to)),
+                (Some(from), Some(to)) => match atom_before(from) {
+                    Some(atom) => format!("{} < {score} {}", Brief(atom), below(to)),
+                    None => format!("{} ≤ {score} {}", Brief(from), below(to)),
+                },
             });
         }
         let symbols = self.symbols.iter().filter(|(_, answer)| *answer == wanted);
@@ -143,6 +149,17 @@ impl GuessRule {
         }
         conditions
     }
+}
+
+/// The value just below an edge, if it is the rounder of the two: the edge was put there to set an atom apart.
+fn atom_before(edge: f64) -> Option<f64> {
+    let before = edge.next_down();
+    (before.to_string().len() < edge.to_string().len()).then_some(before)
+}
+
+/// `< edge`, or `≤ atom` where the edge only sets an atom apart.
+fn below(edge: f64) -> String {
+    atom_before(edge).map_or_else(|| format!("< {}", Brief(edge)), |atom| format!("≤ {}", Brief(atom)))
 }
 
 impl fmt::Display for GuessRule {
@@ -223,6 +240,10 @@ mod tests {
         answers[0] = Answer::Left;
         let text = GuessRule::new(Score::Output, &bins, &answers).to_string();
         assert_eq!(text, "left if y < 8; otherwise no guess");
+        let atoms = Bins::learn(&[[Cell::number(0.0); 9], [Cell::number(3.0); 9]].concat());
+        let answer = |bin: usize| if bin < 2 { Answer::Left } else { Answer::Right };
+        let text = GuessRule::new(Score::Output, &atoms, &(0..atoms.len()).map(answer).collect::<Vec<_>>()).to_string();
+        assert_eq!(text, "left if y ≤ 0; right if y > 0 or y is any other symbol; otherwise no guess");
         let silent = GuessRule::new(Score::WholeRow, &bins, &vec![Answer::Abstain; bins.len()]);
         assert_eq!(silent.to_string(), "never guesses");
         assert_eq!(silent.regions(), 0);

@@ -161,7 +161,8 @@ pub fn select(bins: &Bins, folds: &[Counts], goal: Goal) -> Selected {
         for (index, z) in PESSIMISM.into_iter().enumerate() {
             let (correct, wrong) = (right_wrong[index].0 as f64 / n.max(1.0), right_wrong[index].1 as f64 / n.max(1.0));
             let value = goal.value(correct, wrong, regions[index], n.max(1.0), JUDGE + order.caution());
-            if best.as_ref().is_none_or(|(least, ..)| value > *least) {
+            // Simple orders come first; a later one must gain a tenth of a per cent.
+            if best.as_ref().is_none_or(|(least, ..)| value > least + 1e-3 * least.abs()) {
                 best = Some((value, order, z, Forecast { correct, wrong, draws: n }));
             }
         }
@@ -198,6 +199,9 @@ impl Line {
         let mut sum = (0.0, 0.0);
         for block in &blocks {
             let hits = block.left + block.right;
+            if hits == 0.0 && block.bins.iter().all(|bin| *bin >= bins.numeric()) {
+                continue; // nothing is known of symbols that were never seen
+            }
             for &bin in &block.bins {
                 // Within a block the ratio is one; its hits go to the bins in proportion.
                 let share = (counts.left[bin] + counts.right[bin]) as f64 / hits.max(1.0);

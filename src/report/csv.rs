@@ -6,9 +6,12 @@ use std::sync::Mutex;
 
 use serde::Serialize;
 
-use super::{AuditReport, Listener, PairReport, RunReport};
+use super::{AuditReport, Listener, PairReport, RunReport, round_down};
 use crate::error::{Error, TargetError};
 use crate::verdict::Agreement;
+
+/// Significant digits of bounds.
+const DIGITS: i32 = 6;
 
 /// One row; the columns in order.
 #[derive(Serialize)]
@@ -55,10 +58,10 @@ impl<'a> Row<'a> {
                 Agreement::Undecided => None,
                 Agreement::NotRun | Agreement::Differs => Some(false),
             },
-            epsilon_lower: report.map(|report| round_down(report.bounds.epsilon_lower)),
-            delta_lower: report.map(|report| round_down(report.bounds.delta_lower)),
-            delta_excess: report.map(|report| round_down(report.delta_excess(claim))),
-            detectable_epsilon: report.map(|report| -round_down(-report.bounds.detectable_epsilon)),
+            epsilon_lower: report.map(|report| round_down(report.bounds.epsilon_lower, DIGITS)),
+            delta_lower: report.map(|report| round_down(report.bounds.delta_lower, DIGITS)),
+            delta_excess: report.map(|report| round_down(report.delta_excess(claim), DIGITS)),
+            detectable_epsilon: report.map(|report| -round_down(-report.bounds.detectable_epsilon, DIGITS)),
             truth_epsilon: report.and_then(|report| report.truth.epsilon),
             confidence: run.settings.confidence.get(),
             draws: report.map(|report| report.draws),
@@ -73,19 +76,6 @@ impl<'a> Row<'a> {
             seconds: report.map(|report| format!("{:.3}", report.seconds)),
         }
     }
-}
-
-/// Six significant digits, towards −∞: a bound never grows by being written down.
-fn round_down(value: f64) -> f64 {
-    if value == 0.0 || !value.is_finite() {
-        return value;
-    }
-    #[allow(clippy::cast_possible_truncation)] // the exponent of a finite float
-    let digits = 5 - value.abs().log10().floor() as i32;
-    // Powers of ten beyond 1e22 are not exact; the last step makes sure of the direction.
-    let scale = 10_f64.powi(digits);
-    let rounded = (value * scale).floor() / scale;
-    if rounded.is_finite() && rounded <= value { rounded } else { value }
 }
 
 /// Writes the report of a run so far, in full.
@@ -166,20 +156,5 @@ impl Listener for CsvFile {
         if let Ok(mut failure) = self.failure.lock() {
             *failure = outcome;
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn rounding_is_downwards_and_to_six_digits() {
-        assert_eq!(round_down(0.998_765_49), 0.998_765);
-        assert_eq!(round_down(1_234_567.9), 1_234_560.0);
-        assert_eq!(round_down(1.234_567_9e-9), 1.234_56e-9);
-        assert_eq!(-round_down(-1.000_001_1), 1.000_01);
-        assert_eq!(round_down(f64::INFINITY), f64::INFINITY);
-        assert_eq!(round_down(0.0), 0.0);
     }
 }

@@ -106,6 +106,19 @@ impl PairReport {
     }
 }
 
+/// So many significant digits, towards −∞: a bound never grows by being written down.
+#[must_use]
+pub fn round_down(value: f64, digits: i32) -> f64 {
+    if value == 0.0 || !value.is_finite() {
+        return value;
+    }
+    #[allow(clippy::cast_possible_truncation)] // the exponent of a finite float
+    let scale = 10_f64.powi(digits - 1 - value.abs().log10().floor() as i32);
+    let rounded = (value * scale).floor() / scale;
+    // Powers of ten are not all exact: this makes sure of the direction.
+    if rounded.is_finite() && rounded <= value { rounded } else { value }
+}
+
 /// A share as people say it: `73.1 %`, with more digits near 0 and 100.
 #[must_use]
 pub fn percent(share: f64) -> String {
@@ -115,7 +128,7 @@ pub fn percent(share: f64) -> String {
         return format!("{percent:.0} %");
     }
     let mut decimals = 1;
-    while decimals < 8 && distance < 10_f64.powi(-decimals) {
+    while decimals < 8 && distance * 1.000_001 < 10_f64.powi(-decimals) {
         decimals += 1;
     }
     format!("{percent:.*} %", usize::try_from(decimals).unwrap_or(1))
@@ -166,5 +179,30 @@ impl AuditReport {
     #[must_use]
     pub fn agreement(&self) -> Agreement {
         self.pairs.iter().map(|(_, outcome)| self.agreement_of(outcome)).fold(Agreement::Agrees, Agreement::worse)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rounding_is_downwards() {
+        assert_eq!(round_down(0.998_765_49, 6), 0.998_765);
+        assert_eq!(round_down(1_234_567.9, 6), 1_234_560.0);
+        assert_eq!(round_down(1.234_567_9e-9, 6), 1.234_56e-9);
+        assert_eq!(-round_down(-1.000_001_1, 6), 1.000_01);
+        assert_eq!(round_down(1.9975, 4), 1.997);
+        assert_eq!(round_down(f64::INFINITY, 6), f64::INFINITY);
+        assert_eq!(round_down(0.0, 6), 0.0);
+    }
+
+    #[test]
+    fn shares_have_enough_digits() {
+        assert_eq!(percent(0.731_058), "73.1 %");
+        assert_eq!(percent(0.999), "99.9 %");
+        assert_eq!(percent(0.999_95), "99.995 %");
+        assert_eq!(percent(1.0), "100 %");
+        assert_eq!(percent(2.5e-5), "0.003 %");
     }
 }

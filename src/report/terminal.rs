@@ -8,7 +8,7 @@ use comfy_table::{Cell as TableCell, CellAlignment, ContentArrangement, LineStyl
 use console::style;
 use indicatif::{HumanCount, HumanDuration, ProgressBar, ProgressStyle};
 
-use super::{AuditReport, Listener, PairReport, RunReport, percent};
+use super::{AuditReport, Listener, PairReport, RunReport, percent, round_down};
 use crate::cell::Brief;
 use crate::mechanism::registry;
 use crate::spec::{Audit, Relation};
@@ -68,7 +68,7 @@ impl Listener for Progress {
         self.with(|running| {
             let message = running.bar.message();
             let name = message.split("  ε ≥ ").next().unwrap_or_default();
-            running.bar.set_message(format!("{name}  ε ≥ {epsilon_lower:.3}"));
+            running.bar.set_message(format!("{name}  ε ≥ {}", short(round_down(epsilon_lower, 3))));
         });
     }
 
@@ -87,7 +87,8 @@ impl Listener for Progress {
 fn summary_line(audit: &AuditReport, seconds: f64) -> String {
     let best = audit.reports().map(|report| report.bounds.epsilon_lower).fold(0.0, f64::max);
     let verdict = audit.verdict().map_or_else(|| style("error".to_owned()).red(), styled);
-    format!("{} {:<12} {}  (ε ≥ {best:.3}, claimed {}; {seconds:.1} s)", mark(audit.agreement()), verdict, audit.audit, audit.claim.epsilon)
+    let (mark, bound, claim) = (mark(audit.agreement()), short(round_down(best, 3)), audit.claim.epsilon);
+    format!("{mark} {verdict:<12} {}  (ε ≥ {bound}, claimed {claim}; {seconds:.1} s)", audit.audit)
 }
 
 fn mark(agreement: Agreement) -> console::StyledObject<&'static str> {
@@ -136,12 +137,13 @@ fn summary(report: &RunReport, seconds: f64) -> String {
     let draws: u64 = report.audits.iter().flat_map(AuditReport::reports).map(|pair| pair.draws).sum();
     let violated = report.audits.iter().filter(|audit| audit.verdict() == Some(Verdict::Violated)).count();
     let mut text = format!(
-        "{} audits, {} pairs, {} draws in {}: {violated} claims refuted, {} of {} verdicts as expected.\n\
+        "{}, {}, {} draws in {}: {} refuted, {} of {} verdicts as expected.\n\
          All bounds hold together with confidence {}.\n",
-        report.audits.len(),
-        report.pairs,
+        counted(report.audits.len(), "audit"),
+        counted(report.pairs, "pair"),
         HumanCount(draws),
         HumanDuration(std::time::Duration::from_secs_f64(seconds)),
+        counted(violated, "claim"),
         with(Agreement::Agrees).len(),
         report.audits.len(),
         percent(report.settings.confidence.get()),
@@ -172,6 +174,10 @@ fn summary(report: &RunReport, seconds: f64) -> String {
     text
 }
 
+fn counted(count: usize, noun: &str) -> String {
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
+}
+
 /// A line above, one under the header, one below: nothing else.
 const STYLE: TableStyle = TableStyle::new()
     .top_border(LineStyle::none().fill('─').junction('─'))
@@ -180,7 +186,13 @@ const STYLE: TableStyle = TableStyle::new()
 
 fn plain_table(header: &[&str]) -> Table {
     let mut table = Table::new();
-    table.load_style(STYLE).set_content_arrangement(ContentArrangement::Disabled).set_header(header.iter().copied());
+    table.load_style(STYLE).set_header(header.iter().copied());
+    // On a terminal long names wrap; elsewhere each row stays on its line.
+    if let Some((_, columns)) = console::Term::stdout().size_checked() {
+        table.set_content_arrangement(ContentArrangement::Dynamic).set_width(columns);
+    } else {
+        table.set_content_arrangement(ContentArrangement::Disabled);
+    }
     table
 }
 
@@ -209,22 +221,17 @@ fn table(report: &RunReport) -> Table {
             TableCell::new(pair),
             number(Some(audit.claim.epsilon.get())),
             number(Some(audit.claim.delta.get())),
-            number(found.map(|found| found.bounds.epsilon_lower)),
-            number(found.map(|found| found.bounds.delta_lower)),
-            number(found.map(|found| found.bounds.detectable_epsilon)),
+            number(found.map(|found| round_down(found.bounds.epsilon_lower, 4))),
+            number(found.map(|found| round_down(found.bounds.delta_lower, 4))),
+            number(found.map(|found| -round_down(-found.bounds.detectable_epsilon, 4))),
         ]);
     }
     table
 }
 
-/// Four decimals, or scientific when there would be nothing but zeros.
+/// A number as people write it.
 fn short(value: f64) -> String {
-    if value == 0.0 || (1e-3..1e5).contains(&value) {
-        let text = format!("{value:.4}");
-        text.trim_end_matches('0').trim_end_matches('.').to_owned()
-    } else {
-        Brief(value).to_string()
-    }
+    Brief(value).to_string()
 }
 
 /// The registered mechanisms.
