@@ -4,9 +4,10 @@ use rayon::prelude::*;
 
 use super::Attack;
 use super::bins::Bins;
+use super::counts::Counts;
 use super::rule::GuessRule;
 use super::score::{NaiveBayes, Score};
-use super::select::{Counts, FOLDS, Goal, Selected, select};
+use super::select::{FOLDS, Goal, Selected, select};
 use crate::cell::{Cell, Rows};
 use crate::error::TargetError;
 use crate::evidence::wealth::Forecast;

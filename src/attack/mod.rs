@@ -4,7 +4,9 @@
 //! here is learned on exploration draws and judged on others, so a bad choice costs power, never validity.
 
 mod bins;
+mod counts;
 mod explore;
+mod order;
 mod rule;
 mod score;
 mod select;

@@ -5,8 +5,9 @@
 //! procedure is pessimistic to a different degree, and the draws that a procedure has not seen tell which degree pays.
 
 use super::bins::Bins;
+use super::counts::Counts;
+use super::order::{ORDERS, Order, blocks};
 use super::rule::Answer;
-use super::smooth;
 use crate::evidence::wealth::Forecast;
 
 /// Parts into which the exploration draws are divided for cross-validation.
@@ -55,80 +56,6 @@ impl Goal {
         }
     }
 }
-
-/// How often each bin was hit from each side.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Counts {
-    left: Vec<u64>,
-    right: Vec<u64>,
-}
-
-impl Counts {
-    /// No hits in so many bins.
-    pub fn new(bins: usize) -> Self {
-        Self { left: vec![0; bins], right: vec![0; bins] }
-    }
-
-    /// The counts of one side.
-    pub fn side(&mut self, side: crate::mechanism::Side) -> &mut [u64] {
-        match side {
-            crate::mechanism::Side::Left => &mut self.left,
-            crate::mechanism::Side::Right => &mut self.right,
-        }
-    }
-
-    /// Adds other counts of the same bins.
-    pub fn add(&mut self, other: &Self) {
-        let add = |mine: &mut Vec<u64>, theirs: &[u64]| mine.iter_mut().zip(theirs).for_each(|(a, b)| *a += b);
-        add(&mut self.left, &other.left);
-        add(&mut self.right, &other.right);
-    }
-
-    fn without(&self, part: &Self) -> Self {
-        let sub = |all: &[u64], part: &[u64]| all.iter().zip(part).map(|(a, b)| a - b).collect();
-        Self { left: sub(&self.left, &part.left), right: sub(&self.right, &part.right) }
-    }
-
-    fn draws(&self) -> f64 {
-        (self.left.iter().sum::<u64>() + self.right.iter().sum::<u64>()) as f64
-    }
-
-    /// How often these answers are right and wrong.
-    fn judge(&self, answers: &[Answer]) -> (u64, u64) {
-        let mut tally = (0, 0);
-        for ((answer, left), right) in answers.iter().zip(&self.left).zip(&self.right) {
-            match answer {
-                Answer::Left => tally = (tally.0 + left, tally.1 + right),
-                Answer::Right => tally = (tally.0 + right, tally.1 + left),
-                Answer::Abstain => {}
-            }
-        }
-        tally
-    }
-}
-
-/// How bins are ordered.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Order {
-    /// Small numbers speak for D: the log-ratio falls as the number grows.
-    Falling,
-    /// Large numbers speak for D.
-    Rising,
-    /// Along a smooth curve of this stiffness through the log-ratios.
-    Smooth(f64),
-    /// Each bin by its own log-ratio, neighbouring bins pooled into about this many groups.
-    Ranked(usize),
-}
-
-impl Order {
-    /// Further standard errors of pessimism: an order with a freedom for every bin must be clearly better than a smooth one.
-    fn caution(self) -> f64 {
-        if matches!(self, Self::Ranked(_)) { 2.0 } else { 0.0 }
-    }
-}
-
-const ORDERS: [Order; 7] =
-    [Order::Falling, Order::Rising, Order::Smooth(30.0), Order::Smooth(300.0), Order::Ranked(12), Order::Ranked(48), Order::Ranked(256)];
 
 /// A selected set of answers, with what cross-validation says of it.
 pub struct Selected {
@@ -188,16 +115,10 @@ struct Line {
 
 impl Line {
     fn new(bins: &Bins, counts: &Counts, order: Order) -> Self {
-        let blocks = match order {
-            Order::Falling => monotone(bins, counts, false),
-            Order::Rising => monotone(bins, counts, true),
-            Order::Smooth(stiffness) => smoothed(bins, counts, stiffness),
-            Order::Ranked(groups) => ranked(bins, counts, groups),
-        };
         let mut sums = vec![(0.0, 0.0)];
         let mut line = Vec::with_capacity(bins.len());
         let mut sum = (0.0, 0.0);
-        for block in &blocks {
+        for block in &blocks(bins, counts, order) {
             let hits = block.left + block.right;
             if hits == 0.0 && block.bins.iter().all(|bin| *bin >= bins.numeric()) {
                 continue; // nothing is known of symbols that were never seen
@@ -278,102 +199,4 @@ fn cuts(sums: &[(f64, f64)]) -> Vec<usize> {
 fn best_of(places: impl Iterator<Item = usize>, value: impl Fn(usize) -> f64) -> usize {
     let start = (0, f64::NEG_INFINITY);
     places.map(|place| (place, value(place))).fold(start, |best, next| if next.1 > best.1 { next } else { best }).0
-}
-
-/// Bins that share one ratio.
-#[derive(Clone, Debug)]
-struct Block {
-    bins: Vec<usize>,
-    left: f64,
-    right: f64,
-}
-
-impl Block {
-    fn of(bins: impl IntoIterator<Item = usize>, counts: &Counts) -> Self {
-        let bins: Vec<usize> = bins.into_iter().collect();
-        let sum = |side: &[u64]| bins.iter().map(|bin| side[*bin]).sum::<u64>() as f64;
-        Self { left: sum(&counts.left), right: sum(&counts.right), bins }
-    }
-
-    fn merge(&mut self, other: Self) {
-        self.bins.extend(other.bins);
-        self.left += other.left;
-        self.right += other.right;
-    }
-
-    /// The share of D among the hits, drawn towards ½ when there are few.
-    fn share(&self) -> f64 {
-        (self.left + 0.5) / (self.left + self.right + 1.0)
-    }
-}
-
-/// From most to least for D; stable, so that equal shares keep their order.
-fn sort(mut blocks: Vec<Block>) -> Vec<Block> {
-    blocks.sort_by(|a, b| b.share().total_cmp(&a.share()));
-    blocks
-}
-
-/// The maximum-likelihood ratios that fall (or rise) along the numbers, by pooling adjacent violators; symbols go where their own ratio puts them.
-fn monotone(bins: &Bins, counts: &Counts, rising: bool) -> Vec<Block> {
-    let mut numeric: Vec<usize> = (0..bins.numeric()).collect();
-    if rising {
-        numeric.reverse();
-    }
-    let mut blocks: Vec<Block> = Vec::new();
-    for bin in numeric {
-        let mut block = Block::of([bin], counts);
-        // The line goes from D to D': a block that is more for D than the one before it is pooled with it.
-        while let Some(last) = blocks.last()
-            && block.left * (last.left + last.right) >= last.left * (block.left + block.right)
-        {
-            let mut last = blocks.pop().unwrap_or_else(|| block.clone());
-            last.merge(block);
-            block = last;
-        }
-        blocks.push(block);
-    }
-    blocks.extend((bins.numeric()..bins.len()).map(|bin| Block::of([bin], counts)));
-    sort(blocks)
-}
-
-/// Every numeric bin with the hits that the smooth curve gives it.
-fn smoothed(bins: &Bins, counts: &Counts, stiffness: f64) -> Vec<Block> {
-    let hits: Vec<(f64, f64)> = (0..bins.numeric()).map(|bin| (counts.left[bin] as f64, counts.right[bin] as f64)).collect();
-    let shares = smooth::shares(&hits, stiffness);
-    let numeric = hits.iter().zip(shares).enumerate().map(|(bin, ((left, right), share))| Block {
-        bins: vec![bin],
-        left: (left + right) * share,
-        right: (left + right) * (1.0 - share),
-    });
-    sort(numeric.chain((bins.numeric()..bins.len()).map(|bin| Block::of([bin], counts))).collect())
-}
-
-/// Bins by their own ratio. Neighbouring intervals are pooled until a group has its part of the hits, or, near the ends, doubles what lies beyond it.
-fn ranked(bins: &Bins, counts: &Counts, groups: usize) -> Vec<Block> {
-    let hits = |bin: usize| (counts.left[bin] + counts.right[bin]) as f64;
-    let total: f64 = (0..bins.numeric()).map(hits).sum();
-    let full = total / groups as f64;
-    let mut blocks: Vec<Block> = Vec::new();
-    let mut open: Option<Block> = None;
-    let mut passed = 0.0;
-    for bin in 0..bins.numeric() {
-        if bins.is_atom(bin) {
-            blocks.extend(open.take());
-            blocks.push(Block::of([bin], counts));
-        } else {
-            let block = Block::of([bin], counts);
-            match &mut open {
-                Some(group) => group.merge(block),
-                None => open = Some(block),
-            }
-        }
-        passed += hits(bin);
-        let ends = passed.min(total - passed).max(8.0);
-        if open.as_ref().is_some_and(|group| group.left + group.right >= full.min(ends)) {
-            blocks.extend(open.take());
-        }
-    }
-    blocks.extend(open);
-    blocks.extend((bins.numeric()..bins.len()).map(|bin| Block::of([bin], counts)));
-    sort(blocks)
 }

@@ -1,0 +1,59 @@
+//! Hits per bin and side.
+
+use super::rule::Answer;
+use crate::mechanism::Side;
+
+/// How often each bin was hit from each side.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Counts {
+    /// Hits from D.
+    pub left: Vec<u64>,
+    /// Hits from D'.
+    pub right: Vec<u64>,
+}
+
+impl Counts {
+    /// No hits in so many bins.
+    pub fn new(bins: usize) -> Self {
+        Self { left: vec![0; bins], right: vec![0; bins] }
+    }
+
+    /// The counts of one side.
+    pub fn side(&mut self, side: Side) -> &mut [u64] {
+        match side {
+            Side::Left => &mut self.left,
+            Side::Right => &mut self.right,
+        }
+    }
+
+    /// Adds other counts of the same bins.
+    pub fn add(&mut self, other: &Self) {
+        let add = |mine: &mut Vec<u64>, theirs: &[u64]| mine.iter_mut().zip(theirs).for_each(|(a, b)| *a += b);
+        add(&mut self.left, &other.left);
+        add(&mut self.right, &other.right);
+    }
+
+    /// These counts without a part of them.
+    pub fn without(&self, part: &Self) -> Self {
+        let sub = |all: &[u64], part: &[u64]| all.iter().zip(part).map(|(a, b)| a - b).collect();
+        Self { left: sub(&self.left, &part.left), right: sub(&self.right, &part.right) }
+    }
+
+    /// All hits.
+    pub fn draws(&self) -> f64 {
+        (self.left.iter().sum::<u64>() + self.right.iter().sum::<u64>()) as f64
+    }
+
+    /// How often these answers are right and wrong.
+    pub fn judge(&self, answers: &[Answer]) -> (u64, u64) {
+        let mut tally = (0, 0);
+        for ((answer, left), right) in answers.iter().zip(&self.left).zip(&self.right) {
+            match answer {
+                Answer::Left => tally = (tally.0 + left, tally.1 + right),
+                Answer::Right => tally = (tally.0 + right, tally.1 + left),
+                Answer::Abstain => {}
+            }
+        }
+        tally
+    }
+}

@@ -1,0 +1,140 @@
+//! Orders of bins, from "speaks for D" to "speaks for D'", and the smoothed log-ratios behind them.
+
+use super::bins::Bins;
+use super::counts::Counts;
+use super::smooth;
+
+/// How bins are ordered.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Order {
+    /// Small numbers speak for D: the log-ratio falls as the number grows.
+    Falling,
+    /// Large numbers speak for D.
+    Rising,
+    /// Along a smooth curve of this stiffness through the log-ratios.
+    Smooth(f64),
+    /// Each bin by its own log-ratio, neighbouring bins pooled into about this many groups.
+    Ranked(usize),
+}
+
+impl Order {
+    /// Further standard errors of pessimism: an order with a freedom for every bin must be clearly better than a smooth one.
+    pub fn caution(self) -> f64 {
+        if matches!(self, Self::Ranked(_)) { 2.0 } else { 0.0 }
+    }
+}
+
+/// All orders, simple ones first.
+pub const ORDERS: [Order; 7] =
+    [Order::Falling, Order::Rising, Order::Smooth(30.0), Order::Smooth(300.0), Order::Ranked(12), Order::Ranked(48), Order::Ranked(256)];
+
+/// The bins in this order, in blocks of equal ratio.
+pub fn blocks(bins: &Bins, counts: &Counts, order: Order) -> Vec<Block> {
+    match order {
+        Order::Falling => monotone(bins, counts, false),
+        Order::Rising => monotone(bins, counts, true),
+        Order::Smooth(stiffness) => smoothed(bins, counts, stiffness),
+        Order::Ranked(groups) => ranked(bins, counts, groups),
+    }
+}
+
+/// Bins that share one ratio.
+#[derive(Clone, Debug)]
+pub struct Block {
+    /// The bins, in order.
+    pub bins: Vec<usize>,
+    /// Hits from D, smoothed.
+    pub left: f64,
+    /// Hits from D', smoothed.
+    pub right: f64,
+}
+
+impl Block {
+    fn of(bins: impl IntoIterator<Item = usize>, counts: &Counts) -> Self {
+        let bins: Vec<usize> = bins.into_iter().collect();
+        let sum = |side: &[u64]| bins.iter().map(|bin| side[*bin]).sum::<u64>() as f64;
+        Self { left: sum(&counts.left), right: sum(&counts.right), bins }
+    }
+
+    fn merge(&mut self, other: Self) {
+        self.bins.extend(other.bins);
+        self.left += other.left;
+        self.right += other.right;
+    }
+
+    /// The share of D among the hits, drawn towards ½ when there are few.
+    pub fn share(&self) -> f64 {
+        (self.left + 0.5) / (self.left + self.right + 1.0)
+    }
+}
+
+/// From most to least for D; stable, so that equal shares keep their order.
+fn sort(mut blocks: Vec<Block>) -> Vec<Block> {
+    blocks.sort_by(|a, b| b.share().total_cmp(&a.share()));
+    blocks
+}
+
+/// The maximum-likelihood ratios that fall (or rise) along the numbers, by pooling adjacent violators; symbols go where their own ratio puts them.
+fn monotone(bins: &Bins, counts: &Counts, rising: bool) -> Vec<Block> {
+    let mut numeric: Vec<usize> = (0..bins.numeric()).collect();
+    if rising {
+        numeric.reverse();
+    }
+    let mut blocks: Vec<Block> = Vec::new();
+    for bin in numeric {
+        let mut block = Block::of([bin], counts);
+        // The line goes from D to D': a block that is more for D than the one before it is pooled with it.
+        while let Some(last) = blocks.last()
+            && block.left * (last.left + last.right) >= last.left * (block.left + block.right)
+        {
+            let mut last = blocks.pop().unwrap_or_else(|| block.clone());
+            last.merge(block);
+            block = last;
+        }
+        blocks.push(block);
+    }
+    blocks.extend((bins.numeric()..bins.len()).map(|bin| Block::of([bin], counts)));
+    sort(blocks)
+}
+
+/// Every numeric bin with the hits that the smooth curve gives it.
+fn smoothed(bins: &Bins, counts: &Counts, stiffness: f64) -> Vec<Block> {
+    let hits: Vec<(f64, f64)> = (0..bins.numeric()).map(|bin| (counts.left[bin] as f64, counts.right[bin] as f64)).collect();
+    let shares = smooth::shares(&hits, stiffness);
+    let numeric = hits.iter().zip(shares).enumerate().map(|(bin, ((left, right), share))| Block {
+        bins: vec![bin],
+        left: (left + right) * share,
+        right: (left + right) * (1.0 - share),
+    });
+    sort(numeric.chain((bins.numeric()..bins.len()).map(|bin| Block::of([bin], counts))).collect())
+}
+
+/// Bins by their own ratio. Neighbouring intervals are pooled until a group has its part of the hits, or, near the ends, doubles what lies beyond it.
+fn ranked(bins: &Bins, counts: &Counts, groups: usize) -> Vec<Block> {
+    let hits = |bin: usize| (counts.left[bin] + counts.right[bin]) as f64;
+    let total: f64 = (0..bins.numeric()).map(hits).sum();
+    let full = total / groups as f64;
+    let mut blocks: Vec<Block> = Vec::new();
+    let mut open: Option<Block> = None;
+    let mut passed = 0.0;
+    for bin in 0..bins.numeric() {
+        if bins.is_atom(bin) {
+            blocks.extend(open.take());
+            blocks.push(Block::of([bin], counts));
+        } else {
+            let block = Block::of([bin], counts);
+            match &mut open {
+                Some(group) => group.merge(block),
+                None => open = Some(block),
+            }
+        }
+        passed += hits(bin);
+        let ends = passed.min(total - passed).max(8.0);
+        if open.as_ref().is_some_and(|group| group.left + group.right >= full.min(ends)) {
+            blocks.extend(open.take());
+        }
+    }
+    blocks.extend(open);
+    blocks.extend((bins.numeric()..bins.len()).map(|bin| Block::of([bin], counts)));
+    sort(blocks)
+}
