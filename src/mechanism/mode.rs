@@ -226,7 +226,31 @@ impl Mechanism for Stability {
 
 #[cfg(test)]
 mod tests {
+    use rand::SeedableRng;
+
     use super::*;
+
+    /// Hoeffding: a frequency of n draws is off by more than √(ln(2/α)/2n) with probability at most α, here one in a million.
+    const FALSE_ALARM: f64 = 1e-6;
+
+    #[test]
+    fn the_runner_up_wins_as_often_as_derived() {
+        const N: u32 = 1_000_000;
+        let (lead, scale) = (1.5_f64, 0.7_f64);
+        let (first, second) = (Cell::symbol("a"), Cell::symbol("b"));
+        let mechanism = NoisyArgmax { counts: vec![lead, 0.0], scale, symbols: vec![first, second] };
+        let mut rng = Generator::seed_from_u64(5);
+        let mut row = [first];
+        let wins = (0..N)
+            .filter(|_| {
+                mechanism.run(&mut rng, &mut row);
+                row[0] == second
+            })
+            .count();
+        let expected = 0.25 * (2.0 + lead / scale) * (-lead / scale).exp();
+        let allowed = ((2.0 / FALSE_ALARM).ln() / (2.0 * f64::from(N))).sqrt();
+        assert!((wins as f64 / f64::from(N) - expected).abs() <= allowed, "{wins} of {N}, expected {expected}, α = {FALSE_ALARM}");
+    }
 
     /// All ways to divide at most `total` records over `categories`.
     fn all_counts(categories: usize, total: u64) -> Vec<Vec<u64>> {

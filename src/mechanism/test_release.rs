@@ -129,7 +129,26 @@ impl Mechanism for GuardedMean {
 
 #[cfg(test)]
 mod tests {
+    use rand::SeedableRng;
+
     use super::*;
+
+    /// Hoeffding: a frequency of n draws is off by more than √(ln(2/α)/2n) with probability at most α, here one in a million.
+    const FALSE_ALARM: f64 = 1e-6;
+
+    #[test]
+    fn a_step_from_trouble_the_test_passes_as_rarely_as_derived() {
+        const N: u32 = 1_000_000;
+        let (epsilon, delta) = (1.0_f64, 0.1_f64);
+        for (threshold, expected) in [(Threshold::Printed, 0.5 * epsilon.exp() * delta), (Threshold::Corrected, 0.5 * delta)] {
+            let test = Test::new(Epsilon::try_from(epsilon).unwrap(), PositiveDelta::try_from(delta).unwrap(), threshold);
+            let mut rng = Generator::seed_from_u64(5);
+            let passes = (0..N).filter(|_| test.run(1.0, &mut rng).1).count();
+            let allowed = ((2.0 / FALSE_ALARM).ln() / (2.0 * f64::from(N))).sqrt();
+            let distance = (passes as f64 / f64::from(N) - expected).abs();
+            assert!(distance <= allowed, "{passes} of {N} passed, expected {expected}, α = {FALSE_ALARM}");
+        }
+    }
 
     fn prepared(n: usize, least: usize) -> GuardedMean {
         let params = Params {
