@@ -3,10 +3,13 @@
 mod additive;
 mod histogram;
 mod median;
+mod mode;
 mod query;
 mod randomized_response;
 pub mod registry;
+mod subsample;
 mod target;
+mod test_release;
 
 use serde::de::DeserializeOwned;
 

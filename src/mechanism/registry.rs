@@ -1,6 +1,6 @@
 //! All mechanisms that audit files can name.
 
-use super::{InProcess, Mechanism, Target, additive, histogram, median, randomized_response};
+use super::{InProcess, Mechanism, Target, additive, histogram, median, mode, randomized_response, subsample, test_release};
 use crate::spec::{self, Dataset};
 
 /// Reads parameters and prepares a mechanism for the two sides of a pair.
@@ -44,6 +44,12 @@ pub const ENTRIES: &[Entry] = &[
     Entry::of::<median::LocalSensitivity>(),
     Entry::of::<median::ProposeTestRelease>(),
     Entry::of::<histogram::Thresholded>(),
+    Entry::of::<mode::Exact>(),
+    Entry::of::<mode::NoisyArgmax>(),
+    Entry::of::<mode::ProposeTestRelease>(),
+    Entry::of::<mode::Stability>(),
+    Entry::of::<test_release::GuardedMean>(),
+    Entry::of::<subsample::StableMode>(),
 ];
 
 /// The mechanism with this name.
