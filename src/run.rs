@@ -15,6 +15,9 @@ use crate::verdict::Verdict;
 /// Draws per pair when neither the command line nor the audit file says.
 pub const DEFAULT_DRAWS: u64 = 10_000_000;
 
+/// Up to so many exploration draws, every round is learned from.
+const EARLY: u64 = 4096;
+
 /// When to stop.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Until {
@@ -122,7 +125,8 @@ impl Game<'_> {
         let mut sampler = Sampler::new(target, self.stream(), Phase::Explore, &drawn);
         let mut explorer = Explorer::new(target.width(), &self.audit.attacks, self.audit.claim);
         let mut played = Played::default();
-        for &round in rounds {
+        let mut learned_at = 0;
+        for (index, &round) in rounds.iter().enumerate() {
             let tallies = explorer.absorb(&mut sampler, round, &played.rules())?.0;
             self.draws += round;
             if !tallies.is_empty() {
@@ -132,7 +136,12 @@ impl Game<'_> {
             if self.decided() {
                 break;
             }
-            played.learned = explorer.learn();
+            // Early rounds are cheap to learn from and may settle the matter; later on, fourfold draws are worth a new rule, and the last round is.
+            let last = index + 1 == rounds.len();
+            if last || self.draws <= EARLY || self.draws >= 4 * learned_at {
+                played.learned = explorer.learn();
+                learned_at = self.draws;
+            }
         }
         Ok(played)
     }

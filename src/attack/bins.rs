@@ -29,6 +29,16 @@ impl Bins {
     /// Divides a sample of scores, both sides together.
     #[must_use]
     pub fn learn(sample: &[Cell]) -> Self {
+        Self::divide(sample, MIDDLE, LEAST)
+    }
+
+    /// The same with a few large bins, for a quick look.
+    #[must_use]
+    pub fn learn_coarse(sample: &[Cell]) -> Self {
+        Self::divide(sample, 24, 32)
+    }
+
+    fn divide(sample: &[Cell], middle: usize, least: usize) -> Self {
         let mut numbers: Vec<f64> = Vec::with_capacity(sample.len());
         let mut seen: HashMap<u64, (Cell, usize)> = HashMap::new();
         for &cell in sample {
@@ -41,7 +51,7 @@ impl Bins {
         keep_most_frequent(&mut symbols, Cell::key);
         symbols.sort_unstable_by_key(|(cell, _)| cell.key());
         numbers.sort_unstable_by(f64::total_cmp);
-        Self { edges: edges(&numbers), symbols: symbols.into_iter().map(|(cell, _)| cell).collect() }
+        Self { edges: edges(&numbers, middle, least), symbols: symbols.into_iter().map(|(cell, _)| cell).collect() }
     }
 
     /// Number of bins.
@@ -74,6 +84,26 @@ impl Bins {
         bin > 0 && bin < self.edges.len() && self.edges[bin] == self.edges[bin - 1].next_up()
     }
 
+    /// Whether a symbol has a bin of its own.
+    #[must_use]
+    pub fn knows(&self, symbol: Cell) -> bool {
+        self.symbols.binary_search_by_key(&symbol.key(), |known| known.key()).is_ok()
+    }
+
+    /// The same bins, but the first and the last divided at masses of 8, 16, 32 … of these sorted numbers, which are all that fell into them; None if that changes nothing.
+    #[must_use]
+    pub fn with_finer_ends(&self, numbers: &[f64]) -> Option<Self> {
+        let (first, last) = (*self.edges.first()?, *self.edges.last()?);
+        let (low, high) = (&numbers[..numbers.partition_point(|x| *x < first)], &numbers[numbers.partition_point(|x| *x < last)..]);
+        let masses = |n: usize| std::iter::successors(Some(LEAST), |mass| Some(mass * 2)).take_while(move |mass| *mass < n);
+        let mut edges: Vec<f64> = masses(low.len()).map(|mass| low[mass]).collect();
+        edges.extend(&self.edges);
+        edges.extend(masses(high.len()).map(|mass| high[high.len() - mass]));
+        edges.sort_unstable_by(f64::total_cmp);
+        edges.dedup();
+        (edges.len() > self.edges.len()).then(|| Self { edges, symbols: self.symbols.clone() })
+    }
+
     /// The bin of a score.
     #[inline]
     #[must_use]
@@ -98,7 +128,7 @@ fn keep_most_frequent<T: Copy>(atoms: &mut Vec<(T, usize)>, key: impl Fn(T) -> u
 }
 
 /// The edges for sorted numbers.
-fn edges(sorted: &[f64]) -> Vec<f64> {
+fn edges(sorted: &[f64], middle: usize, least: usize) -> Vec<f64> {
     let mut edges = Vec::new();
     let mut atoms: Vec<(f64, usize)> = Vec::new();
     for run in sorted.chunk_by(|a, b| a == b) {
@@ -112,9 +142,9 @@ fn edges(sorted: &[f64]) -> Vec<f64> {
     }
     let n = sorted.len();
     // Quantiles in the middle, masses of 8, 16, 32 … at both ends.
-    let middle = MIDDLE.min(n / LEAST).max(1);
+    let middle = middle.min(n / least).max(1);
     edges.extend((1..middle).map(|j| sorted[j * n / middle]));
-    let tails = std::iter::successors(Some(LEAST), |tail| Some(tail * 2)).take_while(|tail| *tail < n / 4);
+    let tails = std::iter::successors(Some(least), |tail| Some(tail * 2)).take_while(|tail| *tail < n / 4);
     edges.extend(tails.flat_map(|tail| [sorted[tail], sorted[n - tail]]));
     edges.sort_unstable_by(f64::total_cmp);
     edges.dedup();

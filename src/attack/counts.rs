@@ -26,6 +26,14 @@ impl Counts {
         }
     }
 
+    /// Replaces the counts of one side.
+    pub fn replace(&mut self, side: Side, counts: Vec<u64>) {
+        match side {
+            Side::Left => self.left = counts,
+            Side::Right => self.right = counts,
+        }
+    }
+
     /// Adds other counts of the same bins.
     pub fn add(&mut self, other: &Self) {
         let add = |mine: &mut Vec<u64>, theirs: &[u64]| mine.iter_mut().zip(theirs).for_each(|(a, b)| *a += b);

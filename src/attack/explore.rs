@@ -3,11 +3,11 @@
 use rayon::prelude::*;
 
 use super::Attack;
-use super::bins::Bins;
-use super::counts::Counts;
+use super::board::{Board, Hits};
 use super::rule::GuessRule;
-use super::score::{NaiveBayes, Score};
-use super::select::{FOLDS, Goal, Selected, select};
+use super::score::{Features, Joint, Lesson, NaiveBayes, Pattern, Score};
+use super::screen::screen;
+use super::select::{Goal, Selected, select};
 use crate::cell::{Cell, Rows};
 use crate::error::TargetError;
 use crate::evidence::wealth::Forecast;
@@ -17,6 +17,9 @@ use crate::spec::Claim;
 
 /// Rows kept for learning, both sides together; later draws are only counted.
 const KEPT: usize = 1 << 18;
+
+/// Coordinates, and pairs of them, that are looked at one by one; of more, the most telling.
+const LOOKED_AT: usize = 3;
 
 /// A rule, and what is known of it before it is judged.
 #[derive(Clone, Debug)]
@@ -36,27 +39,6 @@ pub struct Explorer<'a> {
     boards: Vec<Board>,
 }
 
-/// One score, its bins, and the hits of each bin.
-struct Board {
-    score: Score,
-    bins: Bins,
-    folds: Vec<Counts>,
-}
-
-impl Board {
-    /// Counts rows of one side; row `i` belongs to fold `i mod FOLDS`.
-    fn count(&self, folds: &mut [Counts], side: Side, rows: &Rows, scores: &mut Vec<Cell>) {
-        self.score.map(rows, scores);
-        for (index, score) in scores.iter().enumerate() {
-            folds[index % FOLDS].side(side)[self.bins.index(*score)] += 1;
-        }
-    }
-
-    fn empty_folds(&self) -> Vec<Counts> {
-        vec![Counts::new(self.bins.len()); FOLDS]
-    }
-}
-
 impl<'a> Explorer<'a> {
     /// An explorer that has seen nothing yet.
     #[must_use]
@@ -73,10 +55,11 @@ impl<'a> Explorer<'a> {
         let kept = draws.min(room);
         let mut tallies = Tallies::new(rules.len());
         if kept > 0 {
+            self.boards.clear();
             tallies.add(&self.keep(sampler, kept, rules)?);
-            self.boards = self.boards();
         }
         if draws > kept {
+            self.make_boards();
             tallies.add(&self.count(sampler, draws - kept, rules)?);
         }
         Ok(tallies)
@@ -106,114 +89,97 @@ impl<'a> Explorer<'a> {
         Ok(tallies)
     }
 
-    /// Draws that only add to the counts of the bins.
+    /// Draws that only add to the hits of the bins.
     fn count(&mut self, sampler: &mut Sampler, draws: u64, rules: &[GuessRule]) -> Result<Tallies, TargetError> {
         let boards = &self.boards;
-        let (counted, tallies, _) = sampler.fold(
+        let (hits, tallies, _) = sampler.fold(
             draws,
-            || {
-                let folds: Vec<Vec<Counts>> = boards.iter().map(Board::empty_folds).collect();
-                (folds, Tallies::new(rules.len()), Vec::new())
-            },
-            |(counted, tallies, scores), side, rows| {
-                for (board, folds) in boards.iter().zip(counted) {
-                    board.count(folds, side, rows, scores);
+            || (boards.iter().map(Board::no_hits).collect::<Vec<Hits>>(), Tallies::new(rules.len()), Vec::new()),
+            |(hits, tallies, scores), side, rows| {
+                for (board, hits) in boards.iter().zip(hits) {
+                    board.score().map(rows, scores);
+                    board.count(hits, side, scores);
                 }
                 tallies.judge(rules, side, rows);
             },
-            |(counted, tallies, _), (more_counted, more, _)| {
-                for (folds, more) in counted.iter_mut().zip(&more_counted) {
-                    folds.iter_mut().zip(more).for_each(|(fold, more)| fold.add(more));
-                }
+            |(hits, tallies, _), (more_hits, more, _)| {
+                hits.iter_mut().zip(more_hits).for_each(|(hits, more)| hits.add(more));
                 tallies.add(&more);
             },
         )?;
-        for (board, counted) in self.boards.iter_mut().zip(counted) {
-            board.folds.iter_mut().zip(&counted).for_each(|(fold, more)| fold.add(more));
-        }
+        self.boards.iter_mut().zip(hits).for_each(|(board, hits)| board.take(hits));
         Ok(tallies)
     }
 
-    /// Scores and bins for the rows kept so far.
-    fn boards(&self) -> Vec<Board> {
-        let mut boards: Vec<Board> = self.scores().into_par_iter().map(|score| self.board(score)).collect();
-        boards.iter().filter(|board| board.score == Score::WholeRow).for_each(|board| self.name_symbols(&board.bins));
-        boards.retain(|board| !board.folds.is_empty());
-        boards
+    /// Scores and bins for the rows kept so far, if they are not there yet.
+    fn make_boards(&mut self) {
+        if self.boards.is_empty() {
+            self.boards = self.scores().into_par_iter().map(|score| Board::new(score, &self.left, &self.right)).collect();
+        }
     }
 
+    /// The scores that the attacks ask for, the learned ones learned from every second row.
     fn scores(&self) -> Vec<Score> {
         let width = self.left.width();
-        let mut scores = Vec::new();
-        for attack in self.attacks {
+        if width == 1 {
+            return vec![Score::Output];
+        }
+        let (left, right): (Vec<&[Cell]>, Vec<&[Cell]>) = (self.left.iter().step_by(2).collect(), self.right.iter().step_by(2).collect());
+        let lesson = Lesson { left: &left, right: &right };
+        let of_attack = |attack: &Attack| -> Vec<Score> {
             match attack {
-                Attack::Coordinates if width == 1 => scores.push(Score::Output),
-                Attack::Coordinates => scores.extend((0..width).map(Score::Coordinate)),
-                Attack::WholeRow if width > 1 => scores.push(Score::WholeRow),
-                Attack::NaiveBayes if width > 1 => {
-                    // Learned from every second row; the others count it.
-                    let half = |rows: &'_ Rows| -> Vec<usize> { (0..rows.len()).step_by(2).collect() };
-                    let left: Vec<&[Cell]> = half(&self.left).into_iter().map(|index| self.left.row(index)).collect();
-                    let right: Vec<&[Cell]> = half(&self.right).into_iter().map(|index| self.right.row(index)).collect();
-                    scores.push(Score::NaiveBayes(NaiveBayes::learn(&left, &right)));
-                }
-                Attack::WholeRow | Attack::NaiveBayes => {}
+                Attack::Coordinates => screen(lesson, (0..width).map(Score::Coordinate).collect(), LOOKED_AT),
+                Attack::WholeRow => vec![Score::WholeRow],
+                Attack::Aggregates => vec![Score::Sum, Score::Max, Score::Min],
+                Attack::NaiveBayes => naive_bayes(lesson, Features::Cells),
+                Attack::Differences => naive_bayes(lesson, Features::Differences),
+                Attack::Patterns => Pattern::learn(lesson).map(Score::Pattern).into_iter().collect(),
+                Attack::Pairs => pairs(lesson, width),
             }
-        }
-        if scores.is_empty() {
-            scores.push(Score::Output);
-        }
-        scores
-    }
-
-    fn board(&self, score: Score) -> Board {
-        let fresh = |rows: &Rows| {
-            let mut scores = Vec::new();
-            score.map(rows, &mut scores);
-            if matches!(score, Score::NaiveBayes(_)) {
-                scores = scores.into_iter().skip(1).step_by(2).collect();
-            }
-            scores
         };
-        let (left, right) = (fresh(&self.left), fresh(&self.right));
-        let bins = Bins::learn(&[left.as_slice(), right.as_slice()].concat());
-        let mut folds = vec![Counts::new(bins.len()); FOLDS];
-        for (side, scores) in [(Side::Left, &left), (Side::Right, &right)] {
-            for (index, cell) in scores.iter().enumerate() {
-                folds[index % FOLDS].side(side)[bins.index(*cell)] += 1;
-            }
-        }
-        Board { score, bins, folds }
+        let scores: Vec<Vec<Score>> = self.attacks.par_iter().map(of_attack).collect();
+        scores.into_iter().flatten().collect()
     }
 
-    /// Gives whole rows that have a bin of their own a name to be read by.
-    fn name_symbols(&self, bins: &Bins) {
-        for row in self.left.iter().chain(&self.right) {
-            if bins.symbols().binary_search_by_key(&Cell::of_row(row).key(), |symbol| symbol.key()).is_ok() {
-                Cell::name_row(row);
-            }
-        }
-    }
-
-    /// The best rules so far: one for the ε bound and, where it promises much more δ, one for the δ bound.
+    /// The best rules so far: one for the ε bound and one for the δ bound.
     #[must_use]
-    pub fn learn(&self) -> Vec<Learned> {
+    pub fn learn(&mut self) -> Vec<Learned> {
+        self.make_boards();
         let goals = [Goal::Epsilon { delta: self.claim.delta.get() }, Goal::Delta { epsilon: self.claim.epsilon.get() }];
         goals.into_iter().filter_map(|goal| self.best(goal)).collect()
     }
 
     fn best(&self, goal: Goal) -> Option<Learned> {
-        let selected: Vec<(&Board, Selected)> =
-            self.boards.par_iter().map(|board| (board, select(&board.bins, &board.folds, goal))).collect();
-        let mut best: Option<(&Board, Selected)> = None;
-        for candidate in selected {
-            if best.as_ref().is_none_or(|(_, best)| candidate.1.value > best.value) {
-                best = Some(candidate);
-            }
+        let selected: Vec<Selected> = self.boards.par_iter().map(|board| select(board.bins(), board.folds(), goal)).collect();
+        let candidates = self.boards.iter().zip(selected);
+        // The first of equals.
+        let (board, best) = candidates.reduce(|best, next| if next.1.value > best.1.value { next } else { best })?;
+        if *board.score() == Score::WholeRow {
+            self.left.iter().chain(&self.right).filter(|row| board.bins().knows(Cell::of_row(row))).for_each(Cell::name_row);
         }
-        best.map(|(board, selected)| Learned {
-            rule: GuessRule::new(board.score.clone(), &board.bins, &selected.answers),
-            forecast: selected.forecast,
-        })
+        Some(Learned { rule: GuessRule::new(board.score().clone(), board.bins(), &best.answers), forecast: best.forecast })
     }
+}
+
+fn naive_bayes(lesson: Lesson, features: Features) -> Vec<Score> {
+    vec![Score::NaiveBayes(NaiveBayes::learn(lesson, features)), Score::NaiveBayes(NaiveBayes::learn_tied(lesson, features))]
+}
+
+/// The most telling differences of two components, and the most telling pairs.
+fn pairs(lesson: Lesson, width: usize) -> Vec<Score> {
+    /// Beyond this many components there are too many pairs to try.
+    const MOST_COMPONENTS: usize = 24;
+    if width > MOST_COMPONENTS {
+        return Vec::new();
+    }
+    let all = || (0..width).flat_map(|first| (first + 1..width).map(move |second| (first, second)));
+    let differences = all().map(|(first, second)| Score::Difference(first, second)).collect();
+    // A quick look at few rows tells which pairs deserve a close one.
+    let brief = lesson.brief();
+    let joint: Vec<Score> = all().map(|(first, second)| Score::Joint(Joint::learn(brief.first_half(), first, second))).collect();
+    let joint = screen(brief.second_half(), joint, 1).into_iter().map(|score| match score {
+        Score::Joint(model) => Score::Joint(model.learn_again(lesson)),
+        other => other,
+    });
+    screen(lesson, differences, 1).into_iter().chain(joint).collect()
 }

@@ -4,13 +4,16 @@
 //! here is learned on exploration draws and judged on others, so a bad choice costs power, never validity.
 
 mod bins;
+mod board;
 mod counts;
 mod explore;
 mod order;
 mod rule;
 mod score;
+mod screen;
 mod select;
 mod smooth;
+mod table;
 
 use serde::{Deserialize, Serialize};
 
@@ -26,11 +29,20 @@ pub enum Attack {
     Coordinates,
     /// The whole output as one symbol, for outputs that repeat.
     WholeRow,
-    /// The sum of the components' log-likelihood ratios, for independent components.
+    /// Sum, maximum and minimum of the numbers.
+    Aggregates,
+    /// The sum of the components' log-likelihood ratios, for independent components; also with one ratio shared by all of them.
     NaiveBayes,
+    /// The same for successive differences, for running sums.
+    Differences,
+    /// Which symbols stand where, together with the numbers beside them.
+    Patterns,
+    /// Two components at a time: their difference and their joint ratio.
+    Pairs,
 }
 
 impl Attack {
     /// What is tried when an audit does not say.
-    pub const DEFAULT: [Self; 3] = [Self::Coordinates, Self::WholeRow, Self::NaiveBayes];
+    pub const DEFAULT: [Self; 7] =
+        [Self::Coordinates, Self::WholeRow, Self::Aggregates, Self::NaiveBayes, Self::Differences, Self::Patterns, Self::Pairs];
 }

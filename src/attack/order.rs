@@ -38,6 +38,15 @@ pub fn blocks(bins: &Bins, counts: &Counts, order: Order) -> Vec<Block> {
     }
 }
 
+/// The smoothed share of D in each bin, never quite 0 or 1; ½ where nothing was seen.
+pub fn shares(bins: &Bins, counts: &Counts, order: Order) -> Vec<f64> {
+    let mut shares = vec![0.5; bins.len()];
+    for block in blocks(bins, counts, order) {
+        block.bins.iter().for_each(|bin| shares[*bin] = block.share());
+    }
+    shares
+}
+
 /// Bins that share one ratio.
 #[derive(Clone, Debug)]
 pub struct Block {

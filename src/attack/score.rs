@@ -1,11 +1,13 @@
 //! Scores: from a row of cells to the one cell that a rule looks at.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::bins::Bins;
-use crate::cell::{Cell, Rows};
+use super::table::{STEPS, Table, in_steps};
+use crate::cell::{Cell, Mix, Rows};
+use crate::mechanism::Side;
 
 /// What the attacker looks at.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -17,8 +19,20 @@ pub enum Score {
     Coordinate(usize),
     /// The whole row as one symbol.
     WholeRow,
+    /// The sum of the numbers.
+    Sum,
+    /// The greatest number.
+    Max,
+    /// The least number.
+    Min,
+    /// One component less another.
+    Difference(usize, usize),
     /// The sum of the components' log-likelihood ratios.
     NaiveBayes(NaiveBayes),
+    /// The log-likelihood ratio of the row's pattern of symbols together with its numbers.
+    Pattern(Pattern),
+    /// The joint log-likelihood ratio of two components.
+    Joint(Joint),
 }
 
 impl Score {
@@ -29,77 +43,282 @@ impl Score {
             Self::Output => scores.extend_from_slice(rows.cells()),
             Self::Coordinate(index) => scores.extend(rows.iter().map(|row| row[*index])),
             Self::WholeRow => scores.extend(rows.iter().map(Cell::of_row)),
+            Self::Sum => scores.extend(rows.iter().map(|row| rounded(numbers(row).sum()))),
+            Self::Max => scores.extend(rows.iter().map(|row| Cell::number(numbers(row).fold(f64::NEG_INFINITY, f64::max)))),
+            Self::Min => scores.extend(rows.iter().map(|row| Cell::number(numbers(row).fold(f64::INFINITY, f64::min)))),
+            Self::Difference(a, b) => scores.extend(rows.iter().map(|row| difference(row[*a], row[*b]))),
             Self::NaiveBayes(model) => scores.extend(rows.iter().map(|row| model.score(row))),
+            Self::Pattern(model) => scores.extend(rows.iter().map(|row| model.score(row))),
+            Self::Joint(model) => scores.extend(rows.iter().map(|row| model.score(row))),
         }
+    }
+
+    /// Whether the score was learned from labelled rows, which must then not be counted for it.
+    #[must_use]
+    pub fn is_learned(&self) -> bool {
+        matches!(self, Self::NaiveBayes(_) | Self::Pattern(_) | Self::Joint(_))
     }
 }
 
 impl fmt::Display for Score {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Coordinate(index) => write!(f, "y[{}]", index + 1),
             Self::Output | Self::WholeRow => f.write_str("y"),
-            Self::NaiveBayes(_) => f.write_str("the sum of the components' log-ratios"),
+            Self::Coordinate(index) => write!(f, "y[{}]", index + 1),
+            Self::Sum => f.write_str("the sum of y"),
+            Self::Max => f.write_str("the maximum of y"),
+            Self::Min => f.write_str("the minimum of y"),
+            Self::Difference(a, b) => write!(f, "y[{}] − y[{}]", a + 1, b + 1),
+            Self::NaiveBayes(NaiveBayes { features: Features::Cells, .. }) => f.write_str("the log-ratio of all components"),
+            Self::NaiveBayes(NaiveBayes { features: Features::Differences, .. }) => {
+                f.write_str("the log-ratio of all successive differences")
+            }
+            Self::Pattern(_) => f.write_str("the log-ratio of the pattern and its numbers"),
+            Self::Joint(model) => write!(f, "the joint log-ratio of y[{}] and y[{}]", model.first + 1, model.second + 1),
         }
     }
 }
 
-/// Binned log-likelihood ratios of each component.
-///
-/// Exact for independent components, up to the bins. The ratios are whole numbers of 1/32: a sum of raw doubles would see the low bits of
-/// floating-point noise and find a leak that the ideal mechanism does not have.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct NaiveBayes {
-    columns: Vec<(Bins, Vec<i32>)>,
+fn numbers(row: &[Cell]) -> impl Iterator<Item = f64> + '_ {
+    row.iter().filter_map(|cell| cell.as_number())
 }
 
-/// Steps per unit of log-ratio.
-const STEPS: f64 = 32.0;
+/// A computed number without its low bits, which may tell what the ideal number would not.
+fn rounded(value: f64) -> Cell {
+    #[allow(clippy::cast_possible_truncation)] // that is what it is for
+    Cell::number(f64::from(value as f32))
+}
+
+/// The difference of two numbers; of anything else, the first.
+fn difference(a: Cell, b: Cell) -> Cell {
+    match (a.as_number(), b.as_number()) {
+        (Some(a), Some(b)) => rounded(a - b),
+        _ => a,
+    }
+}
+
+/// What a learned score is computed from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Features {
+    /// The components.
+    Cells,
+    /// The first component, then the difference of each from the one before: what running sums are made of.
+    Differences,
+}
+
+impl Features {
+    #[inline]
+    fn of(self, row: &[Cell], index: usize) -> Cell {
+        match self {
+            Self::Differences if index > 0 => difference(row[index], row[index - 1]),
+            _ => row[index],
+        }
+    }
+}
+
+/// Rows of both sides from which a score is learned.
+#[derive(Clone, Copy)]
+pub struct Lesson<'a> {
+    /// Outputs of D.
+    pub left: &'a [&'a [Cell]],
+    /// Outputs of D'.
+    pub right: &'a [&'a [Cell]],
+}
+
+impl<'a> Lesson<'a> {
+    /// Rows per side for a quick look.
+    const BRIEF: usize = 8192;
+
+    /// The first few rows.
+    #[must_use]
+    pub fn brief(self) -> Self {
+        let few = |rows: &'a [&'a [Cell]]| &rows[..rows.len().min(Self::BRIEF)];
+        Self { left: few(self.left), right: few(self.right) }
+    }
+
+    /// The first half of the rows.
+    #[must_use]
+    pub fn first_half(self) -> Self {
+        Self { left: &self.left[..self.left.len() / 2], right: &self.right[..self.right.len() / 2] }
+    }
+
+    /// The other half.
+    #[must_use]
+    pub fn second_half(self) -> Self {
+        Self { left: &self.left[self.left.len() / 2..], right: &self.right[self.right.len() / 2..] }
+    }
+
+    /// The first few rows of one side.
+    #[must_use]
+    pub fn brief_rows(self, side: Side) -> Rows {
+        let rows = match side {
+            Side::Left => self.brief().left,
+            Side::Right => self.brief().right,
+        };
+        let mut copy = Rows::new(self.width().max(1));
+        copy.resize(rows.len());
+        copy.iter_mut().zip(rows).for_each(|(copy, row)| copy.copy_from_slice(row));
+        copy
+    }
+
+    fn table(self, cell: impl Fn(&[Cell]) -> Cell) -> Table {
+        let of = |rows: &[&[Cell]]| rows.iter().map(|row| cell(row)).collect::<Vec<Cell>>();
+        Table::learn(&of(self.left), &of(self.right))
+    }
+
+    fn width(self) -> usize {
+        self.left.first().or(self.right.first()).map_or(0, |row| row.len())
+    }
+}
+
+/// Binned log-likelihood ratios of each component; their sum is exact for independent components, up to the bins.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct NaiveBayes {
+    features: Features,
+    /// One table per component, or a single one that all share.
+    tables: Vec<Table>,
+}
 
 impl NaiveBayes {
-    /// Learns the ratios from rows of both sides.
+    /// Learns one table per component.
     #[must_use]
-    pub fn learn(left: &[&[Cell]], right: &[&[Cell]]) -> Self {
-        let width = left.first().or(right.first()).map_or(0, |row| row.len());
-        let column = |index: usize| {
-            let of = |rows: &[&[Cell]]| rows.iter().map(|row| row[index]).collect::<Vec<Cell>>();
-            let (left, right) = (of(left), of(right));
-            let bins = Bins::learn(&[left.as_slice(), right.as_slice()].concat());
-            let count = |cells: &[Cell]| {
-                let mut counts = vec![0_u32; bins.len()];
-                for cell in cells {
-                    counts[bins.index(*cell)] += 1;
-                }
-                counts
-            };
-            let ratios = log_ratios(&count(&left), &count(&right));
-            (bins, ratios)
+    pub fn learn(lesson: Lesson, features: Features) -> Self {
+        Self { features, tables: (0..lesson.width()).map(|index| lesson.table(|row| features.of(row, index))).collect() }
+    }
+
+    /// Learns one table that all components share: right for repeated releases, and with that many more cells to learn from.
+    #[must_use]
+    pub fn learn_tied(lesson: Lesson, features: Features) -> Self {
+        let cells = |rows: &[&[Cell]]| -> Vec<Cell> {
+            rows.iter().flat_map(|row| (0..row.len()).map(move |index| features.of(row, index))).collect()
         };
-        Self { columns: (0..width).map(column).collect() }
+        Self { features, tables: vec![Table::learn(&cells(lesson.left), &cells(lesson.right))] }
     }
 
     #[inline]
     fn score(&self, row: &[Cell]) -> Cell {
-        let sum: i32 = row.iter().zip(&self.columns).map(|(cell, (bins, ratios))| ratios[bins.index(*cell)]).sum();
+        let cells = (0..row.len()).map(|index| self.features.of(row, index));
+        let sum: i32 = match self.tables.as_slice() {
+            [table] => cells.map(|cell| table.steps(cell)).sum(),
+            tables => cells.zip(tables).map(|(cell, table)| table.steps(cell)).sum(),
+        };
         Cell::number(f64::from(sum) / STEPS)
     }
 }
 
-/// `ln(P(bin | left) / P(bin | right))` in steps, with half a count added to each side so that small bins say little.
-fn log_ratios(left: &[u32], right: &[u32]) -> Vec<i32> {
-    let total = |counts: &[u32]| counts.iter().map(|count| f64::from(*count)).sum::<f64>().max(1.0);
-    let shift = (total(right) / total(left)).ln();
-    left.iter()
-        .zip(right)
-        .map(|(l, r)| {
-            if l + r == 0 {
-                return 0;
+/// For rows that mix symbols, repeated values and numbers: which of them stand where, and what the numbers say given that.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Pattern {
+    /// Tells atoms from numbers, per component.
+    columns: Vec<Table>,
+    known: BTreeMap<u64, KnownPattern>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct KnownPattern {
+    /// The log-ratio of the pattern itself.
+    steps: i32,
+    /// One table for each of its numbers, in order.
+    numbers: Vec<Table>,
+}
+
+impl Pattern {
+    /// Patterns with fewer rows than this to learn from are not told apart.
+    const LEAST: usize = 64;
+
+    /// Learns the frequent patterns; None when no row has both a number and an atom.
+    #[must_use]
+    pub fn learn(lesson: Lesson) -> Option<Self> {
+        let columns: Vec<Table> = (0..lesson.width()).map(|index| lesson.table(|row| row[index])).collect();
+        let mut found: BTreeMap<u64, [Vec<Vec<Cell>>; 2]> = BTreeMap::new();
+        for (side, rows) in [lesson.left, lesson.right].into_iter().enumerate() {
+            for row in rows {
+                let (key, numbers) = split(&columns, row);
+                found.entry(key).or_default()[side].push(numbers);
             }
-            let ratio = ((f64::from(*l) + 0.5) / (f64::from(*r) + 0.5)).ln() + shift;
-            #[allow(clippy::cast_possible_truncation)] // |ratio| is at most ln(2^33)
-            {
-                (ratio * STEPS).round() as i32
-            }
-        })
-        .collect()
+        }
+        let mixed = |rows: &Vec<Vec<Cell>>| rows.first().is_some_and(|numbers| !numbers.is_empty() && numbers.len() < columns.len());
+        if !found.values().flatten().any(mixed) {
+            return None;
+        }
+        let even = (lesson.left.len().max(1) as f64 / lesson.right.len().max(1) as f64).ln();
+        found.retain(|_, [left, right]| left.len() + right.len() >= Self::LEAST);
+        let known = found.into_iter().map(|(key, [left, right])| {
+            let numbers = left.first().or(right.first()).map_or(0, Vec::len);
+            let column = |rows: &[Vec<Cell>], index: usize| rows.iter().map(|numbers| numbers[index]).collect::<Vec<Cell>>();
+            let tables = (0..numbers).map(|index| Table::learn(&column(&left, index), &column(&right, index))).collect();
+            let ratio = ((left.len() as f64 + 0.5) / (right.len() as f64 + 0.5)).ln() - even;
+            (key, KnownPattern { steps: in_steps(ratio), numbers: tables })
+        });
+        let known = known.collect();
+        Some(Self { columns, known })
+    }
+
+    fn score(&self, row: &[Cell]) -> Cell {
+        let (key, numbers) = split(&self.columns, row);
+        let steps = self.known.get(&key).map_or(0, |pattern| {
+            pattern.steps + pattern.numbers.iter().zip(&numbers).map(|(table, number)| table.steps(*number)).sum::<i32>()
+        });
+        Cell::number(f64::from(steps) / STEPS)
+    }
+}
+
+/// A row's pattern as a key, and its numbers in order.
+fn split(columns: &[Table], row: &[Cell]) -> (u64, Vec<Cell>) {
+    let mut numbers = Vec::new();
+    let key = row.iter().zip(columns).fold(Mix::new(), |mix, (cell, column)| {
+        if column.is_atom(*cell) {
+            mix.word(cell.key())
+        } else {
+            numbers.push(*cell);
+            mix.word(1)
+        }
+    });
+    (key.end(), numbers)
+}
+
+/// Two components together: finds what shows in neither alone, such as the parity of two signs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Joint {
+    first: usize,
+    second: usize,
+    /// Where the first component is divided; the second has a table in each part.
+    edges: Vec<f64>,
+    parts: Vec<Table>,
+}
+
+impl Joint {
+    /// Parts of the first component.
+    const PARTS: usize = 8;
+
+    /// Learns the joint ratio of two components; symbols of the first count as lying below all numbers.
+    #[must_use]
+    pub fn learn(lesson: Lesson, first: usize, second: usize) -> Self {
+        let mut values: Vec<f64> = lesson.left.iter().chain(lesson.right).filter_map(|row| row[first].as_number()).collect();
+        values.sort_unstable_by(f64::total_cmp);
+        let mut edges: Vec<f64> = (1..Self::PARTS).filter_map(|part| values.get(part * values.len() / Self::PARTS).copied()).collect();
+        edges.dedup();
+        let part = |row: &[Cell]| place(&edges, row[first]);
+        let (mut left, mut right) = (vec![Vec::new(); edges.len() + 1], vec![Vec::new(); edges.len() + 1]);
+        lesson.left.iter().for_each(|row| left[part(row)].push(row[second]));
+        lesson.right.iter().for_each(|row| right[part(row)].push(row[second]));
+        let parts = left.iter().zip(&right).map(|(left, right)| Table::learn(left, right)).collect();
+        Self { first, second, edges, parts }
+    }
+
+    /// The same two components, learned from other rows.
+    #[must_use]
+    pub fn learn_again(&self, lesson: Lesson) -> Self {
+        Self::learn(lesson, self.first, self.second)
+    }
+
+    fn score(&self, row: &[Cell]) -> Cell {
+        let steps = self.parts[place(&self.edges, row[self.first])].steps(row[self.second]);
+        Cell::number(f64::from(steps) / STEPS)
+    }
+}
+
+fn place(edges: &[f64], cell: Cell) -> usize {
+    cell.as_number().map_or(0, |number| edges.partition_point(|edge| *edge <= number))
 }

@@ -1,0 +1,157 @@
+//! One score, its bins, and the hits of each bin.
+
+use super::bins::Bins;
+use super::counts::Counts;
+use super::score::Score;
+use super::select::FOLDS;
+use crate::cell::{Cell, Rows};
+use crate::mechanism::Side;
+
+/// A score under examination.
+pub struct Board {
+    score: Score,
+    bins: Bins,
+    hits: Hits,
+}
+
+/// Hits of a board's bins.
+pub struct Hits {
+    folds: Vec<Counts>,
+    /// The numbers that fell into the first or the last bin, each with its side and fold: what finer bins of the tails are made from.
+    ends: Vec<(f64, Side, usize)>,
+}
+
+impl Hits {
+    /// Adds the hits of further draws.
+    pub fn add(&mut self, other: Self) {
+        self.folds.iter_mut().zip(&other.folds).for_each(|(fold, more)| fold.add(more));
+        self.ends.extend(other.ends);
+    }
+}
+
+impl Board {
+    /// Divides the scores of the rows and counts them. Rows that a learned score was learned from (every second one) are left out.
+    #[must_use]
+    pub fn new(score: Score, left: &Rows, right: &Rows) -> Self {
+        let fresh = |rows: &Rows| {
+            let mut scores = Vec::new();
+            score.map(rows, &mut scores);
+            if score.is_learned() { scores.into_iter().skip(1).step_by(2).collect() } else { scores }
+        };
+        let (left, right): (Vec<Cell>, Vec<Cell>) = (fresh(left), fresh(right));
+        let bins = Bins::learn(&[left.as_slice(), right.as_slice()].concat());
+        let mut board = Self { hits: Hits { folds: Vec::new(), ends: Vec::new() }, score, bins };
+        let mut hits = board.no_hits();
+        board.count(&mut hits, Side::Left, &left);
+        board.count(&mut hits, Side::Right, &right);
+        board.hits = hits;
+        board
+    }
+
+    /// The score.
+    #[must_use]
+    pub fn score(&self) -> &Score {
+        &self.score
+    }
+
+    /// Its bins.
+    #[must_use]
+    pub fn bins(&self) -> &Bins {
+        &self.bins
+    }
+
+    /// The hits, divided for cross-validation.
+    #[must_use]
+    pub fn folds(&self) -> &[Counts] {
+        &self.hits.folds
+    }
+
+    /// Hits for draws to come.
+    #[must_use]
+    pub fn no_hits(&self) -> Hits {
+        Hits { folds: vec![Counts::new(self.bins.len()); FOLDS], ends: Vec::new() }
+    }
+
+    /// Counts scores of one side.
+    pub fn count(&self, hits: &mut Hits, side: Side, scores: &[Cell]) {
+        let last = self.bins.numeric() - 1;
+        for (index, score) in scores.iter().enumerate() {
+            let (fold, bin) = (index % FOLDS, self.bins.index(*score));
+            hits.folds[fold].side(side)[bin] += 1;
+            if last > 0
+                && (bin == 0 || bin == last)
+                && let Some(number) = score.as_number()
+            {
+                hits.ends.push((number, side, fold));
+            }
+        }
+    }
+
+    /// Takes the hits of further draws in, and divides the first and the last bin if they have become worth it.
+    pub fn take(&mut self, hits: Hits) {
+        self.hits.add(hits);
+        let mut numbers: Vec<f64> = self.hits.ends.iter().map(|(number, ..)| *number).collect();
+        numbers.sort_unstable_by(f64::total_cmp);
+        let Some(finer) = self.bins.with_finer_ends(&numbers) else { return };
+        let before = self.bins.numeric() - 1;
+        let first = finer.edges().partition_point(|edge| Some(edge) < self.bins.edges().first());
+        for (fold, counts) in self.hits.folds.iter_mut().enumerate() {
+            for side in [Side::Left, Side::Right] {
+                let old = counts.side(side).to_vec();
+                let mut new = vec![0; finer.len()];
+                // Bins between the ends keep their hits, and so do symbols; the ends are counted again.
+                new[first + 1..first + before].copy_from_slice(&old[1..before]);
+                new[finer.numeric()..].copy_from_slice(&old[before + 1..]);
+                for (number, of, part) in &self.hits.ends {
+                    if *of == side && *part == fold {
+                        new[finer.index(Cell::number(*number))] += 1;
+                    }
+                }
+                counts.replace(side, new);
+            }
+        }
+        let last = finer.numeric() - 1;
+        self.hits.ends.retain(|(number, ..)| [0, last].contains(&finer.index(Cell::number(*number))));
+        self.bins = finer;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::SeedableRng;
+
+    use super::*;
+    use crate::noise::{Generator, laplace};
+
+    #[test]
+    fn finer_ends_lose_no_hits() {
+        let mut rng = Generator::seed_from_u64(11);
+        let mut rows = |count: usize, at: f64| {
+            let mut rows = Rows::new(1);
+            rows.resize(count);
+            rows.iter_mut()
+                .for_each(|row| row[0] = if count % 2 == 1 { Cell::symbol("⊥") } else { Cell::number(at + laplace(&mut rng, 1.0)) });
+            rows
+        };
+        let mut board = Board::new(Score::Output, &rows(2000, 0.0), &rows(2000, 1.0));
+        let (more_left, more_right) = (rows(200_000, 0.0), rows(200_000, 1.0));
+        let mut hits = board.no_hits();
+        board.count(&mut hits, Side::Left, more_left.cells());
+        board.count(&mut hits, Side::Right, more_right.cells());
+        let before = board.bins().numeric();
+        board.take(hits);
+        assert!(board.bins().numeric() > before, "the tails were divided");
+        // Counted afresh with the finer bins, the later draws alone account for all but the first 4,000.
+        let mut again = board.no_hits();
+        board.count(&mut again, Side::Left, more_left.cells());
+        board.count(&mut again, Side::Right, more_right.cells());
+        let mut missing = 0;
+        for (fold, counted) in board.folds().iter().zip(&again.folds) {
+            for (all, later) in fold.left.iter().chain(&fold.right).zip(counted.left.iter().chain(&counted.right)) {
+                assert!(all >= later);
+                missing += all - later;
+            }
+        }
+        assert_eq!(missing, 4000);
+    }
+}
