@@ -2,10 +2,13 @@
 
 mod additive;
 mod histogram;
+mod k_anonymity;
 mod median;
 mod query;
 mod randomized_response;
+mod ratio;
 pub mod registry;
+mod regression;
 mod target;
 
 use serde::de::DeserializeOwned;

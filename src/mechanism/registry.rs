@@ -1,6 +1,6 @@
 //! All mechanisms that audit files can name.
 
-use super::{InProcess, Mechanism, Target, additive, histogram, median, randomized_response};
+use super::{InProcess, Mechanism, Target, additive, histogram, k_anonymity, median, randomized_response, ratio, regression};
 use crate::spec::{self, Dataset};
 
 /// Reads parameters and prepares a mechanism for the two sides of a pair.
@@ -44,6 +44,15 @@ pub const ENTRIES: &[Entry] = &[
     Entry::of::<median::LocalSensitivity>(),
     Entry::of::<median::ProposeTestRelease>(),
     Entry::of::<histogram::Thresholded>(),
+    Entry::of::<randomized_response::DebiasedAverage>(),
+    Entry::of::<ratio::Naive>(),
+    Entry::of::<ratio::LocalSensitivity>(),
+    Entry::of::<ratio::BoundedSensitivity>(),
+    Entry::of::<ratio::OnesAndZeros>(),
+    Entry::of::<regression::LocalSensitivity>(),
+    Entry::of::<regression::BoundedSensitivity>(),
+    Entry::of::<k_anonymity::Release>(),
+    Entry::of::<k_anonymity::Joined>(),
 ];
 
 /// The mechanism with this name.
