@@ -4,11 +4,11 @@
 //! *Neighbours*: replace-one; a record is a person.
 //! *Source*: lecture notes "Definition of differential privacy", section 2.1, figures 2.1 (4-anonymous) and 2.2 (6-anonymous).
 //!
-//! Zip codes are cut to their first digits and ages to bands; conditions stay as they are. Every group of people with the same generalised zip code and age
-//! is published if it has at least k members.
+//! Zip codes are cut to their first digits and ages to bands; conditions stay as they are. Every group of people with the same generalised
+//! zip code and age is published if it has at least k members.
 //!
-//! *The bug*: the release is a deterministic function of the data, exact in the sensitive attribute. A group whose members share a condition gives it
-//! away, and two tables that overlap in a person leave only the conditions that both allow.
+//! *The bug*: the release is a deterministic function of the data, exact in the sensitive attribute. A group whose members share a
+//! condition gives it away, and two tables that overlap in a person leave only the conditions that both allow.
 //! *True leakage*: infinite.
 
 use std::collections::{BTreeMap, BTreeSet};

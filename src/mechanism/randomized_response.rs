@@ -3,9 +3,9 @@
 //! *Claim*: keeping a bit with probability `p > ½` is `ln(p/(1−p))`-DP, exactly.
 //! *Neighbours*: replace-one (one person's bit differs).
 //! *Source*: Warner 1965; lecture notes "Definition of differential privacy", section 2.3.
-//! *The bug*: a `keep` larger than the claim allows; 0.9 leaks ln 9. A `keep-each` that differs between the two symbols: with `[p, q]` for 0 and 1,
-//! a reported 1 leaks `|ln(q/(1−p))|` and a reported 0 `|ln(p/(1−q))|`. Where 0 never lies, `p = 1`, a reported 1 is proof: infinite.
-//! (Exchanging keep and flip for one symbol only, `q = 1 − p`, leaks nothing at all: the report no longer depends on the bit.)
+//! *The bug*: a `keep` larger than the claim allows; 0.9 leaks ln 9. A `keep-each` that differs between the two symbols: with `[p, q]` for
+//! 0 and 1, a reported 1 leaks `|ln(q/(1−p))|` and a reported 0 `|ln(p/(1−q))|`. Where 0 never lies, `p = 1`, a reported 1 is proof:
+//! infinite. (Exchanging keep and flip for one symbol only, `q = 1 − p`, leaks nothing at all: the report no longer depends on the bit.)
 
 use serde::Deserialize;
 
@@ -134,8 +134,8 @@ impl Mechanism for Generalized {
 
 /// The average of the answers of generalized randomized response, moved and stretched so that it is right on average.
 ///
-/// *Claim*: ε, as for the answers: the rest is post-processing. *True leakage*: ε exactly; when everybody answers 1, nobody hides behind the others.
-/// With `E[Y] = (1 − p) + (p + q − 1)·x` for a bit x, the estimate of each bit is `(Y − (1 − p)) / (p + q − 1)`.
+/// *Claim*: ε, as for the answers: the rest is post-processing. *True leakage*: ε exactly; when everybody answers 1, nobody hides behind
+/// the others. With `E[Y] = (1 − p) + (p + q − 1)·x` for a bit x, the estimate of each bit is `(Y − (1 − p)) / (p + q − 1)`.
 pub struct DebiasedAverage {
     bits: Bits,
     shift: f64,

@@ -1,8 +1,10 @@
 //! The share of users who have a property: a of b users, released as a ratio.
 //!
 //! Every record is a user, 1 with the property and 0 without: `b` counts the users, `a` those with a 1.
+//! *Claim*: with each mechanism below.
 //! *Neighbours*: add-remove of a user, who adds 1 to `b`, or to `a` and `b`; where it is said, replace-one, which moves `a` alone.
-//! *Source*: the post "Privately bounding local sensitivity" (2024-07-20); its last mechanism is algorithm 3 of Kulesza, Suresh and Wang 2024.
+//! *Source*: the post "Privately bounding local sensitivity" (2024-07-20); its last mechanism is algorithm 3 of Kulesza, Suresh and Wang
+//! 2024.
 //!
 //! Removing a user moves `a/b` by `(b−a)/(b²−b)` (a one leaves) or by `a/(b²−b)` (a zero leaves), and adding one moves it by less, so
 //! `LS(a, b) ≤ max(a, b−a) / (b²−b)` for `b > 1`.
@@ -180,15 +182,17 @@ pub struct BoundedSensitivityParams {
 
 /// Ranges of `a` and `b` from discrete Laplace noise at ε₁/2 each, then `a/b + Lap(bound/ε₂)`, ε₁ + ε₂ = ε.
 ///
-/// With `T = 2·ln(2/δ)/ε₁` the ranges are `[max(0, ⌊â−T⌋), ⌈â+T⌉]` and `[⌊b̂−T⌋, ⌈b̂+T⌉]`; a lower end of `b` at most 1 bails out to the naive
-/// ratio at ε₂. (The post's code calls it with a `dataset` that does not exist; what it means is clear.)
+/// With `T = 2·ln(2/δ)/ε₁` the ranges are `[max(0, ⌊â−T⌋), ⌈â+T⌉]` and `[⌊b̂−T⌋, ⌈b̂+T⌉]`; a lower end of `b` at most 1 bails out to the
+/// naive ratio at ε₂. (The post's code calls it with a `dataset` that does not exist; what it means is clear.)
 ///
 /// *Claim*: (ε, δ). Both ranges hold with probability at least 1 − δ: noise beyond the rounded T on either side has probability
-/// `2q^(⌈T⌉+1)/(1+q) ≤ q^T = δ/2`, q = e^(−ε₁/2). Then the scale is at least `LS/ε₂`, and the three steps compose. The bound `1/b` does the same for replace-one.
+/// `2q^(⌈T⌉+1)/(1+q) ≤ q^T = δ/2`, q = e^(−ε₁/2). Then the scale is at least `LS/ε₂`, and the three steps compose. The bound `1/b` does the
+/// same for replace-one.
 ///
 /// *The bug* of `printed`: `a_lower` where the proof has `a_upper` and the other way round, a bound from *below* on both terms.
-/// *True leakage* at ε = 1, δ = 1e-6, T = 290: 2.69 at (0, 400)/(1, 401), 2.72 at (200, 400)/(201, 401); 5.74 at (250, 320)/(250, 321), where
-/// `a_lower` is 0 and `a_upper` is close to `b_upper`, so that both terms nearly vanish. (Mixtures over all noisy ranges, integrated numerically.)
+/// *True leakage* at ε = 1, δ = 1e-6, T = 290: 2.69 at (0, 400)/(1, 401), 2.72 at (200, 400)/(201, 401); 5.74 at (250, 320)/(250, 321),
+/// where `a_lower` is 0 and `a_upper` is close to `b_upper`, so that both terms nearly vanish. (Mixtures over all noisy ranges, integrated
+/// numerically.)
 ///
 /// *The bug* of `proven` under replace-one: the move is `1/b`, up to twice `LS`. *True leakage* at (10000, 20000)/(10001, 20000): 1.70.
 pub struct BoundedSensitivity {
@@ -368,6 +372,18 @@ mod tests {
         assert!(bound < local_sensitivity(0.0, 400.0) / 2.9, "{bound}");
         let short = boxes().filter(|ranges| Bound::Printed.on_sensitivity(*ranges) < maximum(*ranges, local_sensitivity) - 1e-12).count();
         assert!(short > boxes().count() / 2, "{short} of {}", boxes().count());
+    }
+
+    #[test]
+    fn the_printed_bound_is_small_but_never_zero() {
+        // Ranges reach 291 to either side. A lower end of 0 for `a` means at most 291 noisy ones, and a lower end of 2 for `b` at least 293
+        // noisy users.
+        for ones in whole(0, 900) {
+            for all in whole(293, 900) {
+                let ranges = Ranges { a: ((ones - 291.0).max(0.0), ones + 291.0), b: (all - 291.0, all + 291.0) };
+                assert!(Bound::Printed.on_sensitivity(ranges) > 0.0, "{ranges:?}");
+            }
+        }
     }
 
     #[test]

@@ -1,14 +1,15 @@
 //! The slope of a line through the origin, `θ = Σxy / Σx²`, clamped to `[−R, R]`.
 //!
 //! Every record is a point `[x, y]` with `|x| ≤ X` and `|y| ≤ Y`.
+//! *Claim*: with each mechanism below.
 //! *Neighbours*: replace-one.
 //! *Source*: lecture notes "Smooth sensitivity", sections 13.1.2 and 13.2 (linear regression), in one dimension.
 //!
-//! **Sensitivity.** Write `A = Σx²` and `h(t) = Σ x(y − tx) = Σxy − tA`, which falls with slope `A` and has the root θ. Replacing a point changes
-//! `h(t)` by the difference of two values of `x(y − tx)`. For `0 ≤ t ≤ R` such a value lies between `−XY − RX²` and `XY`, for negative `t` it
-//! is the mirror image, so `h` moves by at most `C = 2XY + RX²` anywhere in `[−R, R]`. Let the clamped slopes be `t < t'`, the latter of the neighbour D'.
-//! Then t is not cut off above, so `h(t) ≤ 0`; t' is not cut off below, so `h'(t') ≥ 0` and `h(t') ≥ −C`. From t to t', h falls by `A·(t' − t)`, which
-//! is thus at most C. The two datasets can change roles:
+//! **Sensitivity.** Write `A = Σx²` and `h(t) = Σ x(y − tx) = Σxy − tA`, which falls with slope `A` and has the root θ. Replacing a point
+//! changes `h(t)` by the difference of two values of `x(y − tx)`. For `0 ≤ t ≤ R` such a value lies between `−XY − RX²` and `XY`, for
+//! negative `t` it is the mirror image, so `h` moves by at most `C = 2XY + RX²` anywhere in `[−R, R]`. Let the clamped slopes be `t < t'`,
+//! the latter of the neighbour D'. Then t is not cut off above, so `h(t) ≤ 0`; t' is not cut off below, so `h'(t') ≥ 0` and `h(t') ≥ −C`.
+//! From t to t', h falls by `A·(t' − t)`, which is thus at most C. The two datasets can change roles:
 //!
 //! ```text
 //! |t' − t| ≤ C / max(A, A')
@@ -132,8 +133,8 @@ pub struct BoundedSensitivityParams {
 
 /// `L = A + Lap(X²/ε₁) − X²·ln(1/2δ)/ε₁`, then `(L, θ + Lap(C/(L·ε₂)))`, or `(L, ⊥)` when L is not positive.
 ///
-/// *Claim*: (ε₁ + ε₂, δ). L costs ε₁, for A moves by at most X². `L > A` has probability `½·e^(−ln(1/2δ)) = δ`; otherwise the scale is at least
-/// `C/(A·ε₂)`, which covers the move of θ at ε₂.
+/// *Claim*: (ε₁ + ε₂, δ). L costs ε₁, for A moves by at most X². `L > A` has probability `½·e^(−ln(1/2δ)) = δ`; otherwise the scale is at
+/// least `C/(A·ε₂)`, which covers the move of θ at ε₂.
 pub struct BoundedSensitivity {
     fit: Fit,
     limit_scale: f64,
