@@ -190,7 +190,7 @@ pub struct BoundedSensitivityParams {
 /// same for replace-one.
 ///
 /// *The bug* of `printed`: `a_lower` where the proof has `a_upper` and the other way round, a bound from *below* on both terms.
-/// *True leakage* at ε = 1, δ = 1e-6, T = 290: 2.69 at (0, 400)/(1, 401), 2.72 at (200, 400)/(201, 401); 5.74 at (250, 320)/(250, 321),
+/// *True leakage* at ε = 1, δ = 1e-6, T = 290: 2.69 at (0, 400)/(1, 401), 2.72 at (200, 400)/(201, 401); 5.83 at (250, 330)/(250, 331),
 /// where `a_lower` is 0 and `a_upper` is close to `b_upper`, so that both terms nearly vanish. (Mixtures over all noisy ranges, integrated
 /// numerically.)
 ///
