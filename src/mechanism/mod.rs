@@ -2,11 +2,14 @@
 
 mod additive;
 mod histogram;
+mod k_anonymity;
 mod median;
 mod mode;
 mod query;
 mod randomized_response;
+mod ratio;
 pub mod registry;
+mod regression;
 mod subsample;
 mod target;
 mod test_release;

@@ -3,7 +3,9 @@
 //! *Claim*: keeping a bit with probability `p > ½` is `ln(p/(1−p))`-DP, exactly.
 //! *Neighbours*: replace-one (one person's bit differs).
 //! *Source*: Warner 1965; lecture notes "Definition of differential privacy", section 2.3.
-//! *The bug*: a `keep` larger than the claim allows; 0.9 leaks ln 9.
+//! *The bug*: a `keep` larger than the claim allows; 0.9 leaks ln 9. A `keep-each` that differs between the two symbols: with `[p, q]` for
+//! 0 and 1, a reported 1 leaks `|ln(q/(1−p))|` and a reported 0 `|ln(p/(1−q))|`. Where 0 never lies, `p = 1`, a reported 1 is proof:
+//! infinite. (Exchanging keep and flip for one symbol only, `q = 1 − p`, leaks nothing at all: the report no longer depends on the bit.)
 
 use serde::Deserialize;
 
@@ -13,20 +15,23 @@ use crate::noise::{self, Generator};
 use crate::spec::Dataset;
 use crate::spec::claim::Epsilon;
 
-/// Every bit kept with one probability.
+/// The probability of keeping a 0 and of keeping a 1.
+type Keep = [f64; 2];
+
+/// Every bit kept with the probability of its symbol.
 struct Bits {
     /// The probability of reporting 1, per record.
     one: Vec<f64>,
 }
 
 impl Bits {
-    fn new(data: &Dataset, keep: f64) -> Result<Self, String> {
+    fn new(data: &Dataset, keep: Keep) -> Result<Self, String> {
         let one = data
             .numbers()?
             .into_iter()
             .map(|bit| match bit {
-                0.0 => Ok(1.0 - keep),
-                1.0 => Ok(keep),
+                0.0 => Ok(1.0 - keep[0]),
+                1.0 => Ok(keep[1]),
                 other => Err(format!("the record {other} is not a bit; randomized response needs 0 or 1")),
             })
             .collect::<Result<_, _>>()?;
@@ -64,7 +69,7 @@ impl Mechanism for Die {
 
     fn prepare(params: &DieParams, data: &Dataset, _: &Universe) -> Result<Self, String> {
         match params.faces {
-            0..=6 => Ok(Self(Bits::new(data, f64::from(params.faces) / 6.0)?)),
+            0..=6 => Ok(Self(Bits::new(data, [f64::from(params.faces) / 6.0; 2])?)),
             faces => Err(format!("params.faces is {faces}, must be at most 6")),
         }
     }
@@ -90,6 +95,22 @@ pub enum GeneralizedParams {
     Epsilon(Epsilon),
     /// Keep with this probability, whatever is claimed.
     Keep(f64),
+    /// Keep a 0 and a 1 with these probabilities.
+    KeepEach(Keep),
+}
+
+impl GeneralizedParams {
+    fn keep(&self) -> Result<Keep, String> {
+        let (key, keep) = match self {
+            Self::Epsilon(epsilon) => return Ok([1.0 / (1.0 + (-epsilon.get()).exp()); 2]),
+            Self::Keep(keep) => ("keep", [*keep; 2]),
+            Self::KeepEach(keep) => ("keep-each", *keep),
+        };
+        match keep.iter().find(|keep| !(0.0..=1.0).contains(*keep)) {
+            Some(keep) => Err(format!("params.{key} is {keep}, must be between 0 and 1")),
+            None => Ok(keep),
+        }
+    }
 }
 
 impl Mechanism for Generalized {
@@ -98,11 +119,7 @@ impl Mechanism for Generalized {
     type Params = GeneralizedParams;
 
     fn prepare(params: &GeneralizedParams, data: &Dataset, _: &Universe) -> Result<Self, String> {
-        match params {
-            GeneralizedParams::Epsilon(epsilon) => Ok(Self(Bits::new(data, 1.0 / (1.0 + (-epsilon.get()).exp()))?)),
-            GeneralizedParams::Keep(keep) if (0.0..=1.0).contains(keep) => Ok(Self(Bits::new(data, *keep)?)),
-            GeneralizedParams::Keep(keep) => Err(format!("params.keep is {keep}, must be between 0 and 1")),
-        }
+        Ok(Self(Bits::new(data, params.keep()?)?))
     }
 
     fn width(&self) -> usize {
@@ -112,5 +129,88 @@ impl Mechanism for Generalized {
     #[inline]
     fn run(&self, rng: &mut Generator, row: &mut [Cell]) {
         self.0.run(rng, row);
+    }
+}
+
+/// The average of the answers of generalized randomized response, moved and stretched so that it is right on average.
+///
+/// *Claim*: ε, as for the answers: the rest is post-processing. *True leakage*: ε exactly; when everybody answers 1, nobody hides behind
+/// the others. With `E[Y] = (1 − p) + (p + q − 1)·x` for a bit x, the estimate of each bit is `(Y − (1 − p)) / (p + q − 1)`.
+pub struct DebiasedAverage {
+    bits: Bits,
+    shift: f64,
+    stretch: f64,
+}
+
+impl DebiasedAverage {
+    /// The estimate, given how many answered 1.
+    #[inline]
+    fn estimate(&self, ones: u32) -> f64 {
+        (f64::from(ones) / self.bits.one.len() as f64 - self.shift) * self.stretch
+    }
+}
+
+impl Mechanism for DebiasedAverage {
+    const NAME: &'static str = "randomized-response/debiased-average";
+    const SUMMARY: &'static str = "unbiased average of bits from generalized randomized response";
+    type Params = GeneralizedParams;
+
+    fn prepare(params: &GeneralizedParams, data: &Dataset, _: &Universe) -> Result<Self, String> {
+        let keep = params.keep()?;
+        let signal = keep[0] + keep[1] - 1.0;
+        if signal == 0.0 {
+            return Err("params: the answers do not depend on the bits, so no average can be had from them; keep more".to_owned());
+        }
+        if data.is_empty() {
+            return Err("the average of no records is not defined; give the dataset at least one".to_owned());
+        }
+        Ok(Self { bits: Bits::new(data, keep)?, shift: 1.0 - keep[0], stretch: 1.0 / signal })
+    }
+
+    #[inline]
+    fn run(&self, rng: &mut Generator, row: &mut [Cell]) {
+        let ones = self.bits.one.iter().map(|one| u32::from(noise::bernoulli(rng, *one))).sum();
+        row[0] = Cell::number(self.estimate(ones));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_debiased_average_is_right_on_average() {
+        let bits = [1.0, 0.0, 0.0, 1.0, 1.0];
+        let data = Dataset::of_numbers(&bits);
+        let epsilon = GeneralizedParams::Epsilon(Epsilon::try_from(1.0).unwrap());
+        for params in [epsilon, GeneralizedParams::Keep(0.9), GeneralizedParams::KeepEach([1.0, 0.6])] {
+            let mechanism = DebiasedAverage::prepare(&params, &data, &Universe::of(&data, &data)).unwrap();
+            // The expectation, over all 2^5 answers.
+            let mut expected = 0.0;
+            for answers in 0..32_u32 {
+                let probability: f64 =
+                    (0..5).map(|i| if answers >> i & 1 == 1 { mechanism.bits.one[i] } else { 1.0 - mechanism.bits.one[i] }).product();
+                expected += probability * mechanism.estimate(answers.count_ones());
+            }
+            assert!((expected - 0.6).abs() < 1e-12, "{expected}");
+        }
+    }
+
+    #[test]
+    fn the_debiased_average_is_the_notes_formula() {
+        let data = Dataset::of_numbers(&[0.0, 1.0]);
+        let mechanism =
+            DebiasedAverage::prepare(&GeneralizedParams::Epsilon(Epsilon::try_from(1.0).unwrap()), &data, &Universe::of(&data, &data))
+                .unwrap();
+        let e = 1_f64.exp();
+        for (ones, average) in [(0, 0.0), (1, 0.5), (2, 1.0)] {
+            let printed = (e + 1.0) / (e - 1.0) * average - 1.0 / (e - 1.0);
+            assert!((mechanism.estimate(ones) - printed).abs() < 1e-12);
+        }
+    }
+
+    #[test]
+    fn probabilities_beyond_one_are_refused() {
+        assert!(GeneralizedParams::KeepEach([0.5, 1.5]).keep().unwrap_err().contains("params.keep-each is 1.5"));
     }
 }

@@ -1,6 +1,9 @@
 //! All mechanisms that audit files can name.
 
-use super::{InProcess, Mechanism, Target, additive, histogram, median, mode, randomized_response, subsample, test_release};
+use super::{
+    InProcess, Mechanism, Target, additive, histogram, k_anonymity, median, mode, randomized_response, ratio, regression, subsample,
+    test_release,
+};
 use crate::spec::{self, Dataset};
 
 /// Reads parameters and prepares a mechanism for the two sides of a pair.
@@ -50,6 +53,15 @@ pub const ENTRIES: &[Entry] = &[
     Entry::of::<mode::Stability>(),
     Entry::of::<test_release::GuardedMean>(),
     Entry::of::<subsample::StableMode>(),
+    Entry::of::<randomized_response::DebiasedAverage>(),
+    Entry::of::<ratio::Naive>(),
+    Entry::of::<ratio::LocalSensitivity>(),
+    Entry::of::<ratio::BoundedSensitivity>(),
+    Entry::of::<ratio::OnesAndZeros>(),
+    Entry::of::<regression::LocalSensitivity>(),
+    Entry::of::<regression::BoundedSensitivity>(),
+    Entry::of::<k_anonymity::Release>(),
+    Entry::of::<k_anonymity::Joined>(),
 ];
 
 /// The mechanism with this name.
