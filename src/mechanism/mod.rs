@@ -6,6 +6,8 @@ mod median;
 mod query;
 mod randomized_response;
 pub mod registry;
+mod smooth_median;
+mod sorted;
 mod target;
 
 use serde::de::DeserializeOwned;

@@ -1,6 +1,6 @@
 //! All mechanisms that audit files can name.
 
-use super::{InProcess, Mechanism, Target, additive, histogram, median, randomized_response};
+use super::{InProcess, Mechanism, Target, additive, histogram, median, randomized_response, smooth_median};
 use crate::spec::{self, Dataset};
 
 /// Reads parameters and prepares a mechanism for the two sides of a pair.
@@ -43,6 +43,7 @@ pub const ENTRIES: &[Entry] = &[
     Entry::of::<randomized_response::Generalized>(),
     Entry::of::<median::LocalSensitivity>(),
     Entry::of::<median::ProposeTestRelease>(),
+    Entry::of::<smooth_median::SmoothMedian>(),
     Entry::of::<histogram::Thresholded>(),
 ];
 
