@@ -39,7 +39,9 @@ pub fn discrete_laplace(rng: &mut Generator, rate: f64) -> f64 {
 #[derive(Clone, Copy, Debug)]
 pub struct PowerTail {
     gamma: f64,
+    /// The share of the bound's area below 1, in units of 2^-53.
     body: f64,
+    /// `-1/(γ−1)`.
     tail_power: f64,
 }
 
@@ -50,7 +52,7 @@ impl PowerTail {
     /// When γ is not a finite number greater than 1: the density then has no finite integral.
     pub fn new(gamma: f64) -> Result<Self, String> {
         if gamma > 1.0 && gamma.is_finite() {
-            Ok(Self { gamma, body: (gamma - 1.0) / gamma, tail_power: -1.0 / (gamma - 1.0) })
+            Ok(Self { gamma, body: (gamma - 1.0) / gamma * (1_u64 << 53) as f64, tail_power: -1.0 / (gamma - 1.0) })
         } else {
             Err(format!("is {gamma}, must be greater than 1 and finite"))
         }
@@ -60,7 +62,9 @@ impl PowerTail {
     #[inline]
     pub fn sample(&self, rng: &mut Generator) -> f64 {
         loop {
-            let in_body = rng.random::<f64>() < self.body;
+            // One word: 53 bits choose the piece, the lowest becomes the sign.
+            let word: u64 = rng.random();
+            let in_body = ((word >> 11) as f64) < self.body;
             let v: f64 = OpenClosed01.sample(rng);
             let height: f64 = rng.random();
             // As q > 1, v^q ≤ v: most draws are accepted without a power.
@@ -70,7 +74,7 @@ impl PowerTail {
             };
             if accepted {
                 let magnitude = if in_body { v } else { v.powf(self.tail_power) };
-                return if rng.random::<bool>() { magnitude } else { -magnitude };
+                return f64::from_bits(magnitude.to_bits() | (word << 63));
             }
         }
     }
