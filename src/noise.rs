@@ -1,7 +1,7 @@
 //! One home for every sampler.
 
 use rand::RngExt;
-use rand_distr::{Distribution, Exp1, StandardNormal};
+use rand_distr::{Distribution, Exp1, OpenClosed01, StandardNormal};
 
 /// The generator that all mechanisms draw from.
 pub type Generator = rand_pcg::Pcg64Mcg;
@@ -29,6 +29,55 @@ pub fn discrete_laplace(rng: &mut Generator, rate: f64) -> f64 {
     let a: f64 = Exp1.sample(rng);
     let b: f64 = Exp1.sample(rng);
     (a / rate).floor() - (b / rate).floor()
+}
+
+/// Noise with density proportional to `1/(1 + |z|^γ)`, for any γ > 1; γ = 2 is the Cauchy distribution.
+///
+/// Exact, by rejection. `min(1, u^-γ)` bounds the density of the magnitude u within a factor of 2. Below 1 the bound is
+/// uniform, `u = v`; above 1 it is a Pareto tail, `u = v^(-1/(γ-1))`; the areas are as γ−1 to 1. Either way the density is
+/// the bound divided by `1 + v^q`, with q = γ below 1 and q = γ/(γ−1) above.
+#[derive(Clone, Copy, Debug)]
+pub struct PowerTail {
+    gamma: f64,
+    /// The share of the bound's area below 1, in units of 2^-53.
+    body: f64,
+    /// `-1/(γ−1)`.
+    tail_power: f64,
+}
+
+impl PowerTail {
+    /// The distribution with this γ.
+    ///
+    /// # Errors
+    /// When γ is not a finite number greater than 1: the density then has no finite integral.
+    pub fn new(gamma: f64) -> Result<Self, String> {
+        if gamma > 1.0 && gamma.is_finite() {
+            Ok(Self { gamma, body: (gamma - 1.0) / gamma * (1_u64 << 53) as f64, tail_power: -1.0 / (gamma - 1.0) })
+        } else {
+            Err(format!("is {gamma}, must be greater than 1 and finite"))
+        }
+    }
+
+    /// One draw.
+    #[inline]
+    pub fn sample(&self, rng: &mut Generator) -> f64 {
+        loop {
+            // One word: 53 bits choose the piece, the lowest becomes the sign.
+            let word: u64 = rng.random();
+            let in_body = ((word >> 11) as f64) < self.body;
+            let v: f64 = OpenClosed01.sample(rng);
+            let height: f64 = rng.random();
+            // As q > 1, v^q ≤ v: most draws are accepted without a power.
+            let accepted = height * (1.0 + v) <= 1.0 || {
+                let q = if in_body { self.gamma } else { -self.gamma * self.tail_power };
+                height * (1.0 + v.powf(q)) <= 1.0
+            };
+            if accepted {
+                let magnitude = if in_body { v } else { v.powf(self.tail_power) };
+                return f64::from_bits(magnitude.to_bits() | (word << 63));
+            }
+        }
+    }
 }
 
 /// True with probability `p`.
@@ -81,6 +130,42 @@ mod tests {
         // P(Z ≤ k) = q^-k / (1 + q) for k < 0, and 1 − q^(k+1) / (1 + q) for k ≥ 0.
         let cdf = |x: f64| if x < 0.0 { q.powf(-x.floor()) / (1.0 + q) } else { 1.0 - q.powf(x.floor() + 1.0) / (1.0 + q) };
         follows(|rng| discrete_laplace(rng, rate), cdf, &POINTS);
+    }
+
+    /// The distribution function of `PowerTail` by Simpson's rule.
+    fn power_tail_cdf(gamma: f64, x: f64) -> f64 {
+        let simpson = |f: &dyn Fn(f64) -> f64, to: f64| {
+            const STEPS: u32 = 20_000;
+            let h = to / f64::from(STEPS);
+            let weight = |i: u32| if i == 0 || i == STEPS { 1.0 } else { f64::from(2 + 2 * (i % 2)) };
+            (0..=STEPS).map(|i| weight(i) * f(f64::from(i) * h)).sum::<f64>() * h / 3.0
+        };
+        // ∫ du/(1+u^γ) from 0 to `to` ≤ 1, and from `from` ≥ 1 to ∞, where s = u^(1-γ) gives (1/(γ-1)) ∫ ds/(1+s^(γ/(γ-1))).
+        let body = |to: f64| simpson(&|u| 1.0 / (1.0 + u.powf(gamma)), to);
+        let tail = |from: f64| simpson(&|s| 1.0 / (1.0 + s.powf(gamma / (gamma - 1.0))), from.powf(1.0 - gamma)) / (gamma - 1.0);
+        let half = body(1.0) + tail(1.0);
+        let above = if x.abs() < 1.0 { half - body(x.abs()) } else { tail(x.abs()) } / (2.0 * half);
+        if x < 0.0 { above } else { 1.0 - above }
+    }
+
+    #[test]
+    fn power_tail_follows_its_distribution() {
+        let cauchy = |x: f64| 0.5 + x.atan() / std::f64::consts::PI;
+        for x in POINTS {
+            assert!((power_tail_cdf(2.0, x) - cauchy(x)).abs() < 1e-9, "at {x}: {}", power_tail_cdf(2.0, x));
+        }
+        for gamma in [1.1, 1.5, 2.0, 3.0, 4.0, 7.5, 40.0] {
+            let noise = PowerTail::new(gamma).unwrap();
+            let points = [POINTS.as_slice(), &[-1e6, -300.0, -1.05, -0.97, 0.7, 0.9, 1.2, 1.5, 90.0, 1e4]].concat();
+            follows(|rng| noise.sample(rng), |x| power_tail_cdf(gamma, x), &points);
+        }
+    }
+
+    #[test]
+    fn power_tail_needs_an_integrable_density() {
+        assert_eq!(PowerTail::new(1.0).unwrap_err(), "is 1, must be greater than 1 and finite");
+        assert!(PowerTail::new(f64::NAN).is_err());
+        assert!(PowerTail::new(f64::INFINITY).is_err());
     }
 
     #[test]

@@ -10,6 +10,8 @@ mod randomized_response;
 mod ratio;
 pub mod registry;
 mod regression;
+mod smooth_median;
+mod sorted;
 mod subsample;
 mod target;
 mod test_release;

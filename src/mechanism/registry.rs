@@ -1,8 +1,8 @@
 //! All mechanisms that audit files can name.
 
 use super::{
-    InProcess, Mechanism, Target, additive, histogram, k_anonymity, median, mode, randomized_response, ratio, regression, subsample,
-    test_release,
+    InProcess, Mechanism, Target, additive, histogram, k_anonymity, median, mode, randomized_response, ratio, regression, smooth_median,
+    subsample, test_release,
 };
 use crate::spec::{self, Dataset};
 
@@ -46,6 +46,7 @@ pub const ENTRIES: &[Entry] = &[
     Entry::of::<randomized_response::Generalized>(),
     Entry::of::<median::LocalSensitivity>(),
     Entry::of::<median::ProposeTestRelease>(),
+    Entry::of::<smooth_median::SmoothMedian>(),
     Entry::of::<histogram::Thresholded>(),
     Entry::of::<mode::Exact>(),
     Entry::of::<mode::NoisyArgmax>(),
