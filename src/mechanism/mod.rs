@@ -3,10 +3,14 @@
 mod additive;
 mod histogram;
 mod median;
+mod noisy_max;
 mod query;
 mod randomized_response;
+mod rappor;
 pub mod registry;
+mod sparse_vector;
 mod target;
+mod truncated_geometric;
 
 use serde::de::DeserializeOwned;
 

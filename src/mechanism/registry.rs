@@ -1,6 +1,8 @@
 //! All mechanisms that audit files can name.
 
-use super::{InProcess, Mechanism, Target, additive, histogram, median, randomized_response};
+use super::{
+    InProcess, Mechanism, Target, additive, histogram, median, noisy_max, randomized_response, rappor, sparse_vector, truncated_geometric,
+};
 use crate::spec::{self, Dataset};
 
 /// Reads parameters and prepares a mechanism for the two sides of a pair.
@@ -37,6 +39,7 @@ fn prepare<M: Mechanism>(params: &toml::Table, left: &Dataset, right: &Dataset) 
 /// The registry, from which `dp-audit list --mechanisms` is printed.
 pub const ENTRIES: &[Entry] = &[
     Entry::of::<additive::Laplace>(),
+    Entry::of::<additive::PrefixSum>(),
     Entry::of::<additive::DiscreteLaplace>(),
     Entry::of::<additive::Gaussian>(),
     Entry::of::<randomized_response::Die>(),
@@ -44,6 +47,11 @@ pub const ENTRIES: &[Entry] = &[
     Entry::of::<median::LocalSensitivity>(),
     Entry::of::<median::ProposeTestRelease>(),
     Entry::of::<histogram::Thresholded>(),
+    Entry::of::<truncated_geometric::TruncatedGeometric>(),
+    Entry::of::<noisy_max::ReportNoisyMax>(),
+    Entry::of::<sparse_vector::SparseVector>(),
+    Entry::of::<sparse_vector::Parallel>(),
+    Entry::of::<rappor::Rappor>(),
 ];
 
 /// The mechanism with this name.
