@@ -14,6 +14,13 @@ pub fn laplace(rng: &mut Generator, scale: f64) -> f64 {
     sign * magnitude
 }
 
+/// Exponential noise: density `e^(-z/scale) / scale` for `z ≥ 0`, none below.
+#[inline]
+pub fn exponential(rng: &mut Generator, scale: f64) -> f64 {
+    let magnitude: f64 = Exp1.sample(rng);
+    scale * magnitude
+}
+
 /// Gaussian noise with standard deviation `sigma`.
 #[inline]
 pub fn gaussian(rng: &mut Generator, sigma: f64) -> f64 {
@@ -115,6 +122,12 @@ mod tests {
         let scale = 1.7;
         let cdf = |x: f64| if x < 0.0 { 0.5 * (x / scale).exp() } else { 1.0 - 0.5 * (-x / scale).exp() };
         follows(|rng| laplace(rng, scale), cdf, &POINTS);
+    }
+
+    #[test]
+    fn exponential_follows_its_distribution() {
+        let scale = 1.7;
+        follows(|rng| exponential(rng, scale), |x| if x < 0.0 { 0.0 } else { 1.0 - (-x / scale).exp() }, &POINTS);
     }
 
     #[test]

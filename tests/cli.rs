@@ -144,6 +144,30 @@ fn bad_audit_files_are_explained() {
         ("relation = \"add-remove\"", "relation = \"custom\"", &["relation is \"custom\"", "reason"]),
         ("relation = \"add-remove\"", "relation = \"add-remove\"\nreason = \"no\"", &["reason", "custom"]),
         ("relation = \"add-remove\"", "relation = \"add\"", &["relation", "unknown variant `add`", "add-remove"]),
+        (
+            "relation = \"add-remove\"",
+            "relation = \"component-wise\"",
+            &["pair \"one more\"", "left has 1 components and right 2", "at most 1"],
+        ),
+        ("relation = \"add-remove\"", "relation = \"single-component\"", &["pair \"one more\"", "left has 1 components and right 2"]),
+        ("relation = \"add-remove\"", "relation = \"component-wise\"\nreason = \"no\"", &["reason", "custom"]),
+        ("expect = \"consistent\"", "pairs = {}", &["pairs", "missing field `patterns`"]),
+        ("expect = \"consistent\"", "pairs = { pattern = 3 }", &["pairs", "unknown field `pattern`", "patterns"]),
+        (
+            "expect = \"consistent\"",
+            "pairs = { patterns = { components = 0 } }",
+            &["pairs.patterns.components is 0, must be a whole number from 1"],
+        ),
+        ("expect = \"consistent\"", "pairs = { patterns = { components = -2 } }", &["pairs.patterns.components is -2"]),
+        ("expect = \"consistent\"", "pairs = { patterns = { components = \"5\" } }", &["pairs.patterns.components", "string"]),
+        ("expect = \"consistent\"", "pairs = { patterns = { components = 5, size = 1 } }", &["pairs.patterns", "unknown field `size`"]),
+        (
+            "expect = \"consistent\"",
+            "pairs = { patterns = { components = 5 } }",
+            &["pairs.patterns: relation is \"add-remove\"", "component-wise"],
+        ),
+        ("epsilon = 1.0 }\nclaim", "epsilon = 1.0, copies = 0 }\nclaim", &["params.copies", "nonzero"]),
+        ("query = \"count\"", "query = \"values\"", &["left", "the record x is not a number"]),
         ("right = [\"x\", \"x\"]", "right = [\"x\"]", &["not neighbours", "only in left nothing, only in right nothing"]),
         ("right = [\"x\", \"x\"]", "right = [true]", &["pair[0].right", "the record true"]),
         ("right = [\"x\", \"x\"]", "right = [{ value = \"x\", times = -2 }]", &["times is -2"]),
@@ -164,6 +188,32 @@ fn bad_audit_files_are_explained() {
         }
         assert!(!folder.path().join("results").exists(), "{new}: nothing is written");
     }
+}
+
+#[test]
+fn patterns_are_pairs_that_need_not_be_written_out() {
+    let patterns = r#"
+name = "patterns"
+mechanism = "laplace"
+params = { query = "values", epsilon = 1.0 }
+claim = { epsilon = 1.0 }
+relation = "single-component"
+pairs = { patterns = { components = 3 } }
+
+[[pair]]
+name = "written out"
+left = [1, 1, 1]
+right = [2, 1, 1]
+"#;
+    let good = folder(&[("patterns", patterns)]);
+    let output = dp_audit(good.path(), &["run", "-q", "--draws", "1000"]);
+    assert_eq!(code(&output), 0, "{}", errors(&output));
+    let pairs: Vec<String> = rows(good.path(), "results/audit.csv")[1..].iter().map(|row| row[3].clone()).collect();
+    assert_eq!(pairs, ["written out", "one above", "one above, swapped", "one below, swapped"]);
+    let clash = folder(&[("clash", &patterns.replace("written out", "one above"))]);
+    let output = dp_audit(clash.path(), &["run"]);
+    assert_eq!(code(&output), 1);
+    assert!(errors(&output).contains("pair \"one above\": another pair has this name"), "{}", errors(&output));
 }
 
 #[test]

@@ -5,6 +5,8 @@
 //! *The bug*, one parameter away: `scale_factor` below 1 adds too little noise, and the true ε is `ε / scale_factor`;
 //! a `sensitivity` that is too small does the same.
 
+use std::num::NonZeroUsize;
+
 use serde::Deserialize;
 
 use super::query::Query;
@@ -18,6 +20,10 @@ fn one() -> Positive {
     Positive::ONE
 }
 
+fn once() -> NonZeroUsize {
+    NonZeroUsize::MIN
+}
+
 /// Parameters of noise in proportion to sensitivity over ε.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -29,6 +35,9 @@ pub struct PureParams {
     /// Multiplies the noise; 1 is correct.
     #[serde(default = "one")]
     scale_factor: Positive,
+    /// How often all answers are released, each time with noise of its own: the leaks add up.
+    #[serde(default = "once")]
+    copies: NonZeroUsize,
 }
 
 impl PureParams {
@@ -36,7 +45,7 @@ impl PureParams {
     fn prepare(&self, data: &Dataset, universe: &Universe) -> Result<(Vec<f64>, f64), String> {
         let answers = self.query.answer(data, universe)?;
         let sensitivity = self.sensitivity.map_or(answers.sensitivity, Positive::get);
-        Ok((answers.values, sensitivity / self.epsilon.get() * self.scale_factor.get()))
+        Ok((answers.values.repeat(self.copies.get()), sensitivity / self.epsilon.get() * self.scale_factor.get()))
     }
 }
 
@@ -48,7 +57,7 @@ pub struct Laplace {
 
 impl Mechanism for Laplace {
     const NAME: &'static str = "laplace";
-    const SUMMARY: &'static str = "count, sum, mean or histogram plus Laplace noise of scale Δ/ε";
+    const SUMMARY: &'static str = "a query plus Laplace noise of scale Δ/ε, once or several times";
     type Params = PureParams;
 
     fn prepare(params: &PureParams, data: &Dataset, universe: &Universe) -> Result<Self, String> {
@@ -64,6 +73,35 @@ impl Mechanism for Laplace {
     fn run(&self, rng: &mut Generator, row: &mut [Cell]) {
         for (cell, value) in row.iter_mut().zip(&self.values) {
             *cell = Cell::number(value + noise::laplace(rng, self.scale));
+        }
+    }
+}
+
+/// The running sums of `f(D) + Lap(Δ/ε)`.
+///
+/// *Claim*: ε. *Neighbours*: single-component. *True leakage*: differences undo the sums, so it is that of the noisy
+/// values themselves: ε times the number of components that differ, by 1 each.
+pub struct PrefixSum(Laplace);
+
+impl Mechanism for PrefixSum {
+    const NAME: &'static str = "prefix-sum";
+    const SUMMARY: &'static str = "running sums of a query's answers, each with Laplace noise of scale Δ/ε";
+    type Params = PureParams;
+
+    fn prepare(params: &PureParams, data: &Dataset, universe: &Universe) -> Result<Self, String> {
+        Laplace::prepare(params, data, universe).map(Self)
+    }
+
+    fn width(&self) -> usize {
+        self.0.width()
+    }
+
+    #[inline]
+    fn run(&self, rng: &mut Generator, row: &mut [Cell]) {
+        let mut sum = 0.0;
+        for (cell, value) in row.iter_mut().zip(&self.0.values) {
+            sum += value + noise::laplace(rng, self.0.scale);
+            *cell = Cell::number(sum);
         }
     }
 }
@@ -154,6 +192,42 @@ impl Mechanism for Gaussian {
     fn run(&self, rng: &mut Generator, row: &mut [Cell]) {
         for (cell, value) in row.iter_mut().zip(&self.values) {
             *cell = Cell::number(value + noise::gaussian(rng, self.sigma));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::SeedableRng;
+
+    use super::*;
+    use crate::spec;
+
+    fn params(text: &str) -> PureParams {
+        spec::read_params(&text.parse().unwrap()).unwrap()
+    }
+
+    #[test]
+    fn copies_repeat_all_answers_and_leave_the_scale() {
+        let data = Dataset::of_numbers(&[3.0, 4.0]);
+        let universe = Universe::of(&data, &data);
+        let prepared = Laplace::prepare(&params("query = 'values'\nepsilon = 0.5\ncopies = 3"), &data, &universe).unwrap();
+        assert_eq!(prepared.values, [3.0, 4.0, 3.0, 4.0, 3.0, 4.0]);
+        assert_eq!(prepared.scale, 2.0);
+    }
+
+    #[test]
+    fn running_sums_are_those_of_the_noisy_values() {
+        let data = Dataset::of_numbers(&[1.0, 5.0, -2.0, 0.5]);
+        let universe = Universe::of(&data, &data);
+        let params = params("query = 'values'\nepsilon = 0.1");
+        let mut noisy = [Cell::absent(); 4];
+        Laplace::prepare(&params, &data, &universe).unwrap().run(&mut Generator::seed_from_u64(1), &mut noisy);
+        let mut sums = [Cell::absent(); 4];
+        PrefixSum::prepare(&params, &data, &universe).unwrap().run(&mut Generator::seed_from_u64(1), &mut sums);
+        for i in 0..4 {
+            let expected: f64 = noisy[..=i].iter().map(|cell| cell.raw()).sum();
+            assert!((sums[i].raw() - expected).abs() < 1e-12);
         }
     }
 }

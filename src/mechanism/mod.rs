@@ -5,16 +5,20 @@ mod histogram;
 mod k_anonymity;
 mod median;
 mod mode;
+mod noisy_max;
 mod query;
 mod randomized_response;
+mod rappor;
 mod ratio;
 pub mod registry;
 mod regression;
 mod smooth_median;
 mod sorted;
+mod sparse_vector;
 mod subsample;
 mod target;
 mod test_release;
+mod truncated_geometric;
 
 use serde::de::DeserializeOwned;
 

@@ -28,6 +28,9 @@ pub enum Query {
     },
     /// The count of every category in the pair. ℓ₁ sensitivity 1 under add-remove, 2 under replace-one.
     Histogram,
+    /// The records themselves, each the answer to one query. Sensitivity 1 for each: right under single-component neighbours,
+    /// and per answer under component-wise ones.
+    Values,
 }
 
 /// A query's answers, and how far one record can move them.
@@ -59,6 +62,7 @@ impl Query {
                 let values = universe.counts(data).into_iter().map(|count| count as f64).collect();
                 Ok(Answers { values, sensitivity: 1.0 })
             }
+            Self::Values => Ok(Answers { values: data.numbers()?, sensitivity: 1.0 }),
         }
     }
 }

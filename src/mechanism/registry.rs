@@ -1,8 +1,8 @@
 //! All mechanisms that audit files can name.
 
 use super::{
-    InProcess, Mechanism, Target, additive, histogram, k_anonymity, median, mode, randomized_response, ratio, regression, smooth_median,
-    subsample, test_release,
+    InProcess, Mechanism, Target, additive, histogram, k_anonymity, median, mode, noisy_max, randomized_response, rappor, ratio,
+    regression, smooth_median, sparse_vector, subsample, test_release, truncated_geometric,
 };
 use crate::spec::{self, Dataset};
 
@@ -40,6 +40,7 @@ fn prepare<M: Mechanism>(params: &toml::Table, left: &Dataset, right: &Dataset) 
 /// The registry, from which `dp-audit list --mechanisms` is printed.
 pub const ENTRIES: &[Entry] = &[
     Entry::of::<additive::Laplace>(),
+    Entry::of::<additive::PrefixSum>(),
     Entry::of::<additive::DiscreteLaplace>(),
     Entry::of::<additive::Gaussian>(),
     Entry::of::<randomized_response::Die>(),
@@ -63,6 +64,11 @@ pub const ENTRIES: &[Entry] = &[
     Entry::of::<regression::BoundedSensitivity>(),
     Entry::of::<k_anonymity::Release>(),
     Entry::of::<k_anonymity::Joined>(),
+    Entry::of::<truncated_geometric::TruncatedGeometric>(),
+    Entry::of::<noisy_max::ReportNoisyMax>(),
+    Entry::of::<sparse_vector::SparseVector>(),
+    Entry::of::<sparse_vector::Parallel>(),
+    Entry::of::<rappor::Rappor>(),
 ];
 
 /// The mechanism with this name.

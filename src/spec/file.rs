@@ -6,6 +6,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use super::claim::{Claim, Positive};
+use super::pattern::{Components, Pattern};
 use super::{Audit, Dataset, Pair, Relation, Truth};
 use crate::attack::Attack;
 use crate::error::SpecError;
@@ -30,8 +31,22 @@ struct AuditFile {
     draws: Option<u64>,
     resolution: Option<Positive>,
     attacks: Option<Vec<Attack>>,
+    pairs: Option<Generated>,
     #[serde(default)]
     pair: Vec<PairFile>,
+}
+
+/// Pairs that are generated, in addition to those written out.
+#[derive(Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Generated {
+    patterns: Patterns,
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Patterns {
+    components: Components,
 }
 
 #[derive(Clone, Copy, Deserialize, PartialEq)]
@@ -39,6 +54,8 @@ struct AuditFile {
 enum RelationName {
     AddRemove,
     ReplaceOne,
+    ComponentWise,
+    SingleComponent,
     Custom,
 }
 
@@ -109,6 +126,8 @@ fn check(path: &Path, file: AuditFile) -> Result<Audit, Vec<String>> {
     let relation = match (file.relation, file.reason) {
         (RelationName::AddRemove, None) => Relation::AddRemove,
         (RelationName::ReplaceOne, None) => Relation::ReplaceOne,
+        (RelationName::ComponentWise, None) => Relation::ComponentWise,
+        (RelationName::SingleComponent, None) => Relation::SingleComponent,
         (RelationName::Custom, Some(reason)) if !reason.trim().is_empty() => Relation::Custom { reason },
         (RelationName::Custom, _) => {
             problems.push("relation is \"custom\", which needs a reason: say in `reason` why the pairs are neighbours".to_owned());
@@ -122,15 +141,22 @@ fn check(path: &Path, file: AuditFile) -> Result<Audit, Vec<String>> {
     if let Some(truth) = file.truth {
         problems.extend(check_truth("truth", truth));
     }
-    if file.pair.is_empty() {
+    if file.pair.is_empty() && file.pairs.is_none() {
         problems.push("pair: there is none; add a [[pair]] with name, left and right".to_owned());
     }
     let Some(mechanism) = registry::find(&file.mechanism) else {
         problems.push(registry::unknown(&file.mechanism));
         return Err(problems);
     };
+    let mut raw_pairs = file.pair;
+    if let Some(Generated { patterns }) = file.pairs {
+        match Pattern::all(&relation, patterns.components) {
+            Ok(patterns) => add_patterns(&mut raw_pairs, patterns),
+            Err(problem) => problems.push(format!("pairs.patterns: {problem}")),
+        }
+    }
     let mut pairs: Vec<Pair> = Vec::new();
-    for raw in file.pair {
+    for raw in raw_pairs {
         let key = format!("pair \"{}\"", raw.name);
         if pairs.iter().any(|pair| pair.name == raw.name) {
             problems.push(format!("{key}: another pair has this name; names must be unique in a file"));
@@ -178,6 +204,15 @@ fn check(path: &Path, file: AuditFile) -> Result<Audit, Vec<String>> {
         attacks: file.attacks.unwrap_or_else(|| Attack::DEFAULT.to_vec()),
         pairs,
     })
+}
+
+/// Adds the patterns that are not among the pairs already: an audit may write one out to give it a truth of its own.
+fn add_patterns(pairs: &mut Vec<PairFile>, patterns: Vec<Pattern>) {
+    for Pattern { name, left, right } in patterns {
+        if !pairs.iter().any(|pair| pair.left == left && pair.right == right) {
+            pairs.push(PairFile { name, left, right, expect: None, truth: None });
+        }
+    }
 }
 
 fn check_truth(key: &str, truth: Truth) -> Vec<String> {

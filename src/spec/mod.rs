@@ -3,6 +3,7 @@
 pub mod claim;
 pub mod dataset;
 mod file;
+mod pattern;
 pub mod relation;
 
 use std::fmt;
