@@ -2,7 +2,7 @@
 //!
 //! *Claim*: ε, for queries of sensitivity 1. *Neighbours*: component-wise.
 //! *Source*: Lyu, Su & Li 2017, "Understanding the sparse vector technique for differential privacy", algorithms 1 to 6, and
-//! the numerical variant of Dwork & Roth, section 3.6.
+//! a variant that releases numbers, as the benchmark of DP-Sniper (Bichsel et al. 2021) defines it.
 //!
 //! All are one procedure: with ρ the noise on the threshold t and `ν_i` that on the i-th answer, `q_i` is above iff
 //! `q_i + ν_i ≥ t + ρ`; after c answers above, the rest is "aborted". They differ in what `Settings` holds.
