@@ -123,7 +123,7 @@ impl Game<'_> {
         let drawn = |draws| listeners.iter().for_each(|listener| listener.drawn(draws));
         let target = self.pair.target.as_ref();
         let mut sampler = Sampler::new(target, self.stream(), Phase::Explore, &drawn);
-        let mut explorer = Explorer::new(target.width(), &self.audit.attacks, self.audit.claim);
+        let mut explorer = Explorer::new(target.width(), &self.audit.attacks, self.audit.claim, rounds.iter().sum());
         let mut played = Played::default();
         let mut learned_at = 0;
         for (index, &round) in rounds.iter().enumerate() {

@@ -15,8 +15,11 @@ use crate::mechanism::Side;
 use crate::sample::{Sampler, Tallies};
 use crate::spec::Claim;
 
-/// Rows kept for learning, both sides together; later draws are only counted.
-const KEPT: usize = 1 << 18;
+/// Rows kept for learning, both sides together: an eighth of the exploration, within these limits. Later draws are only counted.
+const KEPT: std::ops::RangeInclusive<u64> = 1 << 18..=1 << 20;
+
+/// Boards for each goal that later draws are counted on.
+const COUNTED: usize = 3;
 
 /// Coordinates, and pairs of them, that are looked at one by one; of more, the most telling.
 const LOOKED_AT: usize = 3;
@@ -36,14 +39,16 @@ pub struct Explorer<'a> {
     claim: Claim,
     left: Rows,
     right: Rows,
+    kept: u64,
     boards: Vec<Board>,
 }
 
 impl<'a> Explorer<'a> {
-    /// An explorer that has seen nothing yet.
+    /// An explorer that has seen nothing yet and is to see so many draws.
     #[must_use]
-    pub fn new(width: usize, attacks: &'a [Attack], claim: Claim) -> Self {
-        Self { attacks, claim, left: Rows::new(width), right: Rows::new(width), boards: Vec::new() }
+    pub fn new(width: usize, attacks: &'a [Attack], claim: Claim, draws: u64) -> Self {
+        let kept = (draws / 8).clamp(*KEPT.start(), *KEPT.end());
+        Self { attacks, claim, left: Rows::new(width), right: Rows::new(width), kept, boards: Vec::new() }
     }
 
     /// Takes the next draws in, judging the rules learned from earlier ones on the way.
@@ -51,7 +56,7 @@ impl<'a> Explorer<'a> {
     /// # Errors
     /// When the mechanism could not be run.
     pub fn absorb(&mut self, sampler: &mut Sampler, draws: u64, rules: &[GuessRule]) -> Result<Tallies, TargetError> {
-        let room = (KEPT - self.left.len() - self.right.len()) as u64;
+        let room = self.kept - (self.left.len() + self.right.len()) as u64;
         let kept = draws.min(room);
         let mut tallies = Tallies::new(rules.len());
         if kept > 0 {
@@ -60,6 +65,7 @@ impl<'a> Explorer<'a> {
         }
         if draws > kept {
             self.make_boards();
+            self.keep_best_boards();
             tallies.add(&self.count(sampler, draws - kept, rules)?);
         }
         Ok(tallies)
@@ -118,6 +124,26 @@ impl<'a> Explorer<'a> {
         }
     }
 
+    /// Drops the boards that promise least for either goal.
+    fn keep_best_boards(&mut self) {
+        if self.boards.len() <= COUNTED {
+            return;
+        }
+        let mut best = Vec::new();
+        for goal in self.goals() {
+            let values: Vec<f64> = self.boards.par_iter().map(|board| select(board, goal).value).collect();
+            let mut order: Vec<usize> = (0..values.len()).collect();
+            order.sort_by(|a, b| values[*b].total_cmp(&values[*a]));
+            best.extend_from_slice(&order[..COUNTED]);
+        }
+        let mut index = 0..;
+        self.boards.retain(|_| index.next().is_some_and(|index| best.contains(&index)));
+    }
+
+    fn goals(&self) -> [Goal; 2] {
+        [Goal::Epsilon { delta: self.claim.delta.get() }, Goal::Delta { epsilon: self.claim.epsilon.get() }]
+    }
+
     /// The scores that the attacks ask for, the learned ones learned from every second row.
     fn scores(&self) -> Vec<Score> {
         let width = self.left.width();
@@ -145,12 +171,11 @@ impl<'a> Explorer<'a> {
     #[must_use]
     pub fn learn(&mut self) -> Vec<Learned> {
         self.make_boards();
-        let goals = [Goal::Epsilon { delta: self.claim.delta.get() }, Goal::Delta { epsilon: self.claim.epsilon.get() }];
-        goals.into_iter().filter_map(|goal| self.best(goal)).collect()
+        self.goals().into_iter().filter_map(|goal| self.best(goal)).collect()
     }
 
     fn best(&self, goal: Goal) -> Option<Learned> {
-        let selected: Vec<Selected> = self.boards.par_iter().map(|board| select(board.bins(), board.folds(), goal)).collect();
+        let selected: Vec<Selected> = self.boards.par_iter().map(|board| select(board, goal)).collect();
         let candidates = self.boards.iter().zip(selected);
         // The first of equals.
         let (board, best) = candidates.reduce(|best, next| if next.1.value > best.1.value { next } else { best })?;

@@ -28,6 +28,11 @@ impl Order {
 pub const ORDERS: [Order; 7] =
     [Order::Falling, Order::Rising, Order::Smooth(30.0), Order::Smooth(300.0), Order::Ranked(12), Order::Ranked(48), Order::Ranked(256)];
 
+/// The orders that make sense for a score: a learned one is a log-ratio already, so all that is left is where to cut.
+pub fn orders(learned: bool) -> &'static [Order] {
+    if learned { &[Order::Rising] } else { &ORDERS }
+}
+
 /// The bins in this order, in blocks of equal ratio.
 pub fn blocks(bins: &Bins, counts: &Counts, order: Order) -> Vec<Block> {
     match order {
@@ -38,13 +43,33 @@ pub fn blocks(bins: &Bins, counts: &Counts, order: Order) -> Vec<Block> {
     }
 }
 
-/// The smoothed share of D in each bin, never quite 0 or 1; ½ where nothing was seen.
+/// The smoothed share of D in each bin, never quite 0 or 1; the overall one where nothing was seen.
+///
+/// Blocks with few hits are drawn towards the overall ratio, the more so the less the ratios of all blocks vary beyond chance (empirical Bayes):
+/// otherwise the most extreme ratios would be those of the smallest blocks. A smooth curve is drawn together already.
 pub fn shares(bins: &Bins, counts: &Counts, order: Order) -> Vec<f64> {
-    let mut shares = vec![0.5; bins.len()];
-    for block in blocks(bins, counts, order) {
-        block.bins.iter().for_each(|bin| shares[*bin] = block.share());
+    let blocks = blocks(bins, counts, order);
+    let log_ratio = |left: f64, right: f64| ((left + 0.5) / (right + 0.5)).ln();
+    let chance = |block: &Block| 1.0 / (block.left + 0.5) + 1.0 / (block.right + 0.5);
+    let overall = log_ratio(blocks.iter().map(|block| block.left).sum(), blocks.iter().map(|block| block.right).sum());
+    let (mut excess, mut hits) = (0.0, 0.0);
+    for block in &blocks {
+        let weight = block.left + block.right;
+        excess += weight * ((log_ratio(block.left, block.right) - overall).powi(2) - chance(block));
+        hits += weight;
+    }
+    let spread = (excess / f64::max(hits, 1.0)).max(0.0);
+    let mut shares = vec![sigmoid(overall); bins.len()];
+    for block in &blocks {
+        let trust = if matches!(order, Order::Smooth(_)) { 1.0 } else { spread / (spread + chance(block)) };
+        let share = sigmoid(overall + trust * (log_ratio(block.left, block.right) - overall));
+        block.bins.iter().for_each(|bin| shares[*bin] = share);
     }
     shares
+}
+
+fn sigmoid(x: f64) -> f64 {
+    1.0 / (1.0 + (-x).exp())
 }
 
 /// Bins that share one ratio.

@@ -5,8 +5,9 @@
 //! procedure is pessimistic to a different degree, and the draws that a procedure has not seen tell which degree pays.
 
 use super::bins::Bins;
+use super::board::Board;
 use super::counts::Counts;
-use super::order::{ORDERS, Order, blocks};
+use super::order::{Order, blocks, orders};
 use super::rule::Answer;
 use crate::evidence::wealth::Forecast;
 
@@ -68,12 +69,13 @@ pub struct Selected {
 }
 
 /// Selects the best rule for a goal from the counts of each fold.
-pub fn select(bins: &Bins, folds: &[Counts], goal: Goal) -> Selected {
+pub fn select(board: &Board, goal: Goal) -> Selected {
+    let (bins, folds) = (board.bins(), board.folds());
     let mut all = Counts::new(bins.len());
     folds.iter().for_each(|fold| all.add(fold));
     let n = all.draws();
     let mut best: Option<(f64, Order, f64, Forecast)> = None;
-    for order in ORDERS {
+    for &order in orders(board.score().is_learned()) {
         let mut right_wrong = [(0_u64, 0_u64); PESSIMISM.len()];
         let mut regions = [0.0_f64; PESSIMISM.len()];
         for fold in folds {
