@@ -19,7 +19,7 @@ use crate::spec::Claim;
 const KEPT: std::ops::RangeInclusive<u64> = 1 << 18..=1 << 20;
 
 /// Boards for each goal that later draws are counted on.
-const COUNTED: usize = 3;
+const COUNTED: usize = 4;
 
 /// Coordinates, and pairs of them, that are looked at one by one; of more, the most telling.
 const LOOKED_AT: usize = 3;
@@ -129,15 +129,21 @@ impl<'a> Explorer<'a> {
         if self.boards.len() <= COUNTED {
             return;
         }
+        let seen = self.seen();
         let mut best = Vec::new();
         for goal in self.goals() {
-            let values: Vec<f64> = self.boards.par_iter().map(|board| select(board, goal).value).collect();
+            let values: Vec<f64> = self.boards.par_iter().map(|board| select(board, goal).value(goal, seen)).collect();
             let mut order: Vec<usize> = (0..values.len()).collect();
             order.sort_by(|a, b| values[*b].total_cmp(&values[*a]));
             best.extend_from_slice(&order[..COUNTED]);
         }
         let mut index = 0..;
         self.boards.retain(|_| index.next().is_some_and(|index| best.contains(&index)));
+    }
+
+    /// The draws behind the best-counted board.
+    fn seen(&self) -> f64 {
+        self.boards.iter().map(Board::draws).fold(0.0, f64::max)
     }
 
     fn goals(&self) -> [Goal; 2] {
@@ -176,9 +182,10 @@ impl<'a> Explorer<'a> {
 
     fn best(&self, goal: Goal) -> Option<Learned> {
         let selected: Vec<Selected> = self.boards.par_iter().map(|board| select(board, goal)).collect();
-        let candidates = self.boards.iter().zip(selected);
+        let seen = self.seen();
+        let candidates = self.boards.iter().zip(selected).map(|(board, selected)| (selected.value(goal, seen), board, selected));
         // The first of equals.
-        let (board, best) = candidates.reduce(|best, next| if next.1.value > best.1.value { next } else { best })?;
+        let (_, board, best) = candidates.reduce(|best, next| if next.0 > best.0 { next } else { best })?;
         if *board.score() == Score::WholeRow {
             self.left.iter().chain(&self.right).filter(|row| board.bins().knows(Cell::of_row(row))).for_each(Cell::name_row);
         }
