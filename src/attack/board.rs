@@ -66,12 +66,6 @@ impl Board {
         &self.hits.folds
     }
 
-    /// All draws counted so far.
-    #[must_use]
-    pub fn draws(&self) -> f64 {
-        self.hits.folds.iter().map(Counts::draws).sum()
-    }
-
     /// Hits for draws to come.
     #[must_use]
     pub fn no_hits(&self) -> Hits {

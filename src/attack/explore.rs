@@ -8,6 +8,7 @@ use super::rule::GuessRule;
 use super::score::{Features, Joint, Lesson, NaiveBayes, Pattern, Score};
 use super::screen::screen;
 use super::select::{Goal, Selected, select};
+use super::trend::Trend;
 use crate::cell::{Cell, Rows};
 use crate::error::TargetError;
 use crate::evidence::wealth::Forecast;
@@ -18,8 +19,8 @@ use crate::spec::Claim;
 /// Rows kept for learning, both sides together: an eighth of the exploration, within these limits. Later draws are only counted.
 const KEPT: std::ops::RangeInclusive<u64> = 1 << 18..=1 << 20;
 
-/// Boards for each goal that later draws are counted on.
-const COUNTED: usize = 4;
+/// Boards of each kind, for each goal, that later draws are counted on.
+const COUNTED: usize = 3;
 
 /// Coordinates, and pairs of them, that are looked at one by one; of more, the most telling.
 const LOOKED_AT: usize = 3;
@@ -124,26 +125,19 @@ impl<'a> Explorer<'a> {
         }
     }
 
-    /// Drops the boards that promise least for either goal.
+    /// Drops the boards that promise least for either goal. Learned scores, which half of the rows count for, compete among themselves.
     fn keep_best_boards(&mut self) {
-        if self.boards.len() <= COUNTED {
-            return;
-        }
-        let seen = self.seen();
         let mut best = Vec::new();
         for goal in self.goals() {
-            let values: Vec<f64> = self.boards.par_iter().map(|board| select(board, goal).value(goal, seen)).collect();
-            let mut order: Vec<usize> = (0..values.len()).collect();
-            order.sort_by(|a, b| values[*b].total_cmp(&values[*a]));
-            best.extend_from_slice(&order[..COUNTED]);
+            let values: Vec<f64> = self.boards.par_iter().map(|board| select(board, goal).value).collect();
+            for learned in [false, true] {
+                let mut order: Vec<usize> = (0..values.len()).filter(|index| self.boards[*index].score().is_learned() == learned).collect();
+                order.sort_by(|a, b| values[*b].total_cmp(&values[*a]));
+                best.extend(order.into_iter().take(COUNTED));
+            }
         }
         let mut index = 0..;
         self.boards.retain(|_| index.next().is_some_and(|index| best.contains(&index)));
-    }
-
-    /// The draws behind the best-counted board.
-    fn seen(&self) -> f64 {
-        self.boards.iter().map(Board::draws).fold(0.0, f64::max)
     }
 
     fn goals(&self) -> [Goal; 2] {
@@ -165,7 +159,10 @@ impl<'a> Explorer<'a> {
                 Attack::Aggregates => vec![Score::Sum, Score::Max, Score::Min],
                 Attack::NaiveBayes => naive_bayes(lesson, Features::Cells),
                 Attack::Differences => naive_bayes(lesson, Features::Differences),
-                Attack::Patterns => Pattern::learn(lesson).map(Score::Pattern).into_iter().collect(),
+                Attack::Patterns => {
+                    let (pattern, trend) = (Pattern::learn(lesson).map(Score::Pattern), Trend::learn(lesson).map(Score::Trend));
+                    pattern.into_iter().chain(trend).collect()
+                }
                 Attack::Pairs => pairs(lesson, width),
             }
         };
@@ -182,10 +179,9 @@ impl<'a> Explorer<'a> {
 
     fn best(&self, goal: Goal) -> Option<Learned> {
         let selected: Vec<Selected> = self.boards.par_iter().map(|board| select(board, goal)).collect();
-        let seen = self.seen();
-        let candidates = self.boards.iter().zip(selected).map(|(board, selected)| (selected.value(goal, seen), board, selected));
+        let candidates = self.boards.iter().zip(selected);
         // The first of equals.
-        let (_, board, best) = candidates.reduce(|best, next| if next.0 > best.0 { next } else { best })?;
+        let (board, best) = candidates.reduce(|best, next| if next.1.value > best.1.value { next } else { best })?;
         if *board.score() == Score::WholeRow {
             self.left.iter().chain(&self.right).filter(|row| board.bins().knows(Cell::of_row(row))).for_each(Cell::name_row);
         }

@@ -14,6 +14,7 @@ mod screen;
 mod select;
 mod smooth;
 mod table;
+mod trend;
 
 use serde::{Deserialize, Serialize};
 

@@ -6,6 +6,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::table::{STEPS, Table, in_steps};
+use super::trend::Trend;
 use crate::cell::{Cell, Mix, Rows};
 use crate::mechanism::Side;
 
@@ -31,6 +32,8 @@ pub enum Score {
     NaiveBayes(NaiveBayes),
     /// The log-likelihood ratio of the row's pattern of symbols together with its numbers.
     Pattern(Pattern),
+    /// The log-odds of the least number given how often a symbol stands beside it.
+    Trend(Trend),
     /// The joint log-likelihood ratio of two components.
     Joint(Joint),
 }
@@ -49,6 +52,7 @@ impl Score {
             Self::Difference(a, b) => scores.extend(rows.iter().map(|row| difference(row[*a], row[*b]))),
             Self::NaiveBayes(model) => scores.extend(rows.iter().map(|row| model.score(row))),
             Self::Pattern(model) => scores.extend(rows.iter().map(|row| model.score(row))),
+            Self::Trend(model) => scores.extend(rows.iter().map(|row| model.score(row))),
             Self::Joint(model) => scores.extend(rows.iter().map(|row| model.score(row))),
         }
     }
@@ -56,7 +60,7 @@ impl Score {
     /// Whether the score was learned from labelled rows, which must then not be counted for it.
     #[must_use]
     pub fn is_learned(&self) -> bool {
-        matches!(self, Self::NaiveBayes(_) | Self::Pattern(_) | Self::Joint(_))
+        matches!(self, Self::NaiveBayes(_) | Self::Pattern(_) | Self::Trend(_) | Self::Joint(_))
     }
 }
 
@@ -74,6 +78,7 @@ impl fmt::Display for Score {
                 f.write_str("the log-ratio of all successive differences")
             }
             Self::Pattern(_) => f.write_str("the log-ratio of the pattern and its numbers"),
+            Self::Trend(_) => f.write_str("the log-ratio of the number and the symbols beside it"),
             Self::Joint(model) => write!(f, "the joint log-ratio of y[{}] and y[{}]", model.first + 1, model.second + 1),
         }
     }
@@ -167,7 +172,9 @@ impl<'a> Lesson<'a> {
         Table::learn(&of(self.left), &of(self.right))
     }
 
-    fn width(self) -> usize {
+    /// Cells per row.
+    #[must_use]
+    pub fn width(self) -> usize {
         self.left.first().or(self.right.first()).map_or(0, |row| row.len())
     }
 }

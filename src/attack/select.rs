@@ -64,16 +64,8 @@ pub struct Selected {
     pub answers: Vec<Answer>,
     /// How often such a rule is right and wrong on draws that it was not learned from.
     pub forecast: Forecast,
-    /// Whether the answers give both guesses, one, or none.
-    regions: f64,
-    caution: f64,
-}
-
-impl Selected {
-    /// The pessimistic value of the goal as if it were known from `draws` draws: for comparison of scores, of which some were counted on fewer.
-    pub fn value(&self, goal: Goal, draws: f64) -> f64 {
-        goal.value(self.forecast.correct, self.forecast.wrong, self.regions, draws.max(1.0), JUDGE + self.caution)
-    }
+    /// The pessimistic value of the goal, for comparison with other scores.
+    pub value: f64,
 }
 
 /// Selects the best rule for a goal from the counts of each fold.
@@ -82,7 +74,7 @@ pub fn select(board: &Board, goal: Goal) -> Selected {
     let mut all = Counts::new(bins.len());
     folds.iter().for_each(|fold| all.add(fold));
     let n = all.draws();
-    let mut best: Option<(f64, Order, f64, Forecast, f64)> = None;
+    let mut best: Option<(f64, Order, f64, Forecast)> = None;
     for &order in orders(board.score().is_learned()) {
         let mut right_wrong = [(0_u64, 0_u64); PESSIMISM.len()];
         let mut regions = [0.0_f64; PESSIMISM.len()];
@@ -100,13 +92,13 @@ pub fn select(board: &Board, goal: Goal) -> Selected {
             let value = goal.value(correct, wrong, regions[index], n.max(1.0), JUDGE + order.caution());
             // Simple orders come first; a later one must gain a tenth of a per cent.
             if best.as_ref().is_none_or(|(least, ..)| value > least + 1e-3 * least.abs()) {
-                best = Some((value, order, z, Forecast { correct, wrong, draws: n }, regions[index]));
+                best = Some((value, order, z, Forecast { correct, wrong, draws: n }));
             }
         }
     }
-    let none = (0.0, Order::Falling, JUDGE, Forecast { correct: 0.0, wrong: 0.0, draws: 0.0 }, 0.0);
-    let (_, order, z, forecast, regions) = best.unwrap_or(none);
-    Selected { answers: Line::new(bins, &all, order).answers(goal, z), forecast, regions, caution: order.caution() }
+    let none = (0.0, Order::Falling, JUDGE, Forecast { correct: 0.0, wrong: 0.0, draws: 0.0 });
+    let (value, order, z, forecast) = best.unwrap_or(none);
+    Selected { answers: Line::new(bins, &all, order).answers(goal, z), forecast, value }
 }
 
 fn count_regions(answers: &[Answer]) -> f64 {
