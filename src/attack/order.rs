@@ -3,6 +3,7 @@
 use super::bins::Bins;
 use super::counts::Counts;
 use super::smooth;
+use crate::evidence::binomial::logistic;
 
 /// How bins are ordered.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -59,17 +60,13 @@ pub fn shares(bins: &Bins, counts: &Counts, order: Order) -> Vec<f64> {
         hits += weight;
     }
     let spread = (excess / f64::max(hits, 1.0)).max(0.0);
-    let mut shares = vec![sigmoid(overall); bins.len()];
+    let mut shares = vec![logistic(overall); bins.len()];
     for block in &blocks {
         let trust = if matches!(order, Order::Smooth(_)) { 1.0 } else { spread / (spread + chance(block)) };
-        let share = sigmoid(overall + trust * (log_ratio(block.left, block.right) - overall));
+        let share = logistic(overall + trust * (log_ratio(block.left, block.right) - overall));
         block.bins.iter().for_each(|bin| shares[*bin] = share);
     }
     shares
-}
-
-fn sigmoid(x: f64) -> f64 {
-    1.0 / (1.0 + (-x).exp())
 }
 
 /// Bins that share one ratio.

@@ -5,6 +5,8 @@
 
 use statrs::function::erf::erf_inv;
 
+use crate::evidence::binomial::logistic;
+
 /// Knots at normal scores −4, −3.2, …, 4.
 const KNOTS: usize = 11;
 const REACH: f64 = 4.0;
@@ -23,7 +25,7 @@ pub fn shares(hits: &[(f64, f64)], stiffness: f64) -> Vec<f64> {
             if n == 0.0 {
                 continue;
             }
-            let share = sigmoid(curve[*knot] * (1.0 - weight) + curve[knot + 1] * weight);
+            let share = logistic(curve[*knot] * (1.0 - weight) + curve[knot + 1] * weight);
             let residual = left - n * share;
             let information = n * share * (1.0 - share);
             let basis = [(*knot, 1.0 - weight), (knot + 1, *weight)];
@@ -44,7 +46,7 @@ pub fn shares(hits: &[(f64, f64)], stiffness: f64) -> Vec<f64> {
             break;
         }
     }
-    places.iter().map(|(knot, weight)| sigmoid(curve[*knot] * (1.0 - weight) + curve[knot + 1] * weight)).collect()
+    places.iter().map(|(knot, weight)| logistic(curve[*knot] * (1.0 - weight) + curve[knot + 1] * weight)).collect()
 }
 
 /// Each bin's place on the normal-score scale: the knot before it and the way to the next.
@@ -102,10 +104,6 @@ fn solve(mut matrix: [[f64; KNOTS]; KNOTS], mut vector: [f64; KNOTS]) -> [f64; K
     vector
 }
 
-fn sigmoid(x: f64) -> f64 {
-    1.0 / (1.0 + (-x).exp())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -119,7 +117,7 @@ mod tests {
             .iter()
             .map(|(knot, weight)| {
                 let score = (*knot as f64 + weight) / (KNOTS - 1) as f64 * 2.0 * REACH - REACH;
-                let share = sigmoid(0.8 * score);
+                let share = logistic(0.8 * score);
                 (1000.0 * share, 1000.0 * (1.0 - share))
             })
             .collect();

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::score::Lesson;
 use super::table::{STEPS, in_steps};
 use crate::cell::Cell;
+use crate::evidence::binomial::logistic;
 
 /// Log-odds as lines in the count of a symbol, one for each group of numbers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -98,7 +99,7 @@ fn line(hits: &[(f64, f64)]) -> (f64, f64) {
         let (mut h00, mut h01, mut h11) = (PULL, 0.0, PULL);
         for (count, (left, right)) in hits.iter().enumerate() {
             let x = count as f64;
-            let share = 1.0 / (1.0 + (-(start + slope * x)).exp());
+            let share = logistic(start + slope * x);
             let residual = left - (left + right) * share;
             let information = (left + right) * share * (1.0 - share);
             g0 += residual;
