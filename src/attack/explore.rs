@@ -140,8 +140,9 @@ impl<'a> Explorer<'a> {
         self.boards.retain(|_| index.next().is_some_and(|index| best.contains(&index)));
     }
 
-    fn goals(&self) -> [Goal; 2] {
-        [Goal::Epsilon { delta: self.claim.delta.get() }, Goal::Delta { epsilon: self.claim.epsilon.get() }]
+    fn goals(&self) -> [Goal; 3] {
+        let (epsilon, delta) = (self.claim.epsilon.get(), self.claim.delta.get());
+        [Goal::Epsilon { delta }, Goal::Delta { epsilon }, Goal::Power { delta }]
     }
 
     /// The scores that the attacks ask for, the learned ones learned from every second row.
@@ -170,14 +171,17 @@ impl<'a> Explorer<'a> {
         scores.into_iter().flatten().collect()
     }
 
-    /// The best rules so far: one for the ε bound and one for the δ bound.
+    /// The best rules so far: one for the ε bound, and one for the δ bound or, where no excess is in sight, one that guesses often.
     #[must_use]
     pub fn learn(&mut self) -> Vec<Learned> {
         self.make_boards();
-        self.goals().into_iter().filter_map(|goal| self.best(goal)).collect()
+        let [epsilon, delta, power] = self.goals();
+        let second = self.best(delta).filter(|(value, _)| *value > 0.0).or_else(|| self.best(power));
+        self.best(epsilon).into_iter().chain(second).map(|(_, learned)| learned).collect()
     }
 
-    fn best(&self, goal: Goal) -> Option<Learned> {
+    /// The best rule for a goal, with its pessimistic value.
+    fn best(&self, goal: Goal) -> Option<(f64, Learned)> {
         let selected: Vec<Selected> = self.boards.par_iter().map(|board| select(board, goal)).collect();
         let candidates = self.boards.iter().zip(selected);
         // The first of equals.
@@ -185,7 +189,8 @@ impl<'a> Explorer<'a> {
         if *board.score() == Score::WholeRow {
             self.left.iter().chain(&self.right).filter(|row| board.bins().knows(Cell::of_row(row))).for_each(Cell::name_row);
         }
-        Some(Learned { rule: GuessRule::new(board.score().clone(), board.bins(), &best.answers), forecast: best.forecast })
+        let rule = GuessRule::new(board.score().clone(), board.bins(), &best.answers);
+        Some((best.value, Learned { rule, forecast: best.forecast }))
     }
 }
 

@@ -20,11 +20,19 @@ const PESSIMISM: [f64; 3] = [2.0, 4.0, 8.0];
 /// Standard errors by which the comparison of procedures is pessimistic.
 const JUDGE: f64 = 5.0;
 
+/// How many times more pessimistic a rule is chosen that is to guess often.
+const POWER_CAUTION: f64 = 6.0;
+
 /// What a rule is for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Goal {
     /// The largest ε bound at this δ.
     Epsilon {
+        /// The claimed δ.
+        delta: f64,
+    },
+    /// An ε bound at this δ from many guesses: what a rule that guesses often would have caught counts for more than the bound.
+    Power {
         /// The claimed δ.
         delta: f64,
     },
@@ -50,6 +58,7 @@ impl Goal {
                 }
                 qc / (qb + (qb * qb - qa * qc).max(0.0).sqrt())
             }
+            Self::Power { delta } => Self::Epsilon { delta }.value(correct, wrong, regions, n, POWER_CAUTION * z),
             Self::Delta { epsilon } => {
                 let odds = epsilon.exp();
                 (correct - odds * wrong - z * ((correct + odds * odds * wrong) / n).sqrt()) * 2.0 / regions.max(1.0)
