@@ -41,6 +41,7 @@ pub struct Explorer<'a> {
     left: Rows,
     right: Rows,
     kept: u64,
+    seen: f64,
     boards: Vec<Board>,
 }
 
@@ -49,7 +50,7 @@ impl<'a> Explorer<'a> {
     #[must_use]
     pub fn new(width: usize, attacks: &'a [Attack], claim: Claim, draws: u64) -> Self {
         let kept = (draws / 8).clamp(*KEPT.start(), *KEPT.end());
-        Self { attacks, claim, left: Rows::new(width), right: Rows::new(width), kept, boards: Vec::new() }
+        Self { attacks, claim, left: Rows::new(width), right: Rows::new(width), kept, seen: 0.0, boards: Vec::new() }
     }
 
     /// Takes the next draws in, judging the rules learned from earlier ones on the way.
@@ -59,6 +60,7 @@ impl<'a> Explorer<'a> {
     pub fn absorb(&mut self, sampler: &mut Sampler, draws: u64, rules: &[GuessRule]) -> Result<Tallies, TargetError> {
         let room = self.kept - (self.left.len() + self.right.len()) as u64;
         let kept = draws.min(room);
+        self.seen += kept as f64;
         let mut tallies = Tallies::new(rules.len());
         if kept > 0 {
             self.boards.clear();
@@ -67,6 +69,7 @@ impl<'a> Explorer<'a> {
         if draws > kept {
             self.make_boards();
             self.keep_best_boards();
+            self.seen += (draws - kept) as f64;
             tallies.add(&self.count(sampler, draws - kept, rules)?);
         }
         Ok(tallies)
@@ -129,7 +132,7 @@ impl<'a> Explorer<'a> {
     fn keep_best_boards(&mut self) {
         let mut best = Vec::new();
         for goal in self.goals() {
-            let values: Vec<f64> = self.boards.par_iter().map(|board| select(board, goal).value).collect();
+            let values: Vec<f64> = self.boards.par_iter().map(|board| select(board, goal, self.seen).value).collect();
             for learned in [false, true] {
                 let mut order: Vec<usize> = (0..values.len()).filter(|index| self.boards[*index].score().is_learned() == learned).collect();
                 order.sort_by(|a, b| values[*b].total_cmp(&values[*a]));
@@ -182,7 +185,7 @@ impl<'a> Explorer<'a> {
 
     /// The best rule for a goal, with its pessimistic value.
     fn best(&self, goal: Goal) -> Option<(f64, Learned)> {
-        let selected: Vec<Selected> = self.boards.par_iter().map(|board| select(board, goal)).collect();
+        let selected: Vec<Selected> = self.boards.par_iter().map(|board| select(board, goal, self.seen)).collect();
         let candidates = self.boards.iter().zip(selected);
         // The first of equals.
         let (board, best) = candidates.reduce(|best, next| if next.1.value > best.1.value { next } else { best })?;

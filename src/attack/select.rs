@@ -20,6 +20,10 @@ const PESSIMISM: [f64; 3] = [2.0, 4.0, 8.0];
 /// Standard errors by which the comparison of procedures is pessimistic.
 const JUDGE: f64 = 5.0;
 
+/// A learned score is a log-ratio already: with only the cuts to choose, less pessimism is enough for the ε bound. Whether there is any δ to be found stays a question of
+/// significance.
+const LEARNED: f64 = 0.7;
+
 /// How many times more pessimistic a rule is chosen that is to guess often.
 const POWER_CAUTION: f64 = 6.0;
 
@@ -78,19 +82,24 @@ pub struct Selected {
 }
 
 /// Selects the best rule for a goal from the counts of each fold.
-pub fn select(board: &Board, goal: Goal) -> Selected {
+///
+/// `seen` draws were explored. Learned scores are counted on fewer, because the others taught them; that must not make them look worse, so all are as
+/// pessimistic as if every draw had been counted.
+pub fn select(board: &Board, goal: Goal, seen: f64) -> Selected {
     let (bins, folds) = (board.bins(), board.folds());
     let mut all = Counts::new(bins.len());
     folds.iter().for_each(|fold| all.add(fold));
     let n = all.draws();
+    let learned = board.score().is_learned();
+    let ease = (n / seen.max(n).max(1.0)).sqrt() * if learned && matches!(goal, Goal::Epsilon { .. }) { LEARNED } else { 1.0 };
     let mut best: Option<(f64, Order, f64, Forecast)> = None;
-    for &order in orders(board.score().is_learned()) {
+    for &order in orders(learned) {
         let mut right_wrong = [(0_u64, 0_u64); PESSIMISM.len()];
         let mut regions = [0.0_f64; PESSIMISM.len()];
         for fold in folds {
             let line = Line::new(bins, &all.without(fold), order);
             for (index, z) in PESSIMISM.into_iter().enumerate() {
-                let answers = line.answers(goal, z);
+                let answers = line.answers(goal, z * ease);
                 let (correct, wrong) = fold.judge(&answers);
                 right_wrong[index] = (right_wrong[index].0 + correct, right_wrong[index].1 + wrong);
                 regions[index] = regions[index].max(count_regions(&answers));
@@ -98,7 +107,7 @@ pub fn select(board: &Board, goal: Goal) -> Selected {
         }
         for (index, z) in PESSIMISM.into_iter().enumerate() {
             let (correct, wrong) = (right_wrong[index].0 as f64 / n.max(1.0), right_wrong[index].1 as f64 / n.max(1.0));
-            let value = goal.value(correct, wrong, regions[index], n.max(1.0), JUDGE + order.caution());
+            let value = goal.value(correct, wrong, regions[index], n.max(1.0), (JUDGE + order.caution()) * ease);
             // Simple orders come first; a later one must gain a tenth of a per cent.
             if best.as_ref().is_none_or(|(least, ..)| value > least + 1e-3 * least.abs()) {
                 best = Some((value, order, z, Forecast { correct, wrong, draws: n }));
@@ -107,7 +116,7 @@ pub fn select(board: &Board, goal: Goal) -> Selected {
     }
     let none = (0.0, Order::Falling, JUDGE, Forecast { correct: 0.0, wrong: 0.0, draws: 0.0 });
     let (value, order, z, forecast) = best.unwrap_or(none);
-    Selected { answers: Line::new(bins, &all, order).answers(goal, z), forecast, value }
+    Selected { answers: Line::new(bins, &all, order).answers(goal, z * ease), forecast, value }
 }
 
 fn count_regions(answers: &[Answer]) -> f64 {
