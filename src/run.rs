@@ -18,6 +18,9 @@ pub const DEFAULT_DRAWS: u64 = 10_000_000;
 /// Up to so many exploration draws, every round is learned from.
 const EARLY: u64 = 4096;
 
+/// Rules that bet from the beginning. A bold one comes too late for that and is only certified.
+const PURSES: usize = 2;
+
 /// When to stop.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Until {
@@ -104,7 +107,7 @@ impl Played {
     }
 
     fn add(&mut self, tallies: &[Tally]) {
-        self.tallies.resize(tallies.len(), Tally::default());
+        self.tallies.resize(tallies.len().max(self.tallies.len()), Tally::default());
         self.tallies.iter_mut().zip(tallies).for_each(|(sum, tally)| *sum += *tally);
     }
 }
@@ -141,6 +144,10 @@ impl Game<'_> {
             if last || self.draws <= EARLY || self.draws >= 4 * learned_at {
                 played.learned = explorer.learn();
                 learned_at = self.draws;
+            }
+            if last {
+                let bold = played.learned.first().and_then(|first| explorer.bolder(first));
+                played.learned.extend(bold);
             }
         }
         Ok(played)
@@ -205,7 +212,7 @@ impl Game<'_> {
 
     /// Enters the bets on draws that were just judged; their forecasts are from before.
     fn look(&mut self, learned: &[Learned], tallies: &[Tally]) {
-        let bets = learned.iter().zip(tallies);
+        let bets = learned.iter().zip(tallies).take(PURSES);
         self.ledger.push(bets.map(|(l, tally)| Bet { forecast: l.forecast, regions: l.rule.regions(), tally: *tally }).collect());
         let bound = self.ledger.epsilon_lower(self.audit.claim.delta.get(), self.level.anytime());
         self.listeners.iter().for_each(|listener| listener.looked(bound));
@@ -218,11 +225,15 @@ impl Game<'_> {
     }
 }
 
-/// How α is divided over the frozen rules: most for the ε bound. Equal rules need no division.
+/// How α is divided over the frozen rules: most for the ε bound, a tenth for the second rule unless it is the same, and two fifths for a bold one.
 fn shares(rules: &[GuessRule]) -> Vec<f64> {
     match rules {
         [] => Vec::new(),
-        [first, rest @ ..] if rest.iter().all(|rule| rule == first) => std::iter::once(1.0).chain(rest.iter().map(|_| 0.0)).collect(),
-        [_, rest @ ..] => std::iter::once(0.9).chain(rest.iter().map(|_| 0.1 / rest.len() as f64)).collect(),
+        [_] => vec![1.0],
+        [first, second, bold @ ..] => {
+            let for_second = if first == second { 0.0 } else { 0.1 };
+            let for_bold = if bold.is_empty() { 0.0 } else { 0.4 };
+            [1.0 - for_second - for_bold, for_second].into_iter().chain(bold.iter().map(|_| for_bold / bold.len() as f64)).collect()
+        }
     }
 }

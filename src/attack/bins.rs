@@ -104,6 +104,15 @@ impl Bins {
         (edges.len() > self.edges.len()).then(|| Self { edges, symbols: self.symbols.clone() })
     }
 
+    /// The same bins, each numeric one merged with the one before it where `same(before, bin)`; and which old bin each new one begins with.
+    #[must_use]
+    pub fn merged(&self, same: impl Fn(usize, usize) -> bool) -> (Self, Vec<usize>) {
+        let kept: Vec<usize> = (1..self.numeric()).filter(|bin| !same(bin - 1, *bin)).collect();
+        let edges = kept.iter().map(|bin| self.edges[bin - 1]).collect();
+        let first_bins = std::iter::once(0).chain(kept).chain(self.numeric()..self.len()).collect();
+        (Self { edges, symbols: self.symbols.clone() }, first_bins)
+    }
+
     /// The bin of a score.
     #[inline]
     #[must_use]

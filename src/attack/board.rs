@@ -4,6 +4,7 @@ use super::bins::Bins;
 use super::counts::Counts;
 use super::score::Score;
 use super::select::FOLDS;
+use super::trend::TrendHits;
 use crate::cell::{Cell, Rows};
 use crate::mechanism::Side;
 
@@ -19,6 +20,8 @@ pub struct Hits {
     folds: Vec<Counts>,
     /// The numbers that fell into the first or the last bin, each with its side and fold: what finer bins of the tails are made from.
     ends: Vec<(f64, Side, usize)>,
+    /// What a trend can be learned from anew.
+    trend: Option<TrendHits>,
 }
 
 impl Hits {
@@ -26,6 +29,10 @@ impl Hits {
     pub fn add(&mut self, other: Self) {
         self.folds.iter_mut().zip(&other.folds).for_each(|(fold, more)| fold.add(more));
         self.ends.extend(other.ends);
+        match (&mut self.trend, other.trend) {
+            (Some(trend), Some(more)) => trend.add(&more),
+            (trend, more) => *trend = trend.take().or(more),
+        }
     }
 }
 
@@ -40,7 +47,7 @@ impl Board {
         };
         let (left, right): (Vec<Cell>, Vec<Cell>) = (fresh(left), fresh(right));
         let bins = Bins::learn(&[left.as_slice(), right.as_slice()].concat());
-        let mut board = Self { hits: Hits { folds: Vec::new(), ends: Vec::new() }, score, bins };
+        let mut board = Self { hits: Hits { folds: Vec::new(), ends: Vec::new(), trend: None }, score, bins };
         let mut hits = board.no_hits();
         board.count(&mut hits, Side::Left, &left);
         board.count(&mut hits, Side::Right, &right);
@@ -69,7 +76,30 @@ impl Board {
     /// Hits for draws to come.
     #[must_use]
     pub fn no_hits(&self) -> Hits {
-        Hits { folds: vec![Counts::new(self.bins.len()); FOLDS], ends: Vec::new() }
+        Hits { folds: vec![Counts::new(self.bins.len()); FOLDS], ends: Vec::new(), trend: None }
+    }
+
+    /// Counts the rows of one side; `scores` is a place to work in.
+    pub fn count_rows(&self, hits: &mut Hits, side: Side, rows: &Rows, scores: &mut Vec<Cell>) {
+        self.score.map(rows, scores);
+        self.count(hits, side, scores);
+        if let Score::Trend(trend) = &self.score {
+            let trend_hits = hits.trend.get_or_insert_with(|| trend.no_hits(rows.width()));
+            rows.iter().for_each(|row| trend.count(trend_hits, side, row));
+        }
+    }
+
+    /// The board anew with a score learned from the rows counted since, if they are many more than those `kept`, and so teach more.
+    #[must_use]
+    pub fn learned_again(&self, left: &Rows, right: &Rows) -> Option<Self> {
+        let (Score::Trend(trend), Some(hits)) = (&self.score, &self.hits.trend) else { return None };
+        let (counted_left, counted_right) = hits.totals();
+        if counted_left + counted_right < 2.0 * (left.len() + right.len()) as f64 {
+            return None;
+        }
+        let mut trend = trend.clone();
+        trend.fit(hits);
+        Some(Self::new(Score::Trend(trend), left, right))
     }
 
     /// Counts scores of one side.

@@ -69,6 +69,7 @@ impl<'a> Explorer<'a> {
         if draws > kept {
             self.make_boards();
             self.keep_best_boards();
+            self.learn_again();
             self.seen += (draws - kept) as f64;
             tallies.add(&self.count(sampler, draws - kept, rules)?);
         }
@@ -107,8 +108,7 @@ impl<'a> Explorer<'a> {
             || (boards.iter().map(Board::no_hits).collect::<Vec<Hits>>(), Tallies::new(rules.len()), Vec::new()),
             |(hits, tallies, scores), side, rows| {
                 for (board, hits) in boards.iter().zip(hits) {
-                    board.score().map(rows, scores);
-                    board.count(hits, side, scores);
+                    board.count_rows(hits, side, rows, scores);
                 }
                 tallies.judge(rules, side, rows);
             },
@@ -125,6 +125,15 @@ impl<'a> Explorer<'a> {
     fn make_boards(&mut self) {
         if self.boards.is_empty() {
             self.boards = self.scores().into_par_iter().map(|score| Board::new(score, &self.left, &self.right)).collect();
+        }
+    }
+
+    /// Learns scores anew where the draws counted so far teach more than the rows kept.
+    fn learn_again(&mut self) {
+        for board in &mut self.boards {
+            if let Some(better) = board.learned_again(&self.left, &self.right) {
+                *board = better;
+            }
         }
     }
 
@@ -183,10 +192,22 @@ impl<'a> Explorer<'a> {
         self.best(epsilon).into_iter().chain(second).map(|(_, learned)| learned).collect()
     }
 
+    /// A rule that guesses more rarely than this one, if it promises a clearly larger ε bound.
+    #[must_use]
+    pub fn bolder(&self, than: &Learned) -> Option<Learned> {
+        /// How many times larger the bound must look.
+        const CLEARLY: f64 = 1.02;
+        let goal = Goal::Bold { delta: self.claim.delta.get() };
+        let (value, bold) = self.best(goal)?;
+        let now = goal.judged(than.forecast, f64::from(than.rule.regions()));
+        (value.ln() > CLEARLY * now.ln().max(0.0)).then_some(bold)
+    }
+
     /// The best rule for a goal, with its pessimistic value.
     fn best(&self, goal: Goal) -> Option<(f64, Learned)> {
-        let selected: Vec<Selected> = self.boards.par_iter().map(|board| select(board, goal, self.seen)).collect();
-        let candidates = self.boards.iter().zip(selected);
+        let boards: Vec<&Board> = self.boards.iter().filter(|board| goal.takes(board.score())).collect();
+        let selected: Vec<Selected> = boards.par_iter().map(|board| select(board, goal, self.seen)).collect();
+        let candidates = boards.into_iter().zip(selected);
         // The first of equals.
         let (board, best) = candidates.reduce(|best, next| if next.1.value > best.1.value { next } else { best })?;
         if *board.score() == Score::WholeRow {

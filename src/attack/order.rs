@@ -14,6 +14,8 @@ pub enum Order {
     Rising,
     /// Along a smooth curve of this stiffness through the log-ratios.
     Smooth(f64),
+    /// Large numbers speak for D, to the degree that a smooth curve of this stiffness says.
+    Calibrated(f64),
     /// Each bin by its own log-ratio, neighbouring bins pooled into about this many groups.
     Ranked(usize),
 }
@@ -29,6 +31,9 @@ impl Order {
 pub const ORDERS: [Order; 7] =
     [Order::Falling, Order::Rising, Order::Smooth(30.0), Order::Smooth(300.0), Order::Ranked(12), Order::Ranked(48), Order::Ranked(256)];
 
+/// The orders of a learned score that trust a smooth curve even where hits are few.
+pub const CALIBRATED: [Order; 2] = [Order::Calibrated(30.0), Order::Calibrated(300.0)];
+
 /// The orders that make sense for a score: a learned one is a log-ratio already, so all that is left is where to cut.
 pub fn orders(learned: bool) -> &'static [Order] {
     if learned { &[Order::Rising] } else { &ORDERS }
@@ -39,7 +44,12 @@ pub fn blocks(bins: &Bins, counts: &Counts, order: Order) -> Vec<Block> {
     match order {
         Order::Falling => monotone(bins, counts, false),
         Order::Rising => monotone(bins, counts, true),
-        Order::Smooth(stiffness) => smoothed(bins, counts, stiffness),
+        Order::Smooth(stiffness) => sort(smoothed(bins, counts, stiffness)),
+        Order::Calibrated(stiffness) => {
+            let mut blocks = smoothed(bins, counts, stiffness);
+            blocks[..bins.numeric()].reverse();
+            blocks
+        }
         Order::Ranked(groups) => ranked(bins, counts, groups),
     }
 }
@@ -137,7 +147,7 @@ fn smoothed(bins: &Bins, counts: &Counts, stiffness: f64) -> Vec<Block> {
         left: (left + right) * share,
         right: (left + right) * (1.0 - share),
     });
-    sort(numeric.chain((bins.numeric()..bins.len()).map(|bin| Block::of([bin], counts))).collect())
+    numeric.chain((bins.numeric()..bins.len()).map(|bin| Block::of([bin], counts))).collect()
 }
 
 /// Bins by their own ratio. Neighbouring intervals are pooled until a group has its part of the hits, or, near the ends, doubles what lies beyond it.

@@ -191,7 +191,7 @@ impl NaiveBayes {
     /// Learns one table per component.
     #[must_use]
     pub fn learn(lesson: Lesson, features: Features) -> Self {
-        Self { features, tables: (0..lesson.width()).map(|index| lesson.table(|row| features.of(row, index))).collect() }
+        Self { features, tables: (0..lesson.width()).map(|index| lesson.table(|row| features.of(row, index)).compact()).collect() }
     }
 
     /// Learns one table that all components share: right for repeated releases, and with that many more cells to learn from.
@@ -200,7 +200,7 @@ impl NaiveBayes {
         let cells = |rows: &[&[Cell]]| -> Vec<Cell> {
             rows.iter().flat_map(|row| (0..row.len()).map(move |index| features.of(row, index))).collect()
         };
-        Self { features, tables: vec![Table::learn(&cells(lesson.left), &cells(lesson.right))] }
+        Self { features, tables: vec![Table::learn(&cells(lesson.left), &cells(lesson.right)).compact()] }
     }
 
     #[inline]
@@ -254,7 +254,7 @@ impl Pattern {
         let known = found.into_iter().map(|(key, [left, right])| {
             let numbers = left.first().or(right.first()).map_or(0, Vec::len);
             let column = |rows: &[Vec<Cell>], index: usize| rows.iter().map(|numbers| numbers[index]).collect::<Vec<Cell>>();
-            let tables = (0..numbers).map(|index| Table::learn(&column(&left, index), &column(&right, index))).collect();
+            let tables = (0..numbers).map(|index| Table::learn(&column(&left, index), &column(&right, index)).compact()).collect();
             let ratio = ((left.len() as f64 + 0.5) / (right.len() as f64 + 0.5)).ln() - even;
             (key, KnownPattern { steps: in_steps(ratio), numbers: tables })
         });
@@ -310,7 +310,7 @@ impl Joint {
         let (mut left, mut right) = (vec![Vec::new(); edges.len() + 1], vec![Vec::new(); edges.len() + 1]);
         lesson.left.iter().for_each(|row| left[part(row)].push(row[second]));
         lesson.right.iter().for_each(|row| right[part(row)].push(row[second]));
-        let parts = left.iter().zip(&right).map(|(left, right)| Table::learn(left, right)).collect();
+        let parts = left.iter().zip(&right).map(|(left, right)| Table::learn(left, right).compact()).collect();
         Self { first, second, edges, parts }
     }
 

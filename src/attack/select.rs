@@ -7,8 +7,9 @@
 use super::bins::Bins;
 use super::board::Board;
 use super::counts::Counts;
-use super::order::{Order, blocks, orders};
+use super::order::{CALIBRATED, Order, blocks, orders};
 use super::rule::Answer;
+use super::score::Score;
 use crate::evidence::wealth::Forecast;
 
 /// Parts into which the exploration draws are divided for cross-validation.
@@ -27,6 +28,9 @@ const LEARNED: f64 = 0.7;
 /// How many times more pessimistic a rule is chosen that is to guess often.
 const POWER_CAUTION: f64 = 6.0;
 
+/// How many times less pessimistic a bold rule is chosen.
+const BOLDNESS: f64 = 0.25;
+
 /// What a rule is for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Goal {
@@ -40,6 +44,11 @@ pub enum Goal {
         /// The claimed δ.
         delta: f64,
     },
+    /// A larger ε bound from fewer guesses, if the log-ratios are as smooth as they seem: pays where the tail tells most.
+    Bold {
+        /// The claimed δ.
+        delta: f64,
+    },
     /// The largest δ bound at this ε.
     Delta {
         /// The claimed ε.
@@ -48,6 +57,21 @@ pub enum Goal {
 }
 
 impl Goal {
+    /// The orders in which a rule for this goal is looked for.
+    fn orders(self, learned: bool) -> &'static [Order] {
+        if matches!(self, Self::Bold { .. }) { &CALIBRATED } else { orders(learned) }
+    }
+
+    /// Whether a score is looked at for this goal. Only a learned score, which is a log-ratio already, has a tail that is worth being bold about.
+    pub fn takes(self, score: &Score) -> bool {
+        !matches!(self, Self::Bold { .. }) || score.is_learned()
+    }
+
+    /// The value of a rule that should do like this.
+    pub fn judged(self, forecast: Forecast, regions: f64) -> f64 {
+        self.value(forecast.correct, forecast.wrong, regions, forecast.draws.max(1.0), JUDGE)
+    }
+
     /// The value of a rule that is right and wrong with these frequencies, known from `n` draws, less `z` standard errors.
     fn value(self, correct: f64, wrong: f64, regions: f64, n: f64, z: f64) -> f64 {
         let wrong = wrong + 0.5 / n;
@@ -63,6 +87,7 @@ impl Goal {
                 qc / (qb + (qb * qb - qa * qc).max(0.0).sqrt())
             }
             Self::Power { delta } => Self::Epsilon { delta }.value(correct, wrong, regions, n, POWER_CAUTION * z),
+            Self::Bold { delta } => Self::Epsilon { delta }.value(correct, wrong, regions, n, BOLDNESS * z),
             Self::Delta { epsilon } => {
                 let odds = epsilon.exp();
                 (correct - odds * wrong - z * ((correct + odds * odds * wrong) / n).sqrt()) * 2.0 / regions.max(1.0)
@@ -93,7 +118,7 @@ pub fn select(board: &Board, goal: Goal, seen: f64) -> Selected {
     let learned = board.score().is_learned();
     let ease = (n / seen.max(n).max(1.0)).sqrt() * if learned && matches!(goal, Goal::Epsilon { .. }) { LEARNED } else { 1.0 };
     let mut best: Option<(f64, Order, f64, Forecast)> = None;
-    for &order in orders(learned) {
+    for &order in goal.orders(learned) {
         let mut right_wrong = [(0_u64, 0_u64); PESSIMISM.len()];
         let mut regions = [0.0_f64; PESSIMISM.len()];
         for fold in folds {

@@ -11,6 +11,7 @@ use super::score::Lesson;
 use super::table::{STEPS, in_steps};
 use crate::cell::Cell;
 use crate::evidence::binomial::logistic;
+use crate::mechanism::Side;
 
 /// Log-odds as lines in the count of a symbol, one for each group of numbers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -20,6 +21,26 @@ pub struct Trend {
     edges: Vec<f64>,
     /// Log-odds at count 0, and per further occurrence.
     lines: Vec<(f64, f64)>,
+}
+
+/// How often each group's rows had the symbol 0, 1, 2 … times, on each side.
+#[derive(Clone, Debug)]
+pub struct TrendHits {
+    groups: Vec<Vec<(f64, f64)>>,
+}
+
+impl TrendHits {
+    /// Adds the hits of further rows.
+    pub fn add(&mut self, other: &Self) {
+        let pairs = self.groups.iter_mut().flatten().zip(other.groups.iter().flatten());
+        pairs.for_each(|(sum, hits)| *sum = (sum.0 + hits.0, sum.1 + hits.1));
+    }
+
+    /// The rows of each side.
+    #[must_use]
+    pub fn totals(&self) -> (f64, f64) {
+        self.groups.iter().flatten().fold((0.0, 0.0), |sum, hits| (sum.0 + hits.0, sum.1 + hits.1))
+    }
 }
 
 /// Groups of numbers.
@@ -38,29 +59,52 @@ impl Trend {
         numbers.sort_unstable_by(f64::total_cmp);
         let mut edges: Vec<f64> = (1..GROUPS).map(|group| numbers[group * numbers.len() / GROUPS]).collect();
         edges.dedup();
-        let groups = edges.len() + 2;
-        let mut trend = Self { symbol, edges, lines: Vec::new() };
-        // hits[group][count] = (left, right)
-        let mut hits = vec![vec![(0.0, 0.0); lesson.width() + 1]; groups];
-        lesson.left.iter().for_each(|row| hits[trend.group(row)][trend.count(row)].0 += 1.0);
-        lesson.right.iter().for_each(|row| hits[trend.group(row)][trend.count(row)].1 += 1.0);
-        let even = (lesson.left.len().max(1) as f64 / lesson.right.len().max(1) as f64).ln();
-        trend.lines = hits.iter().map(|hits| line(hits)).map(|(start, slope)| (start - even, slope)).collect();
+        let mut trend = Self { symbol, lines: vec![(0.0, 0.0); edges.len() + 2], edges };
+        let mut hits = trend.no_hits(lesson.width());
+        lesson.left.iter().for_each(|row| trend.count(&mut hits, Side::Left, row));
+        lesson.right.iter().for_each(|row| trend.count(&mut hits, Side::Right, row));
+        trend.fit(&hits);
         Some(trend)
+    }
+
+    /// Hits for rows of so many cells.
+    #[must_use]
+    pub fn no_hits(&self, width: usize) -> TrendHits {
+        TrendHits { groups: vec![vec![(0.0, 0.0); width + 1]; self.lines.len()] }
+    }
+
+    /// Adds a row to the hits.
+    pub fn count(&self, hits: &mut TrendHits, side: Side, row: &[Cell]) {
+        let (left, right) = &mut hits.groups[self.group(row)][self.times(row)];
+        *match side {
+            Side::Left => left,
+            Side::Right => right,
+        } += 1.0;
+    }
+
+    /// Fits the lines to these hits.
+    pub fn fit(&mut self, hits: &TrendHits) {
+        let (left, right) = hits.totals();
+        // What the sides' different sizes contribute is no evidence.
+        let even = (left.max(1.0) / right.max(1.0)).ln();
+        let numbered = hits.groups.len() - 1;
+        let lines = (0..numbered).map(|group| line(&pooled(&hits.groups[..numbered], group)));
+        let lines = lines.chain(hits.groups.last().map(|numberless| line(numberless)));
+        self.lines = lines.map(|(start, slope)| (start - even, slope)).collect();
     }
 
     /// The log-odds of a row, in whole steps.
     #[must_use]
     pub fn score(&self, row: &[Cell]) -> Cell {
         let (start, slope) = self.lines[self.group(row)];
-        Cell::number(f64::from(in_steps(start + slope * self.count(row) as f64)) / STEPS)
+        Cell::number(f64::from(in_steps(start + slope * self.times(row) as f64)) / STEPS)
     }
 
     fn group(&self, row: &[Cell]) -> usize {
         least_number(row).map_or(self.edges.len() + 1, |number| self.edges.partition_point(|edge| *edge <= number))
     }
 
-    fn count(&self, row: &[Cell]) -> usize {
+    fn times(&self, row: &[Cell]) -> usize {
         row.iter().filter(|cell| **cell == self.symbol).count()
     }
 }
@@ -88,6 +132,17 @@ fn most_varied_symbol<'a>(rows: impl Iterator<Item = &'a [Cell]>) -> Option<Cell
     let variance = |sums: &[f64]| sums[1] / seen - (sums[0] / seen).powi(2);
     let (cell, sums) = counts.into_values().max_by(|a, b| variance(&a.1).total_cmp(&variance(&b.1)))?;
     (variance(&sums) > 1e-9).then_some(cell)
+}
+
+/// The hits of a group and of its neighbours on either side: slopes are small beside the chance error of a single group.
+fn pooled(groups: &[Vec<(f64, f64)>], group: usize) -> Vec<(f64, f64)> {
+    const REACH: usize = 1;
+    let near = &groups[group.saturating_sub(REACH)..groups.len().min(group + REACH + 1)];
+    let mut sum = vec![(0.0, 0.0); groups[group].len()];
+    for hits in near {
+        sum.iter_mut().zip(hits).for_each(|(sum, hits)| *sum = (sum.0 + hits.0, sum.1 + hits.1));
+    }
+    sum
 }
 
 /// The line of log-odds through `(left, right)` hits at counts 0, 1, 2 …, by Newton's method with a trace of pull towards zero.
@@ -142,5 +197,27 @@ mod tests {
         let numbers = [Cell::number(1.0), Cell::number(2.0)];
         let rows: Vec<&[Cell]> = vec![&numbers; 100];
         assert!(Trend::learn(Lesson { left: &rows, right: &rows }).is_none());
+    }
+
+    #[test]
+    fn lines_learned_again_speak_of_the_later_rows() {
+        // Numbers at random, the symbol 0 or 1 times; later rows say that the symbol speaks for D with log-odds ln 4, the first rows say nothing.
+        let (bottom, other) = (Cell::symbol("⊥"), Cell::symbol("other"));
+        let row = |index: usize, symbol: Cell| [Cell::number((index % 97) as f64), symbol];
+        let plain: Vec<[Cell; 2]> = (0..960).map(|index| row(index, if index % 2 == 0 { bottom } else { other })).collect();
+        let rows: Vec<&[Cell]> = plain.iter().map(<[Cell; 2]>::as_slice).collect();
+        let mut trend = Trend::learn(Lesson { left: &rows, right: &rows }).unwrap();
+        let mut hits = trend.no_hits(2);
+        for index in 0..97_000 {
+            // ⊥: 4 of 5 from D; otherwise even.
+            let from_left = index / 97 % 5 < 4;
+            trend.count(&mut hits, if from_left { Side::Left } else { Side::Right }, &row(index, trend.symbol));
+            let absent = if trend.symbol == bottom { other } else { bottom };
+            trend.count(&mut hits, if index / 97 % 2 == 0 { Side::Left } else { Side::Right }, &row(index, absent));
+        }
+        trend.fit(&hits);
+        for (_, slope) in &trend.lines[..trend.lines.len() - 1] {
+            assert!((slope - 4.0_f64.ln()).abs() < 0.05, "{slope}");
+        }
     }
 }
