@@ -1,6 +1,6 @@
 //! The exponential mechanism: candidate i with probability proportional to `e^(ε·u_i/2)`.
 //!
-//! *Claim*: ε, for utilities of sensitivity 1. *Neighbours*: component-wise. *Source*: McSherry & Talwar 2007.
+//! *Claim*: ε, for utilities of sensitivity 1. *Neighbours*: component-wise. *Source*: `McSherry` & Talwar 2007.
 //! *The bugs*, one parameter each: `exponent = "whole"` forgets the ½, for a record may move the chosen candidate's weight and all others the other way;
 //! `weights = "raw"` computes `e^(ε·u_i/2)` as it stands, and when all of them underflow to 0 there is nothing to divide by.
 //! *True leakage* without the ½: up to 2ε; with k candidates of equal utility, of which one falls and the others rise by 1, `ln((1 + (k−1)·e^(2ε))/k)`, with

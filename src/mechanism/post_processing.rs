@@ -93,7 +93,7 @@ pub struct Suppressed {
     scale: f64,
     least: f64,
     decides: Decides,
-    suppressed: Cell,
+    nothing: Cell,
 }
 
 impl Mechanism for Suppressed {
@@ -107,7 +107,7 @@ impl Mechanism for Suppressed {
             scale: 1.0 / params.epsilon.get(),
             least: params.least.into(),
             decides: params.decides,
-            suppressed: Cell::absent(),
+            nothing: Cell::absent(),
         })
     }
 
@@ -115,7 +115,7 @@ impl Mechanism for Suppressed {
     fn run(&self, rng: &mut Generator, row: &mut [Cell]) {
         let noisy = self.count + noise::laplace(rng, self.scale);
         let deciding = if self.decides == Decides::Exact { self.count } else { noisy };
-        row[0] = if deciding >= self.least { Cell::number(noisy) } else { self.suppressed };
+        row[0] = if deciding >= self.least { Cell::number(noisy) } else { self.nothing };
     }
 }
 
@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn small_counts_are_shown_as_often_as_the_deciding_count_is_large() {
-        let suppressed = |decides, count| Suppressed { count, scale: 1.0, least: 5.0, decides, suppressed: Cell::absent() };
+        let suppressed = |decides, count| Suppressed { count, scale: 1.0, least: 5.0, decides, nothing: Cell::absent() };
         let shown = |cell: Cell| cell != Cell::absent();
         has_probability(&suppressed(Decides::Exact, 4.0), shown, 0.0);
         has_probability(&suppressed(Decides::Exact, 5.0), shown, 1.0);
