@@ -87,10 +87,16 @@ impl PowerTail {
     }
 }
 
+/// Uniform in [0, 1).
+#[inline]
+pub fn uniform(rng: &mut Generator) -> f64 {
+    rng.random()
+}
+
 /// True with probability `p`.
 #[inline]
 pub fn bernoulli(rng: &mut Generator, p: f64) -> bool {
-    rng.random::<f64>() < p
+    uniform(rng) < p
 }
 
 #[cfg(test)]
@@ -179,6 +185,11 @@ mod tests {
         assert_eq!(PowerTail::new(1.0).unwrap_err(), "is 1, must be greater than 1 and finite");
         assert!(PowerTail::new(f64::NAN).is_err());
         assert!(PowerTail::new(f64::INFINITY).is_err());
+    }
+
+    #[test]
+    fn uniform_follows_its_distribution() {
+        follows(uniform, |x| x.clamp(0.0, 1.0), &POINTS);
     }
 
     #[test]

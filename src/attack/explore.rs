@@ -161,7 +161,10 @@ impl<'a> Explorer<'a> {
     fn scores(&self) -> Vec<Score> {
         let width = self.left.width();
         if width == 1 {
-            return vec![Score::Output];
+            // The other attacks are the same thing for a single component: the output.
+            let output = self.attacks.iter().any(|attack| *attack != Attack::FloatBits).then_some(Score::Output);
+            let bits = if self.attacks.contains(&Attack::FloatBits) { float_bits(width) } else { Vec::new() };
+            return output.into_iter().chain(bits).collect();
         }
         let (left, right): (Vec<&[Cell]>, Vec<&[Cell]>) = (self.left.iter().step_by(2).collect(), self.right.iter().step_by(2).collect());
         let lesson = Lesson { left: &left, right: &right };
@@ -177,6 +180,7 @@ impl<'a> Explorer<'a> {
                     pattern.into_iter().chain(trend).collect()
                 }
                 Attack::Pairs => pairs(lesson, width),
+                Attack::FloatBits => screen(lesson, float_bits(width), 2 * LOOKED_AT),
             }
         };
         let scores: Vec<Vec<Score>> = self.attacks.par_iter().map(of_attack).collect();
@@ -220,6 +224,11 @@ impl<'a> Explorer<'a> {
 
 fn naive_bayes(lesson: Lesson, features: Features) -> Vec<Score> {
     vec![Score::NaiveBayes(NaiveBayes::learn(lesson, features)), Score::NaiveBayes(NaiveBayes::learn_tied(lesson, features))]
+}
+
+/// What each component's bits tell.
+fn float_bits(width: usize) -> Vec<Score> {
+    (0..width).flat_map(|index| [Score::LowestBit(index), Score::BitsUsed(index)]).collect()
 }
 
 /// The most telling differences of two components, and the most telling pairs.

@@ -7,6 +7,7 @@ mod bins;
 mod board;
 mod counts;
 mod explore;
+mod float_bits;
 mod order;
 mod rule;
 mod score;
@@ -40,10 +41,12 @@ pub enum Attack {
     Patterns,
     /// Two components at a time: their difference and their joint ratio.
     Pairs,
+    /// How many bits the numbers use: what floating-point noise gives away and the ideal noise would not. Only where an audit asks.
+    FloatBits,
 }
 
 impl Attack {
-    /// What is tried when an audit does not say.
+    /// What is tried when an audit does not say: all that speaks of the mechanism as it is meant, not of its floating-point numbers.
     pub const DEFAULT: [Self; 7] =
         [Self::Coordinates, Self::WholeRow, Self::Aggregates, Self::NaiveBayes, Self::Differences, Self::Patterns, Self::Pairs];
 }

@@ -5,6 +5,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::float_bits::{bits_used, lowest_bit};
 use super::table::{STEPS, Table, in_steps};
 use super::trend::Trend;
 use crate::cell::{Cell, Mix, Rows};
@@ -28,6 +29,10 @@ pub enum Score {
     Min,
     /// One component less another.
     Difference(usize, usize),
+    /// The exponent of the lowest bit of one component.
+    LowestBit(usize),
+    /// The exponent of one component together with the number of bits that it uses.
+    BitsUsed(usize),
     /// The sum of the components' log-likelihood ratios.
     NaiveBayes(NaiveBayes),
     /// The log-likelihood ratio of the row's pattern of symbols together with its numbers.
@@ -50,6 +55,8 @@ impl Score {
             Self::Max => scores.extend(rows.iter().map(|row| Cell::number(numbers(row).fold(f64::NEG_INFINITY, f64::max)))),
             Self::Min => scores.extend(rows.iter().map(|row| Cell::number(numbers(row).fold(f64::INFINITY, f64::min)))),
             Self::Difference(a, b) => scores.extend(rows.iter().map(|row| difference(row[*a], row[*b]))),
+            Self::LowestBit(index) => scores.extend(rows.iter().map(|row| lowest_bit(row[*index]))),
+            Self::BitsUsed(index) => scores.extend(rows.iter().map(|row| bits_used(row[*index]))),
             Self::NaiveBayes(model) => scores.extend(rows.iter().map(|row| model.score(row))),
             Self::Pattern(model) => scores.extend(rows.iter().map(|row| model.score(row))),
             Self::Trend(model) => scores.extend(rows.iter().map(|row| model.score(row))),
@@ -73,6 +80,8 @@ impl fmt::Display for Score {
             Self::Max => f.write_str("the maximum of y"),
             Self::Min => f.write_str("the minimum of y"),
             Self::Difference(a, b) => write!(f, "y[{}] − y[{}]", a + 1, b + 1),
+            Self::LowestBit(index) => write!(f, "the exponent of the lowest bit of y[{}]", index + 1),
+            Self::BitsUsed(index) => write!(f, "64 × exponent + bits used of y[{}]", index + 1),
             Self::NaiveBayes(NaiveBayes { features: Features::Cells, .. }) => f.write_str("the log-ratio of all components"),
             Self::NaiveBayes(NaiveBayes { features: Features::Differences, .. }) => {
                 f.write_str("the log-ratio of all successive differences")

@@ -1,6 +1,6 @@
 //! A query's answer plus noise.
 //!
-//! *Claim*: Laplace and discrete Laplace with scale `Δ/ε` are ε-DP, exactly; Gaussian as its calibration says.
+//! *Claim*: Laplace noise of scale `Δ/ε` is ε-DP, exactly; Gaussian as its calibration says.
 //! *Neighbours*: those under which `Δ` is the query's sensitivity.
 //! *The bug*, one parameter away: `scale_factor` below 1 adds too little noise, and the true ε is `ε / scale_factor`;
 //! a `sensitivity` that is too small does the same.
@@ -8,6 +8,7 @@
 use std::num::NonZeroUsize;
 
 use serde::Deserialize;
+use statrs::function::erf::erfc;
 
 use super::query::Query;
 use super::{Mechanism, Universe};
@@ -106,37 +107,6 @@ impl Mechanism for PrefixSum {
     }
 }
 
-/// `f(D) + k`, `P(k) ∝ e^(-|k|·ε/Δ)` over the integers, on every component of an integer query.
-pub struct DiscreteLaplace {
-    values: Vec<f64>,
-    rate: f64,
-}
-
-impl Mechanism for DiscreteLaplace {
-    const NAME: &'static str = "discrete-laplace";
-    const SUMMARY: &'static str = "an integer query plus two-sided geometric noise, P(k) ∝ e^(-|k|ε/Δ)";
-    type Params = PureParams;
-
-    fn prepare(params: &PureParams, data: &Dataset, universe: &Universe) -> Result<Self, String> {
-        let (values, scale) = params.prepare(data, universe)?;
-        match values.iter().find(|value| value.fract() != 0.0) {
-            Some(value) => Err(format!("the query's answer {value} is not an integer, which discrete noise needs")),
-            None => Ok(Self { values, rate: 1.0 / scale }),
-        }
-    }
-
-    fn width(&self) -> usize {
-        self.values.len()
-    }
-
-    #[inline]
-    fn run(&self, rng: &mut Generator, row: &mut [Cell]) {
-        for (cell, value) in row.iter_mut().zip(&self.values) {
-            *cell = Cell::number(value + noise::discrete_laplace(rng, self.rate));
-        }
-    }
-}
-
 /// How much Gaussian noise to add.
 #[derive(Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
@@ -145,8 +115,30 @@ enum Calibration {
     Sigma(Positive),
     /// `σ = Δ·√(2 ln(1.25/δ))/ε`, proven for ε ≤ 1.
     Classic { epsilon: Epsilon, delta: PositiveDelta },
+    /// The least σ that is (ε, δ)-DP (Balle & Wang 2018).
+    Analytic { epsilon: Epsilon, delta: PositiveDelta },
     /// `σ = 2Δ·√(ln(1/δ))/ε`, as lecture slides print it.
     Slides { epsilon: Epsilon, delta: PositiveDelta },
+}
+
+/// The least δ at ε of Gaussian noise on answers that differ by μ standard deviations: `Φ(μ/2 − ε/μ) − e^ε·Φ(−μ/2 − ε/μ)`.
+fn gaussian_delta(mu: f64, epsilon: f64) -> f64 {
+    let phi = |x: f64| 0.5 * erfc(-x / std::f64::consts::SQRT_2);
+    phi(mu / 2.0 - epsilon / mu) - epsilon.exp() * phi(-mu / 2.0 - epsilon / mu)
+}
+
+/// The least σ for answers that differ by 1, by bisection and from above.
+fn analytic_sigma(epsilon: f64, delta: f64) -> f64 {
+    // δ falls from 1 to 0 as σ grows.
+    let (mut low, mut high) = (0.0, 1.0);
+    while gaussian_delta(1.0 / high, epsilon) > delta {
+        (low, high) = (high, 2.0 * high);
+    }
+    for _ in 0..64 {
+        let middle = 0.5 * (low + high);
+        if gaussian_delta(1.0 / middle, epsilon) > delta { low = middle } else { high = middle }
+    }
+    high
 }
 
 /// Parameters of Gaussian noise.
@@ -179,6 +171,7 @@ impl Mechanism for Gaussian {
         let sigma = match &params.calibration {
             Calibration::Sigma(sigma) => sigma.get(),
             Calibration::Classic { epsilon, delta } => sensitivity * (2.0 * (1.25 / delta.get()).ln()).sqrt() / epsilon.get(),
+            Calibration::Analytic { epsilon, delta } => sensitivity * analytic_sigma(epsilon.get(), delta.get()),
             Calibration::Slides { epsilon, delta } => 2.0 * sensitivity * (1.0 / delta.get()).ln().sqrt() / epsilon.get(),
         };
         Ok(Self { values: answers.values, sigma: sigma * params.scale_factor.get() })
@@ -214,6 +207,15 @@ mod tests {
         let prepared = Laplace::prepare(&params("query = 'values'\nepsilon = 0.5\ncopies = 3"), &data, &universe).unwrap();
         assert_eq!(prepared.values, [3.0, 4.0, 3.0, 4.0, 3.0, 4.0]);
         assert_eq!(prepared.scale, 2.0);
+    }
+
+    #[test]
+    fn the_least_gaussian_noise_is_the_published_one() {
+        // By bisection with 25 digits.
+        for (epsilon, delta, sigma) in [(1.0, 1e-5, 3.730_631_634_815_942), (1.0, 0.01, 1.877_875_560_907_386)] {
+            let found = analytic_sigma(epsilon, delta);
+            assert!((found / sigma - 1.0).abs() < 1e-7, "{found} instead of {sigma}");
+        }
     }
 
     #[test]

@@ -1,23 +1,30 @@
 //! The things under audit. Each family has a file; a broken twin stands beside the correct mechanism and shares its code.
 
 mod additive;
+mod arithmetic;
+mod discrete_laplace;
+mod exponential;
 mod histogram;
 mod k_anonymity;
 mod median;
 mod mode;
 mod noisy_max;
+mod poisson_sample;
+mod post_processing;
 mod query;
 mod randomized_response;
 mod rappor;
 mod ratio;
 pub mod registry;
 mod regression;
+mod reused_noise;
 mod smooth_median;
 mod sorted;
 mod sparse_vector;
 mod subsample;
 mod target;
 mod test_release;
+mod threshold;
 mod truncated_geometric;
 
 use serde::de::DeserializeOwned;

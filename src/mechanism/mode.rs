@@ -3,14 +3,15 @@
 //! *Claim*: noisy argmax ε; propose–test–release and the stability-based mode (ε, δ); the exact mode claims ε and has none.
 //! *Neighbours*: add-remove with `distance = "gap"`; replace-one with `distance = "hamming"`.
 //! *Source*: lecture notes "Beyond global sensitivity" (example mode) and slides "Gap-based mechanisms" (stability-based mode).
-//! *The bugs*: `threshold = "printed"` is too low by one step (see [`super::test_release`]); the gap moves by 2, not 1, when a record
+//! *The bugs*: `threshold = "printed"` is too low by one step (see [`super::threshold`]); the gap moves by 2, not 1, when a record
 //! is replaced. *True leakage*: δ is `½·e^ε·δ` where the mode changes; ε is 2ε for the gap under replace-one.
 //!
 //! Ties go to the category that comes first. The categories are those of either dataset of a pair.
 
 use serde::Deserialize;
 
-use super::test_release::{Test, Threshold};
+use super::test_release::Test;
+use super::threshold::Threshold;
 use super::{Mechanism, Universe};
 use crate::cell::Cell;
 use crate::noise::{self, Generator};

@@ -3,6 +3,7 @@
 use serde::Deserialize;
 
 use super::Universe;
+use super::arithmetic::Arithmetic;
 use crate::spec::Dataset;
 use crate::spec::claim::Finite;
 
@@ -18,6 +19,9 @@ pub enum Query {
         lower: Finite,
         /// The greatest value that counts.
         upper: Finite,
+        /// The numbers that it is computed with.
+        #[serde(default)]
+        arithmetic: Arithmetic,
     },
     /// The average of the clamped records; the size is public. Sensitivity `(upper − lower)/n` under replace-one.
     Mean {
@@ -46,12 +50,12 @@ impl Query {
     pub fn answer(&self, data: &Dataset, universe: &Universe) -> Result<Answers, String> {
         match self {
             Self::Count => Ok(Answers { values: vec![data.len() as f64], sensitivity: 1.0 }),
-            Self::Sum { lower, upper } => {
-                let (sum, lower, upper) = clamped_sum(data, *lower, *upper)?;
+            Self::Sum { lower, upper, arithmetic } => {
+                let (sum, lower, upper) = clamped_sum(data, *lower, *upper, *arithmetic)?;
                 Ok(Answers { values: vec![sum], sensitivity: lower.abs().max(upper.abs()) })
             }
             Self::Mean { lower, upper } => {
-                let (sum, lower, upper) = clamped_sum(data, *lower, *upper)?;
+                let (sum, lower, upper) = clamped_sum(data, *lower, *upper, Arithmetic::F64)?;
                 if data.is_empty() {
                     return Err("the average of no records is not defined; give the dataset at least one".to_owned());
                 }
@@ -67,11 +71,11 @@ impl Query {
     }
 }
 
-fn clamped_sum(data: &Dataset, lower: Finite, upper: Finite) -> Result<(f64, f64, f64), String> {
+fn clamped_sum(data: &Dataset, lower: Finite, upper: Finite, arithmetic: Arithmetic) -> Result<(f64, f64, f64), String> {
     let (lower, upper) = (lower.get(), upper.get());
     if lower >= upper {
         return Err(format!("params.query: lower is {lower}, must be less than upper, which is {upper}"));
     }
-    let sum = data.numbers()?.into_iter().map(|x| x.clamp(lower, upper)).sum();
-    Ok((sum, lower, upper))
+    let clamped = data.numbers()?.into_iter().map(|x| x.clamp(lower, upper));
+    Ok((arithmetic.sum(clamped)?, lower, upper))
 }

@@ -1,8 +1,9 @@
 //! All mechanisms that audit files can name.
 
 use super::{
-    InProcess, Mechanism, Target, additive, histogram, k_anonymity, median, mode, noisy_max, randomized_response, rappor, ratio,
-    regression, smooth_median, sparse_vector, subsample, test_release, truncated_geometric,
+    InProcess, Mechanism, Target, additive, discrete_laplace, exponential, histogram, k_anonymity, median, mode, noisy_max, poisson_sample,
+    post_processing, randomized_response, rappor, ratio, regression, reused_noise, smooth_median, sparse_vector, subsample, test_release,
+    truncated_geometric,
 };
 use crate::spec::{self, Dataset};
 
@@ -41,7 +42,7 @@ fn prepare<M: Mechanism>(params: &toml::Table, left: &Dataset, right: &Dataset) 
 pub const ENTRIES: &[Entry] = &[
     Entry::of::<additive::Laplace>(),
     Entry::of::<additive::PrefixSum>(),
-    Entry::of::<additive::DiscreteLaplace>(),
+    Entry::of::<discrete_laplace::DiscreteLaplace>(),
     Entry::of::<additive::Gaussian>(),
     Entry::of::<randomized_response::Die>(),
     Entry::of::<randomized_response::Generalized>(),
@@ -69,6 +70,11 @@ pub const ENTRIES: &[Entry] = &[
     Entry::of::<sparse_vector::SparseVector>(),
     Entry::of::<sparse_vector::Parallel>(),
     Entry::of::<rappor::Rappor>(),
+    Entry::of::<exponential::Exponential>(),
+    Entry::of::<poisson_sample::SampledCount>(),
+    Entry::of::<post_processing::Clamped>(),
+    Entry::of::<post_processing::Suppressed>(),
+    Entry::of::<reused_noise::ReusedNoise>(),
 ];
 
 /// The mechanism with this name.

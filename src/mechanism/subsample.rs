@@ -17,7 +17,8 @@ use rand::seq::SliceRandom;
 use serde::Deserialize;
 
 use super::mode::{leader, replacements_to_another_mode, symbols};
-use super::test_release::{Test, Threshold};
+use super::test_release::Test;
+use super::threshold::Threshold;
 use super::{Mechanism, Universe};
 use crate::cell::Cell;
 use crate::noise::Generator;

@@ -4,27 +4,17 @@
 //! lecture notes "Beyond global sensitivity" (mode).
 //!
 //! With `dist` a function of the data that one record moves by at most 1, the test passes iff `dist + Lap(1/ε)` exceeds a threshold.
-//! *The bug* of the printed threshold `ln(1/δ)/ε`: it makes a pass rare at distance 0, but the dangerous step is from a dataset
-//! that is still safe, at distance 1, to its neighbour that is not. At distance 1 the test passes with probability `½·e^ε·δ`,
-//! which exceeds δ when ε > ln 2. The corrected threshold is larger by 1.
+//! *The bug* of a [`Threshold`] without the "+1": it makes a pass rare at distance 0, but the dangerous step is from a dataset
+//! that is still safe, at distance 1, to its neighbour that is not.
 
 use serde::Deserialize;
 
+use super::threshold::Threshold;
 use super::{Mechanism, Universe};
 use crate::cell::Cell;
 use crate::noise::{self, Generator};
 use crate::spec::Dataset;
 use crate::spec::claim::{Epsilon, PositiveDelta};
-
-/// Where the noisy distance must lie for the test to pass.
-#[derive(Clone, Copy, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Threshold {
-    /// `ln(1/δ)/ε`: passes at distance 1 with probability `½·e^ε·δ`.
-    Printed,
-    /// `1 + ln(1/δ)/ε`: passes at distance 1 with probability `½·δ`.
-    Corrected,
-}
 
 /// The private test of a distance.
 pub struct Test {
@@ -36,14 +26,7 @@ impl Test {
     /// The test for these parameters.
     #[must_use]
     pub fn new(epsilon: Epsilon, delta: PositiveDelta, threshold: Threshold) -> Self {
-        let tail = (1.0 / delta.get()).ln() / epsilon.get();
-        Self {
-            scale: 1.0 / epsilon.get(),
-            threshold: match threshold {
-                Threshold::Printed => tail,
-                Threshold::Corrected => 1.0 + tail,
-            },
-        }
+        Self { scale: 1.0 / epsilon.get(), threshold: threshold.at(epsilon, delta) }
     }
 
     /// The noisy distance, and whether it passes.
