@@ -57,6 +57,9 @@ pub struct RunArgs {
     /// Only audits whose name, mechanism or file contains this text
     #[arg(long, value_name = "TEXT")]
     pub filter: Option<String>,
+    /// Only pairs whose name contains this text
+    #[arg(long, value_name = "TEXT")]
+    pub pair: Option<String>,
     /// Fail (exit code 3) when an audit is inconclusive
     #[arg(long)]
     pub require_power: bool,

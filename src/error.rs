@@ -59,6 +59,12 @@ pub enum Error {
         /// The filter.
         pattern: String,
     },
+    /// A text that no pair's name contains.
+    #[error("no pair's name contains '{text}'; `dp-audit show AUDIT` shows the pairs of an audit")]
+    NoPair {
+        /// The text.
+        text: String,
+    },
     /// A name that several audits match.
     #[error("'{pattern}' matches several audits: {}; give one name in full", .names.join(", "))]
     Ambiguous {

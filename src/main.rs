@@ -39,6 +39,7 @@ fn main() -> process::ExitCode {
 fn run_audits(args: &RunArgs) -> Result<ExitCode, Error> {
     let started = Instant::now();
     let audits = spec::select(spec::load(&args.paths)?, args.filter.as_deref())?;
+    let audits = spec::select_pairs(audits, args.pair.as_deref())?;
     let csv = CsvFile::open(&args.csv)?;
     run::use_threads(args.threads)?;
     let progress = Progress::new(audits.len(), args.quiet);

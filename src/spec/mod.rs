@@ -139,6 +139,21 @@ pub fn select(mut audits: Vec<Audit>, filter: Option<&str>) -> Result<Vec<Audit>
     Ok(audits)
 }
 
+/// The audits with only those pairs whose name contains a text.
+///
+/// # Errors
+/// When there is none.
+pub fn select_pairs(mut audits: Vec<Audit>, text: Option<&str>) -> Result<Vec<Audit>, Error> {
+    if let Some(text) = text {
+        audits.iter_mut().for_each(|audit| audit.pairs.retain(|pair| pair.name.contains(text)));
+        audits.retain(|audit| !audit.pairs.is_empty());
+        if audits.is_empty() {
+            return Err(Error::NoPair { text: text.to_owned() });
+        }
+    }
+    Ok(audits)
+}
+
 /// The one audit with this name or file, or else the only one that the text matches.
 ///
 /// # Errors
