@@ -113,6 +113,37 @@ impl Bins {
         (Self { edges, symbols: self.symbols.clone() }, first_bins)
     }
 
+    /// The bins of many scores. Several searches go on at once, so that none waits for the memory alone.
+    pub fn indices(&self, scores: &[Cell], indices: &mut Vec<usize>) {
+        const LANES: usize = 8;
+        const PLACES: usize = 512;
+        indices.clear();
+        if self.edges.len() >= PLACES {
+            indices.extend(scores.iter().map(|score| self.index(*score)));
+            return;
+        }
+        // No number is beyond a NaN, so the table is as good as the edges; its fixed size lets the compiler leave out all checks and branches.
+        let mut table = [f64::NAN; PLACES];
+        table[..self.edges.len()].copy_from_slice(&self.edges);
+        let (lanes, rest) = scores.as_chunks::<LANES>();
+        for cells in lanes {
+            let mut found = [0; LANES];
+            let mut step = PLACES / 2;
+            while step > 0 {
+                for (passed, cell) in found.iter_mut().zip(cells) {
+                    *passed += step * usize::from(table[(*passed + step - 1) % PLACES] <= cell.raw());
+                }
+                step /= 2;
+            }
+            // Symbols are NaN, which is beyond no edge.
+            if cells.iter().any(|cell| cell.raw().is_nan()) {
+                found.iter_mut().zip(cells).for_each(|(found, cell)| *found = self.index(*cell));
+            }
+            indices.extend(found);
+        }
+        indices.extend(rest.iter().map(|cell| self.index(*cell)));
+    }
+
     /// The bin of a score.
     #[inline]
     #[must_use]
@@ -187,6 +218,16 @@ mod tests {
         let bins = Bins::learn(&[]);
         assert!(bins.index(Cell::number(3.0)) < bins.len());
         assert!(bins.index(Cell::symbol("x")) < bins.len());
+    }
+
+    #[test]
+    fn many_searches_find_what_single_ones_find() {
+        let sample: Vec<Cell> = (0..5000).map(|i| Cell::number(f64::from(i * 7919 % 5003) / 8.0)).chain([Cell::symbol("⊥"); 20]).collect();
+        for bins in [Bins::learn(&sample), Bins::learn(&sample[..9]), Bins::learn(&[])] {
+            let mut indices = Vec::new();
+            bins.indices(&sample, &mut indices);
+            assert_eq!(indices, sample.iter().map(|cell| bins.index(*cell)).collect::<Vec<_>>());
+        }
     }
 
     #[test]

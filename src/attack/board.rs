@@ -105,8 +105,10 @@ impl Board {
     /// Counts scores of one side.
     pub fn count(&self, hits: &mut Hits, side: Side, scores: &[Cell]) {
         let last = self.bins.numeric() - 1;
-        for (index, score) in scores.iter().enumerate() {
-            let (fold, bin) = (index % FOLDS, self.bins.index(*score));
+        let mut bins = Vec::with_capacity(scores.len());
+        self.bins.indices(scores, &mut bins);
+        for (index, (bin, score)) in bins.into_iter().zip(scores).enumerate() {
+            let fold = index % FOLDS;
             hits.folds[fold].side(side)[bin] += 1;
             if last > 0
                 && (bin == 0 || bin == last)

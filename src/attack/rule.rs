@@ -94,12 +94,14 @@ impl GuessRule {
     fn answers_to(&self, scores: &[Cell]) -> Answers {
         const FEW: usize = 12;
         let mut answers = Answers::default();
-        let numbers = scores.iter().filter(|score| !score.raw().is_nan()).count() as u64;
+        let mut numbers = 0;
         if self.edges.len() <= FEW {
             // Counting one edge at a time has no branches; symbols are NaN and count nowhere.
+            let at_least = |edge: f64| scores.iter().filter(|score| score.raw() >= edge).count() as u64;
+            numbers = at_least(f64::NEG_INFINITY);
             let mut beyond = numbers;
             for (edge, answer) in self.edges.iter().zip(&self.answers) {
-                let above = scores.iter().filter(|score| score.raw() >= *edge).count() as u64;
+                let above = at_least(*edge);
                 answers.add(*answer, beyond - above);
                 beyond = above;
             }
@@ -107,6 +109,7 @@ impl GuessRule {
         } else {
             for number in scores.iter().filter_map(|score| score.as_number()) {
                 answers.add(self.answers[self.edges.partition_point(|edge| *edge <= number)], 1);
+                numbers += 1;
             }
         }
         if numbers < scores.len() as u64 {
