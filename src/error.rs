@@ -39,6 +39,16 @@ pub enum TargetError {
         /// How many came.
         got: usize,
     },
+    /// The coin asked for more recorded outputs than there are.
+    #[error(
+        "chance wanted more outputs of {side} than its file has ({rows}), which happens once in a million seeds; choose another with --seed"
+    )]
+    UsedUp {
+        /// Which side.
+        side: &'static str,
+        /// The outputs in its file.
+        rows: usize,
+    },
 }
 
 /// Why a command failed.

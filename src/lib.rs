@@ -28,6 +28,7 @@ pub mod evidence;
 pub mod exit_code;
 pub mod mechanism;
 pub mod noise;
+pub mod recorded;
 pub mod report;
 pub mod run;
 pub mod sample;
