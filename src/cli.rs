@@ -111,12 +111,9 @@ pub struct SamplesArgs {
     /// The attacks to try, separated by commas (default: all)
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = attack)]
     pub attacks: Vec<Attack>,
-    /// The first row names the columns (default: it does if it is text that does not come again)
-    #[arg(long)]
-    pub header: bool,
-    /// The first row is an output
-    #[arg(long, conflicts_with = "header")]
-    pub no_header: bool,
+    /// Whether the first row names the columns
+    #[arg(long, value_enum, default_value_t)]
+    pub header: Header,
     /// Worker threads; all cores if absent
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub threads: Option<u16>,
@@ -136,16 +133,6 @@ impl SamplesArgs {
     #[must_use]
     pub fn claim(&self) -> Claim {
         Claim { epsilon: self.claim_epsilon, delta: self.claim_delta }
-    }
-
-    /// Whether the first row names the columns.
-    #[must_use]
-    pub fn header(&self) -> Header {
-        match (self.header, self.no_header) {
-            (true, _) => Header::Present,
-            (_, true) => Header::Absent,
-            _ => Header::Detect,
-        }
     }
 
     /// The settings of the run; it makes as many draws as the files allow.

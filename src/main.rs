@@ -51,7 +51,7 @@ fn run_audits(args: &RunArgs) -> Result<ExitCode, Error> {
 
 fn samples(args: &SamplesArgs) -> Result<ExitCode, Error> {
     run::use_threads(args.threads)?;
-    let recording = Recording::read(&args.left, &args.right, args.header())?;
+    let recording = Recording::read(&args.left, &args.right, args.header)?;
     let csv = CsvFile::open(&args.csv)?;
     if !args.quiet {
         println!("{recording}");

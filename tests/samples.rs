@@ -149,12 +149,12 @@ fn bad_files_and_usage_end_with_one_and_say_what_is_wrong() {
         ("", "1\n", &[], &["left.csv: is empty"]),
         ("1\n", "y\n", &[], &["right.csv: holds a header and no outputs"]),
         ("1,2\n", "1\n", &[], &["right.csv: has 1 columns and left.csv has 2"]),
-        ("y\n1\n", "1\n2\n", &[], &["right.csv: the header is none, that of left.csv is y", "--no-header"]),
+        ("y\n1\n", "1\n2\n", &[], &["right.csv: the header is none, that of left.csv is y", "--header absent"]),
         ("1\n\n2\n", "1\n", &[], &["left.csv: line 2: is empty"]),
         ("1\n", "1\n", &["--left", "nobody.csv"], &["cannot be used multiple times"]),
         ("1\n", "1\n", &["--claim-delta", "1"], &["less than 1"]),
         ("1\n", "1\n", &["--attacks", "guessing"], &["unknown variant `guessing`", "naive-bayes"]),
-        ("1\n", "1\n", &["--header", "--no-header"], &["cannot be used with"]),
+        ("1\n", "1\n", &["--header", "maybe"], &["detect, present, absent"]),
         ("1\n", "1\n", &["--csv", "left.csv/x.csv"], &["cannot write"]),
     ];
     for (left, right, args, wanted) in cases {

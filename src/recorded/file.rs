@@ -8,14 +8,14 @@ use crate::cell::{Cell, Rows};
 use crate::error::SpecError;
 
 /// Whether the first row names the columns.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Header {
-    /// It does if none of its cells is a number or empty and none occurs again in its column.
+    /// It does if none of its cells is a number, is empty, or occurs again in its column
     #[default]
     Detect,
-    /// It does.
+    /// It does
     Present,
-    /// It is an output like the others.
+    /// It is an output like the others
     Absent,
 }
 
@@ -78,7 +78,7 @@ impl Outputs {
         };
         let rows = if names.is_some() { rows.without_first() } else { rows };
         if rows.is_empty() {
-            return Err(failed("holds a header and no outputs; say --no-header if its only row is an output".to_owned()));
+            return Err(failed("holds a header and no outputs; say --header absent if its only row is an output".to_owned()));
         }
         Ok(Self { name: path.display().to_string(), header: names, rows })
     }

@@ -49,7 +49,7 @@ impl Recording {
         if left_outputs.header != right_outputs.header {
             let named = |names: &Option<Vec<String>>| names.as_ref().map_or_else(|| "none".to_owned(), |names| names.join(", "));
             return misfit(format!(
-                "the header is {}, that of {} is {}; make them equal, or say --no-header or --header",
+                "the header is {}, that of {} is {}; make them equal, or say --header present or --header absent",
                 named(&right_outputs.header),
                 left.display(),
                 named(&left_outputs.header)
