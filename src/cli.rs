@@ -8,7 +8,7 @@ use serde::de::IntoDeserializer;
 use serde::de::value::StrDeserializer;
 
 use crate::attack::Attack;
-use crate::recorded::Header;
+use crate::recorded::{Header, RowOrder};
 use crate::run::{Settings, Until};
 use crate::spec::{Claim, Confidence, Delta, Epsilon};
 
@@ -114,6 +114,9 @@ pub struct SamplesArgs {
     /// Whether the first row names the columns
     #[arg(long, value_enum, default_value_t)]
     pub header: Header,
+    /// The order of the rows means nothing (they were sorted, say): do not look for dependence in it
+    #[arg(long)]
+    pub unordered: bool,
     /// Worker threads; all cores if absent
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub threads: Option<u16>,
@@ -133,6 +136,12 @@ impl SamplesArgs {
     #[must_use]
     pub fn claim(&self) -> Claim {
         Claim { epsilon: self.claim_epsilon, delta: self.claim_delta }
+    }
+
+    /// What the order of the rows means.
+    #[must_use]
+    pub fn order(&self) -> RowOrder {
+        if self.unordered { RowOrder::Any } else { RowOrder::AsDrawn }
     }
 
     /// The settings of the run; it makes as many draws as the files allow.

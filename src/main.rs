@@ -57,7 +57,8 @@ fn samples(args: &SamplesArgs) -> Result<ExitCode, Error> {
         println!("{recording}");
     }
     let settings = args.settings(recording.draws());
-    let report = run_and_report(&[recording.into_audit(args.claim(), &args.attacks, args.seed)], settings, csv, args.quiet)?;
+    let audit = recording.into_audit(args.claim(), &args.attacks, args.order(), args.seed);
+    let report = run_and_report(&[audit], settings, csv, args.quiet)?;
     Ok(ExitCode::of_run(&report, args.require_power))
 }
 

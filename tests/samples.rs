@@ -5,8 +5,8 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use dp_audit::evidence::binomial::upper_tail;
-use dp_audit::noise::{Generator, laplace};
-use dp_audit::recorded::{Header, Recording};
+use dp_audit::noise::{Generator, bernoulli, laplace};
+use dp_audit::recorded::{Header, Recording, RowOrder};
 use dp_audit::report::PairReport;
 use dp_audit::run::{self, Settings, Until};
 use dp_audit::spec::Claim;
@@ -40,7 +40,7 @@ fn claim(epsilon: f64) -> Claim {
 fn report(folder: &Path, epsilon: f64, seed: u64) -> PairReport {
     let recording = Recording::read(&folder.join("left.csv"), &folder.join("right.csv"), Header::Detect).unwrap();
     let settings = Settings { draws: Some(recording.draws()), seed, confidence: 0.95.try_into().unwrap(), until: Until::Budget };
-    let audit = recording.into_audit(claim(epsilon), &[], seed);
+    let audit = recording.into_audit(claim(epsilon), &[], RowOrder::AsDrawn, seed);
     run::run(&[audit], settings, &[]).audits.remove(0).pairs.remove(0).1.unwrap()
 }
 
@@ -134,10 +134,12 @@ fn few_rows_are_inconclusive_even_when_the_sides_are_far_apart() {
 #[test]
 fn symbols_and_absent_cells_are_outputs_too() {
     // The right side alone fails now and then, or has nothing in its second cell: no ε covers that.
-    let fill = |often: &str, rare: &str| (0..20_000).fold(String::new(), |text, i| text + if i % 10 == 7 { rare } else { often } + "\n");
+    let mut rng = Generator::seed_from_u64(4);
+    let mut fill = |often: &str, rare: &str| {
+        (0..20_000).fold(String::new(), |text, _| text + if bernoulli(&mut rng, 0.1) { rare } else { often } + "\n")
+    };
     for (often, rare) in [("1,ok", "1,failed"), ("1,2", "1,"), ("1,2", "1"), ("inf,0", "NaN,0")] {
         let folder = folder(&fill(often, often), &fill(often, rare));
-        // The rows are in no random order at all, which is not the question here.
         let found = report(folder.path(), 1.0, 0);
         assert_eq!(found.verdict, Verdict::Violated, "{often} against {rare}");
     }
@@ -170,4 +172,33 @@ fn bad_files_and_usage_end_with_one_and_say_what_is_wrong() {
     let output = dp_audit(missing.path(), &["--claim-epsilon", "1"]);
     assert_eq!(code(&output), 1);
     assert!(errors(&output).contains("left.csv: cannot be read") && errors(&output).contains("right.csv: cannot be read"));
+}
+
+#[test]
+fn rows_that_depend_on_each_other_are_not_judged() {
+    let mut rng = Generator::seed_from_u64(6);
+    let noise: Vec<f64> = (0..5000).map(|_| laplace(&mut rng, 1.0)).collect();
+    let column = |values: &[f64]| values.iter().fold(String::new(), |text, value| text + &format!("{value}\n"));
+    let shifted: Vec<f64> = noise.iter().map(|z| z + 1.0).collect();
+    let fresh = answers(&mut rng, 5000, 1.0, 1.0);
+    let twice: Vec<f64> = noise.iter().flat_map(|z| [*z, *z]).collect();
+    let again = noise.repeat(2);
+    let mut sorted = noise.clone();
+    sorted.sort_unstable_by(f64::total_cmp);
+    for (left, right, wanted) in [
+        (column(&noise), column(&shifted), "left and right depend on each other"),
+        (column(&twice), fresh.clone(), "on left each output depends on the one before it"),
+        (column(&again), fresh.clone(), "come up again 5000 draws later"),
+        (column(&sorted), fresh.clone(), "on left each output depends on the one before it"),
+    ] {
+        let folder = folder(&left, &right);
+        let output = dp_audit(folder.path(), &["--claim-epsilon", "1"]);
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert_eq!(code(&output), 5, "{wanted}: {text}");
+        assert!(text.contains(wanted) && text.contains("--unordered"), "no «{wanted}» in: {text}");
+        assert_eq!(row(folder.path(), "results/samples.csv")[6], "error");
+    }
+    // Sorted afterwards, independent draws are still independent.
+    let folder = folder(&column(&sorted), &fresh);
+    assert_eq!(code(&dp_audit(folder.path(), &["--claim-epsilon", "1", "--unordered"])), 0);
 }

@@ -5,8 +5,8 @@
 //! one. Then the coin is flipped as for any other target. When it asks for more rows than there are, the audit ends with an error and refutes nothing; so that
 //! event costs no confidence, whatever its chance.
 //!
-//! Rows are taken in a random order, so that a file that was sorted, or that drifted, shows the same to exploration and certification. That mends the order,
-//! not dependence: each row must come from a run of its own.
+//! Rows are taken in a random order, so that a file that was sorted shows the same to exploration and certification. That mends the order,
+//! not dependence: each row must come from a run of its own. Dependence is looked for in the order of the file.
 
 mod file;
 mod target;
@@ -18,7 +18,7 @@ use indicatif::HumanCount;
 
 pub use file::Header;
 use file::Outputs;
-pub use target::Recorded;
+pub use target::{Recorded, RowOrder};
 
 use crate::attack::Attack;
 use crate::error::{Error, SpecError};
@@ -74,9 +74,9 @@ impl Recording {
 
     /// The audit of these outputs under a claim, with these attacks or, if none is named, all; the seed decides in which order rows are taken.
     #[must_use]
-    pub fn into_audit(self, claim: Claim, attacks: &[Attack], seed: u64) -> Audit {
+    pub fn into_audit(self, claim: Claim, attacks: &[Attack], order: RowOrder, seed: u64) -> Audit {
         let pair = format!("{} and {}", self.left.name, self.right.name);
-        let target = Recorded::new(self.left.rows, self.right.rows, seed);
+        let target = Recorded::new(self.left.rows, self.right.rows, order, seed);
         let mut audit = Audit::of_targets("recorded outputs", "recorded", claim, vec![(pair, Box::new(target))]);
         if !attacks.is_empty() {
             audit.attacks = attacks.to_vec();

@@ -6,6 +6,7 @@ use rand::{RngExt, SeedableRng};
 
 use crate::cell::{Mix, Rows};
 use crate::error::TargetError;
+use crate::evidence::independence::{Dependence, Episode, dependence};
 use crate::mechanism::{Side, Target};
 use crate::noise::Generator;
 use crate::sample::{Phase, StreamSeed};
@@ -13,10 +14,26 @@ use crate::sample::{Phase, StreamSeed};
 /// Rows per chunk.
 const CHUNK: usize = 1024;
 
+/// Rows of either file that are looked at for dependence.
+const WATCHED: usize = 1 << 20;
+
+const REMEDY: &str = "Collect each output in a run of its own with a seed of its own, on left and on right. \
+                      If the rows were only sorted after they were drawn, say --unordered";
+
+/// What the order of rows in a file means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RowOrder {
+    /// They were drawn in this order.
+    AsDrawn,
+    /// Nothing: they were sorted, say.
+    Any,
+}
+
 /// The outputs of both sides, each in random order. Exploration takes them from the front, certification from the back.
 pub struct Recorded {
     left: Shuffled,
     right: Shuffled,
+    dependence: Option<Dependence>,
 }
 
 struct Shuffled {
@@ -27,11 +44,21 @@ struct Shuffled {
 }
 
 impl Recorded {
-    /// Takes the outputs of both sides, which are equally wide, and shuffles them.
+    /// Takes the outputs of both sides, which are equally wide, and shuffles them. If they are in the order in which they were drawn, it looks for
+    /// dependence first; outputs that depend on each other cannot be drawn from.
     #[must_use]
-    pub fn new(left: Rows, right: Rows, seed: u64) -> Self {
+    pub fn new(left: Rows, right: Rows, order: RowOrder, seed: u64) -> Self {
+        let dependence = match order {
+            RowOrder::AsDrawn => {
+                let mut episode = Episode::new(left.width(), WATCHED);
+                episode.see(Side::Left, &left);
+                episode.see(Side::Right, &right);
+                dependence(&[episode])
+            }
+            RowOrder::Any => None,
+        };
         let (left, right) = rayon::join(|| Shuffled::new("left", left, seed), || Shuffled::new("right", right, seed));
-        Self { left, right }
+        Self { left, right, dependence }
     }
 }
 
@@ -77,6 +104,9 @@ impl Target for Recorded {
             Side::Left => &self.left,
             Side::Right => &self.right,
         };
+        if let Some(what) = self.dependence {
+            return Err(TargetError::NotIndependent { what, remedy: REMEDY });
+        }
         let place = seed.place();
         let range = outputs.find(place.phase, place.first, count as u64)?;
         for start in range.clone().step_by(CHUNK) {
@@ -109,7 +139,7 @@ mod tests {
 
     #[test]
     fn every_row_is_drawn_once_and_none_twice() {
-        let target = Recorded::new(numbers(0..5000), numbers(5000..5010), 3);
+        let target = Recorded::new(numbers(0..5000), numbers(5000..5010), RowOrder::Any, 3);
         let mut drawn = draw(&target, Side::Left, Phase::Explore, 100, 1400).unwrap();
         drawn.extend(draw(&target, Side::Left, Phase::Explore, 0, 100).unwrap());
         drawn.extend(draw(&target, Side::Left, Phase::Certify, 0, 3000).unwrap());
@@ -125,7 +155,8 @@ mod tests {
 
     #[test]
     fn the_seed_decides_the_order() {
-        let first = |seed| draw(&Recorded::new(numbers(0..100), numbers(0..100), seed), Side::Left, Phase::Explore, 0, 100).unwrap();
+        let first =
+            |seed| draw(&Recorded::new(numbers(0..100), numbers(0..100), RowOrder::Any, seed), Side::Left, Phase::Explore, 0, 100).unwrap();
         assert_eq!(first(1), first(1));
         assert_ne!(first(1), first(2));
     }

@@ -17,6 +17,7 @@ pub use tally::{Tallies, Tally};
 use crate::attack::GuessRule;
 use crate::cell::Rows;
 use crate::error::TargetError;
+use crate::evidence::independence::{Episode, dependence};
 use crate::mechanism::{Side, Target};
 use crate::noise::Generator;
 
@@ -32,6 +33,7 @@ pub struct Sampler<'a> {
     stream: PairStream,
     phase: Phase,
     next: Batch,
+    episodes: Vec<Episode>,
     drawn: &'a (dyn Fn(u64) + Sync),
 }
 
@@ -49,7 +51,7 @@ impl<'a> Sampler<'a> {
     /// A sampler at the beginning of a phase; `drawn` hears of every finished batch.
     #[must_use]
     pub fn new(target: &'a dyn Target, stream: PairStream, phase: Phase, drawn: &'a (dyn Fn(u64) + Sync)) -> Self {
-        Self { target, stream, phase, next: Batch::default(), drawn }
+        Self { target, stream, phase, next: Batch::default(), episodes: Vec::new(), drawn }
     }
 
     /// Folds the next draws: each batch into a value of its own, in parallel, then the values into one, in the order of the batches.
@@ -71,14 +73,23 @@ impl<'a> Sampler<'a> {
             let batches = self.flip(wave);
             let batches = batches.into_par_iter().map(|batch| {
                 let mut value = start();
-                self.draw(batch, &mut |side, rows| step(&mut value, side, rows))?;
+                let mut episode = Episode::new(self.target.width(), watched(batch.index));
+                self.draw(batch, &mut |side, rows| {
+                    episode.see(side, rows);
+                    step(&mut value, side, rows);
+                })?;
                 (self.drawn)(batch.left + batch.right);
-                Ok(value)
+                Ok((value, if watched(batch.index) > 0 { vec![episode] } else { Vec::new() }))
             });
-            let value = batches.try_reduce(&start, |mut all, next| {
-                merge(&mut all, next);
-                Ok(all)
-            })?;
+            let (value, mut episodes) = batches.try_reduce(
+                || (start(), Vec::new()),
+                |(mut all, mut episodes), (next, mut more)| {
+                    merge(&mut all, next);
+                    episodes.append(&mut more);
+                    Ok((all, episodes))
+                },
+            )?;
+            self.episodes.append(&mut episodes);
             merge(&mut all, value);
         }
         Ok(all)
@@ -91,6 +102,16 @@ impl<'a> Sampler<'a> {
     pub fn judge(&mut self, draws: u64, rules: &[GuessRule]) -> Result<Tallies, TargetError> {
         let judge = |tallies: &mut Tallies, side, rows: &Rows| tallies.judge(rules, side, rows);
         self.fold(draws, || Tallies::new(rules.len()), judge, |all, next| all.add(&next))
+    }
+
+    /// Looks for dependence among the draws of this phase.
+    ///
+    /// # Errors
+    /// When they are not independent: then nothing that was counted on them means anything.
+    pub fn check_independence(&self) -> Result<(), TargetError> {
+        const REMEDY: &str =
+            "Give every run randomness of its own: no seed set inside, no noise kept for later, other seeds on left than on right";
+        dependence(&self.episodes).map_or(Ok(()), |what| Err(TargetError::NotIndependent { what, remedy: REMEDY }))
     }
 
     /// Flips the coins of the next draws.
@@ -124,6 +145,15 @@ impl<'a> Sampler<'a> {
             }
         }
         Ok(())
+    }
+}
+
+/// How many draws of either side are looked at for dependence in this batch of a phase: many of the first, so that long periods are seen, and some of others,
+/// which may use the same stream.
+fn watched(batch: u64) -> usize {
+    match batch {
+        0..8 => (16_384 >> batch).max(4096),
+        _ => 0,
     }
 }
 
