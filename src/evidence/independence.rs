@@ -130,13 +130,13 @@ impl fmt::Display for Dependence {
         match self {
             Self::Order(tie, alike, of) => {
                 match tie {
-                    Tie::Lag(side, 1) => write!(f, "on {} each output depends on the one before it", name(side))?,
-                    Tie::Lag(side, lag) => write!(f, "on {} each output depends on the one {lag} draws before it", name(side))?,
-                    Tie::Sides => write!(f, "the outputs on left and right depend on each other, as if both used one random stream")?,
+                    Tie::Lag(side, 1) => write!(f, "on {} each output depends on the one before it", name(side)),
+                    Tie::Lag(side, lag) => write!(f, "on {} each output depends on the one {lag} draws before it", name(side)),
+                    Tie::Sides => f.write_str("the outputs on left and right depend on each other, as if both used one random stream"),
                     Tie::Batches(side) => {
-                        write!(f, "on {} two batches depend on each other, as if one random stream were used twice", name(side))?
+                        write!(f, "on {} two batches depend on each other, as if both used one random stream", name(side))
                     }
-                }
+                }?;
                 write!(f, " ({alike} of {of} comparisons go the same way, half of them would by chance)")
             }
             Self::Repeats(side, length, later) => {
