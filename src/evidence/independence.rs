@@ -117,8 +117,8 @@ pub enum Tie {
 pub enum Dependence {
     /// Outputs that belong together are ordered alike, or oppositely, too often: so many of so many comparisons.
     Order(Tie, u64, u64),
-    /// So many outputs in a row come up again, so many draws later.
-    Repeats(Side, usize, usize),
+    /// So many outputs in a row come up again, so many draws later; or in another batch.
+    Repeats(Side, usize, Option<usize>),
 }
 
 impl fmt::Display for Dependence {
@@ -140,7 +140,11 @@ impl fmt::Display for Dependence {
                 write!(f, " ({alike} of {of} comparisons go the same way, half of them would by chance)")
             }
             Self::Repeats(side, length, later) => {
-                write!(f, "on {} the same {length} outputs in a row come up again {later} draws later", name(side))
+                write!(f, "on {} the same {length} outputs in a row come up again ", name(side))?;
+                match later {
+                    Some(later) => write!(f, "{later} draws later"),
+                    None => f.write_str("in another batch"),
+                }
             }
         }
     }
@@ -218,8 +222,20 @@ fn repeats(episodes: &[Episode], side: Side, track: usize, alpha: f64) -> Option
     let length = length as usize;
     let mut windows = remembered(draws, length);
     windows.sort_unstable();
-    // The shortest distance is the period, if there is one; others may lead from one batch to the next.
-    let later = windows.windows(2).filter(|two| two[0].0 == two[1].0).map(|two| two[1].1 - two[0].1).min()?;
+    let twice: Vec<(usize, usize)> = windows.windows(2).filter(|two| two[0].0 == two[1].0).map(|two| (two[0].1, two[1].1)).collect();
+    if twice.is_empty() {
+        return None;
+    }
+    // Distances mean something within a batch; the shortest is the period.
+    let ends: Vec<usize> = episodes
+        .iter()
+        .scan(0, |end, episode| {
+            *end += episode.track(side, track).len();
+            Some(*end)
+        })
+        .collect();
+    let batch = |place: usize| ends.partition_point(|end| *end <= place);
+    let later = twice.iter().filter(|(first, second)| batch(*first) == batch(*second)).map(|(first, second)| second - first).min();
     Some(Dependence::Repeats(side, length, later))
 }
 
@@ -369,7 +385,7 @@ mod tests {
                 number(at(side) + laplace(&mut rng, 1.0))
             }));
             let Some(Dependence::Repeats(Side::Left, _, later)) = found else { panic!("period {period}: {found:?}") };
-            assert_eq!(later, period);
+            assert_eq!(later, Some(period));
         }
         // Coins repeat too, only in longer windows.
         let found = dependence(&episodes(|_, _, index| {
@@ -386,7 +402,7 @@ mod tests {
             Side::Left => number(same(index)),
             Side::Right => number(laplace(&mut other, 1.0)),
         }));
-        assert!(matches!(found, Some(Dependence::Repeats(Side::Left, ..))), "{found:?}");
+        assert!(matches!(found, Some(Dependence::Repeats(Side::Left, _, None))), "{found:?}");
         let found = dependence(&episodes(|batch, side, index| match side {
             Side::Left => number(same(index) * [1.0, -1.0, 1.001, -1.001][batch]),
             Side::Right => number(laplace(&mut other, 1.0)),
