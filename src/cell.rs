@@ -265,6 +265,30 @@ impl Rows {
         self.cells.extend_from_slice(&other.cells);
     }
 
+    /// Adds one row.
+    ///
+    /// # Panics
+    /// When it is not as wide.
+    pub fn push(&mut self, row: &[Cell]) {
+        assert_eq!(self.width, row.len(), "rows of one target are equally wide");
+        self.cells.extend_from_slice(row);
+    }
+
+    /// Makes all rows wider; what they lack is absent. The new width must not be smaller.
+    pub fn widen(&mut self, width: usize) {
+        let mut wider = Self { width, cells: Vec::with_capacity(self.len() * width) };
+        for row in self.iter() {
+            wider.cells.extend_from_slice(row);
+            wider.cells.resize(wider.cells.len() + width - row.len(), Cell::absent());
+        }
+        *self = wider;
+    }
+
+    /// Exchanges two rows.
+    pub fn swap(&mut self, a: usize, b: usize) {
+        (0..self.width).for_each(|cell| self.cells.swap(a * self.width + cell, b * self.width + cell));
+    }
+
     /// One row.
     #[must_use]
     pub fn row(&self, index: usize) -> &[Cell] {

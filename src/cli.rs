@@ -3,9 +3,14 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
+use serde::Deserialize;
+use serde::de::IntoDeserializer;
+use serde::de::value::StrDeserializer;
 
+use crate::attack::Attack;
+use crate::recorded::{Header, RowOrder};
 use crate::run::{Settings, Until};
-use crate::spec::Confidence;
+use crate::spec::{Claim, Confidence, Delta, Epsilon};
 
 /// Does a differentially private mechanism leak more than it claims?
 #[derive(Parser)]
@@ -24,6 +29,8 @@ const EXIT_CODES: &str = "Exit codes: 0 every verdict as expected; 1 wrong usage
 pub enum Command {
     /// Run audits and compare the verdicts with what they should be
     Run(RunArgs),
+    /// Audit outputs that were collected elsewhere: two CSV files, one of each dataset
+    Samples(SamplesArgs),
     /// List the audits, or the mechanisms that audit files can name
     List(ListArgs),
     /// Show one audit: claim, parameters, pairs
@@ -76,6 +83,74 @@ impl RunArgs {
     }
 }
 
+/// Arguments of `samples`.
+#[derive(Args)]
+#[command(
+    after_help = "One row an output, made by a run of its own with randomness of its own. Cells are numbers or symbols; an empty cell is an absent value. \
+The claim is expected to hold: exit code 2 when it is refuted, 5 when the rows are not independent."
+)]
+pub struct SamplesArgs {
+    /// Outputs on the dataset D: CSV, one row an output
+    #[arg(long, value_name = "FILE")]
+    pub left: PathBuf,
+    /// Outputs on its neighbour D'
+    #[arg(long, value_name = "FILE")]
+    pub right: PathBuf,
+    /// The claimed ε
+    #[arg(long, value_name = "E")]
+    pub claim_epsilon: Epsilon,
+    /// The claimed δ
+    #[arg(long, value_name = "D", default_value = "0")]
+    pub claim_delta: Delta,
+    /// The confidence with which all bounds hold together
+    #[arg(long, value_name = "P", default_value = "0.999")]
+    pub confidence: Confidence,
+    /// The seed of the coin and of the order in which rows are taken; the same seed gives the same report
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub seed: u64,
+    /// The attacks to try, separated by commas (default: all)
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = attack)]
+    pub attacks: Vec<Attack>,
+    /// Whether the first row names the columns
+    #[arg(long, value_enum, default_value_t)]
+    pub header: Header,
+    /// The order of the rows means nothing (they were sorted, say): do not look for dependence in it
+    #[arg(long)]
+    pub unordered: bool,
+    /// Worker threads; all cores if absent
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub threads: Option<u16>,
+    /// Where the CSV report goes
+    #[arg(long, value_name = "FILE", default_value = "results/samples.csv")]
+    pub csv: PathBuf,
+    /// Fail (exit code 3) when the audit is inconclusive
+    #[arg(long)]
+    pub require_power: bool,
+    /// No progress and no table; only the report file and the exit code
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+impl SamplesArgs {
+    /// What is claimed.
+    #[must_use]
+    pub fn claim(&self) -> Claim {
+        Claim { epsilon: self.claim_epsilon, delta: self.claim_delta }
+    }
+
+    /// What the order of the rows means.
+    #[must_use]
+    pub fn order(&self) -> RowOrder {
+        if self.unordered { RowOrder::Any } else { RowOrder::AsDrawn }
+    }
+
+    /// The settings of the run; it makes as many draws as the files allow.
+    #[must_use]
+    pub fn settings(&self, draws: u64) -> Settings {
+        Settings { draws: Some(draws), seed: self.seed, confidence: self.confidence, until: Until::Budget }
+    }
+}
+
 /// Arguments of `list`.
 #[derive(Args)]
 pub struct ListArgs {
@@ -110,4 +185,10 @@ fn draws(text: &str) -> Result<u64, String> {
     }
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // checked above
     Ok(number as u64)
+}
+
+/// An attack by the name that audit files use.
+fn attack(name: &str) -> Result<Attack, String> {
+    let name: StrDeserializer<serde::de::value::Error> = name.into_deserializer();
+    Attack::deserialize(name).map_err(|error| error.to_string())
 }

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
+use crate::evidence::independence::Dependence;
+
 /// A problem in an audit file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SpecError {
@@ -38,6 +40,24 @@ pub enum TargetError {
         asked: usize,
         /// How many came.
         got: usize,
+    },
+    /// Its draws depend on each other, so that no bound would hold.
+    #[error("its draws are not independent: {what}. {remedy}")]
+    NotIndependent {
+        /// How they depend on each other.
+        what: Dependence,
+        /// What to do.
+        remedy: &'static str,
+    },
+    /// The coin asked for more recorded outputs than there are.
+    #[error(
+        "chance wanted more outputs of {side} than its file has ({rows}), which happens once in a million seeds; choose another with --seed"
+    )]
+    UsedUp {
+        /// Which side.
+        side: &'static str,
+        /// The outputs in its file.
+        rows: usize,
     },
 }
 

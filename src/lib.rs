@@ -19,7 +19,24 @@
 //! ```
 //!
 //! [`run::run`] is that picture as code.
+//!
+//! # In a test of your own
+//!
+//! [`audit()`] audits a closure, so that `cargo test` can:
+//!
+//! ```
+//! use dp_audit::noise::laplace;
+//!
+//! dp_audit::audit(|values: &Vec<f64>, rng| values.iter().sum::<f64>() + laplace(rng, 1.0))
+//!     .claim(1.0, 0.0)
+//!     .pair(vec![0.2, 0.9], vec![0.2, 0.9, 1.0])
+//!     .draws(200_000)
+//!     .seed(7)
+//!     .run()
+//!     .assert_consistent();
+//! ```
 
+pub mod api;
 pub mod attack;
 pub mod cell;
 pub mod cli;
@@ -28,8 +45,12 @@ pub mod evidence;
 pub mod exit_code;
 pub mod mechanism;
 pub mod noise;
+pub mod recorded;
 pub mod report;
 pub mod run;
 pub mod sample;
 pub mod spec;
 pub mod verdict;
+
+pub use api::{Finding, MechanismAudit, Output, audit};
+pub use rand;

@@ -150,6 +150,7 @@ impl Game<'_> {
                 played.learned.extend(bold);
             }
         }
+        sampler.check_independence()?;
         Ok(played)
     }
 
@@ -176,6 +177,7 @@ impl Game<'_> {
             played.add(&tallies);
             learned.iter_mut().zip(&tallies).for_each(|(learned, tally)| learned.forecast = learned.forecast.and(*tally));
         }
+        sampler.check_independence()?;
         let shares = shares(&rules);
         let certified = rules.iter().zip(&played.tallies).zip(shares);
         let certified = certified.map(|((rule, tally), share)| Certified { tally: *tally, regions: rule.regions(), share }).collect();

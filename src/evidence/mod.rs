@@ -2,6 +2,7 @@
 
 pub mod binomial;
 pub mod fixed;
+pub mod independence;
 pub mod power;
 pub mod wealth;
 

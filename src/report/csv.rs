@@ -114,6 +114,12 @@ impl CsvFile {
         Ok(Self { path: path.to_owned(), failure: Mutex::new(None) })
     }
 
+    /// Where it is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Writes a temporary file beside the report, then renames it: readers see the old report or the new one, never half of one.
     fn replace(&self, report: &RunReport) -> io::Result<()> {
         let mut file = tempfile::Builder::new().permissions(readable()).tempfile_in(folder(&self.path))?;

@@ -150,7 +150,11 @@ fn summary(report: &RunReport, seconds: f64) -> String {
     );
     let undecided = with(Agreement::Undecided);
     if !undecided.is_empty() {
-        let _ = writeln!(text, "Inconclusive, too few draws to tell (raise --draws or draws in the file): {}.", undecided.join("; "));
+        let _ = writeln!(
+            text,
+            "Inconclusive, too few draws to tell (more would: --draws, draws in the file, more rows): {}.",
+            undecided.join("; ")
+        );
     }
     let differs = with(Agreement::Differs);
     if !differs.is_empty() {

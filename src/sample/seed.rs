@@ -38,21 +38,46 @@ impl PairStream {
 
     fn derive(self, phase: Phase, batch: u64, role: u64) -> StreamSeed {
         let half = |key| Mix::new().word(key).word(phase as u64).word(batch).word(role).end();
-        StreamSeed(half(self.0), half(self.1))
+        StreamSeed { halves: (half(self.0), half(self.1)), place: Place { phase, first: 0 } }
     }
 }
 
-/// The seed of one stream: 128 bits, so that no two streams of any run coincide by chance.
+/// Where the draws of a stream stand among all draws of their side: for outputs that are looked up, not made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct StreamSeed(u64, u64);
+pub struct Place {
+    /// The phase.
+    pub phase: Phase,
+    /// How many draws of the side and phase come before these.
+    pub first: u64,
+}
+
+/// The seed of one stream: 128 bits, so that no two streams of any run coincide by chance; and the place of its draws.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StreamSeed {
+    halves: (u64, u64),
+    place: Place,
+}
 
 impl StreamSeed {
+    /// The same seed, for draws that come after `first` others of their side.
+    #[must_use]
+    pub fn after(mut self, first: u64) -> Self {
+        self.place.first = first;
+        self
+    }
+
+    /// The place of the draws.
+    #[must_use]
+    pub fn place(self) -> Place {
+        self.place
+    }
+
     /// As a generator wants it.
     #[must_use]
     pub fn bytes(self) -> [u8; 16] {
         let mut bytes = [0; 16];
-        bytes[..8].copy_from_slice(&self.0.to_le_bytes());
-        bytes[8..].copy_from_slice(&self.1.to_le_bytes());
+        bytes[..8].copy_from_slice(&self.halves.0.to_le_bytes());
+        bytes[8..].copy_from_slice(&self.halves.1.to_le_bytes());
         bytes
     }
 }

@@ -108,6 +108,14 @@ pub struct Claim {
     pub delta: Delta,
 }
 
+impl Claim {
+    /// The smallest excess of ε that an audit should be able to see unless it says otherwise: a tenth of ε, and at least 0.01.
+    #[must_use]
+    pub fn resolution(self) -> f64 {
+        (0.1 * self.epsilon.get()).max(0.01)
+    }
+}
+
 impl fmt::Display for Claim {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "ε = {}", self.epsilon)?;

@@ -189,7 +189,6 @@ fn check(path: &Path, file: AuditFile) -> Result<Audit, Vec<String>> {
     if !problems.is_empty() {
         return Err(problems);
     }
-    let epsilon = file.claim.epsilon.get();
     Ok(Audit {
         name: file.name,
         file: path.to_owned(),
@@ -200,7 +199,7 @@ fn check(path: &Path, file: AuditFile) -> Result<Audit, Vec<String>> {
         expect: file.expect,
         source: file.source,
         draws: file.draws,
-        resolution: file.resolution.map_or((0.1 * epsilon).max(0.01), Positive::get),
+        resolution: file.resolution.map_or(file.claim.resolution(), Positive::get),
         attacks: file.attacks.unwrap_or_else(|| Attack::DEFAULT.to_vec()),
         pairs,
     })

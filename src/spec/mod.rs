@@ -119,6 +119,33 @@ pub fn load(paths: &[PathBuf]) -> Result<Vec<Audit>, Error> {
 }
 
 impl Audit {
+    /// An audit that no file describes: named pairs of targets under one claim, which is expected to hold. Whoever made them vouches that they are neighbours.
+    #[must_use]
+    pub fn of_targets(name: &str, mechanism: &str, claim: Claim, targets: Vec<(String, Box<dyn Target>)>) -> Self {
+        let pair = |(name, target)| Pair {
+            name,
+            left: Dataset::default(),
+            right: Dataset::default(),
+            expect: None,
+            truth: Truth::default(),
+            target,
+        };
+        Self {
+            name: name.to_owned(),
+            file: PathBuf::new(),
+            mechanism: mechanism.to_owned(),
+            params: toml::Table::new(),
+            claim,
+            relation: Relation::Custom { reason: "as the caller says".to_owned() },
+            expect: Expectation::Consistent,
+            source: None,
+            draws: None,
+            resolution: claim.resolution(),
+            attacks: Attack::DEFAULT.to_vec(),
+            pairs: targets.into_iter().map(pair).collect(),
+        }
+    }
+
     /// Whether the name, the mechanism or the file contains a text.
     fn matches(&self, text: &str) -> bool {
         self.name.contains(text) || self.mechanism.contains(text) || self.file.to_string_lossy().contains(text)

@@ -1,0 +1,146 @@
+//! A closure as a target.
+
+use std::cell::Cell as Flag;
+use std::marker::PhantomData;
+use std::panic::{self, AssertUnwindSafe};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Once};
+
+use rand::SeedableRng;
+
+use super::Output;
+use crate::cell::{Cell, Mix, Rows};
+use crate::error::TargetError;
+use crate::mechanism::{Side, Target};
+use crate::noise::Generator;
+use crate::sample::StreamSeed;
+
+/// Calls per side that tell how many cells an output has.
+const PROBES: usize = 64;
+
+/// Rows per chunk.
+const CHUNK: usize = 512;
+
+/// A closure and the two datasets it is called with.
+pub struct Closure<D, O, F> {
+    mechanism: Arc<F>,
+    left: D,
+    right: D,
+    width: usize,
+    /// The first panic is shown as any other, those after it are silent: there may be millions.
+    panicked: AtomicBool,
+    output: PhantomData<fn() -> O>,
+}
+
+impl<D, O: Output, F: Fn(&D, &mut Generator) -> O> Closure<D, O, F> {
+    /// The closure on two datasets. A few calls, which count for nothing else, tell how wide its outputs are.
+    pub fn new(mechanism: Arc<F>, left: D, right: D, seed: u64) -> Self {
+        silence_panics();
+        let mut closure = Self { mechanism, left, right, width: 1, panicked: AtomicBool::new(false), output: PhantomData };
+        let mut rng = Generator::seed_from_u64(Mix::new().text("width").word(seed).end());
+        let mut row = Vec::new();
+        for data in [&closure.left, &closure.right] {
+            for _ in 0..PROBES {
+                closure.call(data, &mut rng, &mut row);
+                closure.width = closure.width.max(row.len());
+            }
+        }
+        closure
+    }
+
+    /// One call: its output, or the symbol `panic`.
+    fn call(&self, data: &D, rng: &mut Generator, row: &mut Vec<Cell>) {
+        row.clear();
+        SILENT.set(self.panicked.load(Ordering::Relaxed));
+        let outcome = panic::catch_unwind(AssertUnwindSafe(|| (self.mechanism)(data, rng).write(row)));
+        SILENT.set(false);
+        if outcome.is_err() {
+            self.panicked.store(true, Ordering::Relaxed);
+            row.clear();
+            row.push(Cell::symbol("panic"));
+        }
+    }
+}
+
+impl<D, O, F> Target for Closure<D, O, F>
+where
+    D: Send + Sync,
+    O: Output,
+    F: Fn(&D, &mut Generator) -> O + Send + Sync,
+{
+    fn width(&self) -> usize {
+        self.width
+    }
+
+    fn draw(&self, side: Side, count: usize, seed: StreamSeed, sink: &mut dyn FnMut(&Rows)) -> Result<(), TargetError> {
+        let data = match side {
+            Side::Left => &self.left,
+            Side::Right => &self.right,
+        };
+        let mut rng = Generator::from_seed(seed.bytes());
+        let mut rows = Rows::new(self.width);
+        let mut cells = Vec::new();
+        let absent = Cell::absent();
+        let mut left = count;
+        while left > 0 {
+            rows.resize(CHUNK.min(left));
+            left -= rows.len();
+            for row in &mut rows {
+                self.call(data, &mut rng, &mut cells);
+                fit(&cells, absent, row);
+            }
+            sink(&rows);
+        }
+        Ok(())
+    }
+}
+
+/// Fills a row up, or closes it with one symbol for all that is too much.
+fn fit(cells: &[Cell], absent: Cell, row: &mut [Cell]) {
+    if cells.len() <= row.len() {
+        row[..cells.len()].copy_from_slice(cells);
+        row[cells.len()..].fill(absent);
+    } else {
+        let last = row.len() - 1;
+        row[..last].copy_from_slice(&cells[..last]);
+        row[last] = Cell::of_row(&cells[last..]);
+    }
+}
+
+thread_local! {
+    /// Whether a panic on this thread is an output that needs no message.
+    static SILENT: Flag<bool> = const { Flag::new(false) };
+}
+
+/// Lets the panic hook pass over panics that are outputs; all others are shown as before.
+fn silence_panics() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let before = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            if !SILENT.get() {
+                before(info);
+            }
+        }));
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_filled_up_or_closed() {
+        let (absent, number) = (Cell::absent(), |x: u8| Cell::number(f64::from(x)));
+        let mut row = [number(0); 3];
+        fit(&[number(1)], absent, &mut row);
+        assert_eq!(row, [number(1), absent, absent]);
+        fit(&[number(1), number(2), number(3)], absent, &mut row);
+        assert_eq!(row, [number(1), number(2), number(3)]);
+        fit(&[number(1), number(2), number(3), number(4)], absent, &mut row);
+        assert_eq!(row[..2], [number(1), number(2)]);
+        let closed = row[2];
+        fit(&[number(1), number(2), number(3), number(5)], absent, &mut row);
+        assert_ne!(row[2], closed);
+    }
+}

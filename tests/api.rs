@@ -1,0 +1,161 @@
+//! Audits of closures, as other people's tests would make them.
+
+use std::panic::catch_unwind;
+
+use dp_audit::noise::{Generator, bernoulli, laplace};
+use dp_audit::rand::{Rng, SeedableRng};
+use dp_audit::run::Until;
+use dp_audit::verdict::Verdict;
+use dp_audit::{Finding, audit};
+
+fn noisy_count(scale: f64) -> Finding {
+    audit(move |records: &Vec<&str>, rng| records.len() as f64 + laplace(rng, scale))
+        .claim(1.0, 0.0)
+        .pair(vec!["a"], vec!["a", "b"])
+        .draws(200_000)
+        .seed(7)
+        .run()
+}
+
+/// What the assertion says when it fails.
+fn complaint(finding: &Finding, assertion: fn(&Finding)) -> String {
+    let outcome = catch_unwind(std::panic::AssertUnwindSafe(|| assertion(finding)));
+    *outcome.expect_err("the assertion fails").downcast::<String>().expect("a message")
+}
+
+#[test]
+fn a_right_mechanism_is_consistent_and_a_broken_one_violated() {
+    let right = noisy_count(1.0);
+    right.assert_consistent();
+    right.assert_not_violated();
+    assert!(right.epsilon_lower() > 0.9 && right.epsilon_lower() <= 1.0, "{right}");
+    let broken = noisy_count(0.5);
+    broken.assert_violated();
+    // The truth is ε = 2.
+    assert!(broken.epsilon_lower() > 1.9 && broken.epsilon_lower() <= 2.0, "{broken}");
+    assert!(broken.delta_lower() > 0.1);
+}
+
+#[test]
+fn a_failed_assertion_says_claim_bound_confidence_rule_counts_and_remedy() {
+    let broken = complaint(&noisy_count(0.5), Finding::assert_consistent);
+    let parts = [
+        "claim ε = 1 is refuted with confidence 99.9 %",
+        "ε ≥ 1.9",
+        "200,000 draws",
+        "guessed right",
+        "rule: left if ",
+        " right, ",
+        "What to do",
+    ];
+    for part in parts {
+        assert!(broken.contains(part), "no «{part}» in: {broken}");
+    }
+    let fine = complaint(&noisy_count(1.0), Finding::assert_violated);
+    assert!(fine.contains("is not refuted (confidence 99.9 %)"), "{fine}");
+}
+
+#[test]
+fn too_few_draws_are_not_consistent() {
+    let few = audit(|x: &f64, rng| x + laplace(rng, 1.0)).claim(1.0, 0.0).pair(0.0, 1.0).draws(500).run();
+    assert_eq!(few.verdict(), Ok(Verdict::Inconclusive));
+    few.assert_not_violated();
+    assert!(complaint(&few, Finding::assert_consistent).contains("raise .draws"));
+}
+
+#[test]
+fn one_bad_pair_is_enough() {
+    let finding = audit(|x: &f64, rng| x + laplace(rng, 1.0)).claim(1.0, 0.0).pair(0.0, 1.0).pair(0.0, 3.0).draws(100_000).run();
+    assert_eq!(finding.verdict(), Ok(Verdict::Violated));
+    assert!(finding.to_string().contains("pair 1: consistent"), "{finding}");
+    assert!(finding.to_string().contains("pair 2: violated"), "{finding}");
+}
+
+#[test]
+fn the_seed_and_the_name_decide_the_draws_and_nothing_else_does() {
+    let with = |seed, name: &str| {
+        let audit = audit(|x: &f64, rng| x + laplace(rng, 1.0)).claim(1.0, 0.0).pair(0.0, 1.0).draws(50_000);
+        audit.name(name).seed(seed).confidence(0.95).run().epsilon_lower()
+    };
+    assert_eq!(with(1, "a"), with(1, "a"));
+    assert_ne!(with(1, "a"), with(2, "a"));
+    assert_ne!(with(1, "a"), with(1, "b"));
+}
+
+/// Randomized response with `P(truth)/P(lie) = e`: exactly ε = 1, in whatever form the answer comes.
+fn honest(rng: &mut Generator) -> bool {
+    bernoulli(rng, 1.0 / (1.0 + (-1.0_f64).exp()))
+}
+
+fn bound<O: dp_audit::Output + 'static>(form: fn(bool) -> O) -> f64 {
+    let finding = audit(move |bit: &bool, rng| form(honest(rng) == *bit)).claim(1.0, 0.0).pair(false, true).draws(200_000).run();
+    finding.assert_consistent();
+    finding.epsilon_lower()
+}
+
+#[test]
+fn every_form_of_an_output_shows_the_same_leak() {
+    let bounds = [
+        bound(|bit| bit),
+        bound(f64::from),
+        bound(i64::from),
+        bound(|bit| if bit { "yes" } else { "no" }),
+        bound(|bit| format!("{bit}")),
+        bound(|bit| bit.then_some(1.5)),
+        bound(|bit| if bit { Ok(3) } else { Err("nothing") }),
+        bound(|bit| (1, bit, "x")),
+        bound(|bit| [0, i32::from(bit), 7]),
+        bound(|bit| vec![1.0; if bit { 3 } else { 2 }]),
+        bound(|bit| if bit { vec![vec![1], vec![2]] } else { vec![vec![1, 2]] }),
+    ];
+    for bound in bounds {
+        assert!(bound > 0.95 && bound <= 1.0, "{bounds:?}");
+    }
+}
+
+#[test]
+fn a_panic_is_an_output() {
+    let finding = audit(|fails: &bool, rng| {
+        let lucky = bernoulli(rng, 0.5);
+        assert!(lucky || !*fails, "seen by everybody");
+        1.0
+    });
+    let finding = finding.claim(1.0, 0.0).pair(false, true).draws(20_000).run();
+    finding.assert_violated();
+    assert!(finding.to_string().contains("y is panic"), "{finding}");
+}
+
+#[test]
+fn a_list_that_grows_beyond_all_probes_is_still_seen() {
+    // One call in a thousand gives a long list, and only on the right.
+    let finding = audit(|long: &bool, rng| vec![0.0; if *long && bernoulli(rng, 0.001) { 40 } else { 2 }]);
+    finding.claim(1.0, 0.0).pair(false, true).draws(400_000).run().assert_violated();
+}
+
+#[test]
+fn a_generator_of_ones_own_is_seeded_from_the_one_given() {
+    let finding = audit(|x: &f64, rng| {
+        let mut own = Generator::seed_from_u64(rng.next_u64());
+        x + laplace(&mut own, 1.0)
+    });
+    finding.claim(1.0, 0.0).pair(0.0, 1.0).draws(200_000).run().assert_consistent();
+}
+
+#[test]
+fn an_audit_that_is_decided_stops() {
+    let finding = audit(|x: &f64, rng| x + laplace(rng, 0.2)).claim(1.0, 0.0).pair(0.0, 1.0).until(Until::Decided).run();
+    finding.assert_violated();
+    assert!(finding.report().audits[0].reports().next().unwrap().draws < 100_000);
+}
+
+#[test]
+fn a_half_described_audit_says_what_is_missing() {
+    let mechanism = |x: &f64, rng: &mut Generator| x + laplace(rng, 1.0);
+    let message = |run: fn()| *catch_unwind(run).unwrap_err().downcast::<String>().unwrap();
+    assert!(catch_unwind(|| audit(mechanism).pair(0.0, 1.0).run()).is_err());
+    assert!(catch_unwind(|| audit(mechanism).claim(1.0, 0.0).run()).is_err());
+    let negative = message(|| drop(audit(|x: &f64, _: &mut Generator| *x).claim(-1.0, 0.0)));
+    assert_eq!(negative, "ε is -1, must be positive and finite");
+    let sure = message(|| drop(audit(|x: &f64, _: &mut Generator| *x).confidence(1.0)));
+    assert_eq!(sure, "the confidence is 1, must be greater than 0.5 and less than 1");
+}

@@ -1,0 +1,153 @@
+//! Draws that depend on each other are reported, not judged; draws that never vary are judged.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use dp_audit::cell::{Cell, Rows};
+use dp_audit::error::TargetError;
+use dp_audit::exit_code::ExitCode;
+use dp_audit::mechanism::{Side, Target};
+use dp_audit::noise::{Generator, gaussian, laplace};
+use dp_audit::report::RunReport;
+use dp_audit::run::{self, Settings, Until};
+use dp_audit::sample::{PairStream, StreamSeed};
+use dp_audit::spec::{Audit, Claim};
+use dp_audit::verdict::Verdict;
+use rand::SeedableRng;
+
+/// A mechanism that adds noise to 0 or 1 and may go wrong from one call of a batch to the next.
+struct Batchwise(fn(Side, StreamSeed, usize) -> Vec<f64>);
+
+impl Target for Batchwise {
+    fn width(&self) -> usize {
+        1
+    }
+
+    fn draw(&self, side: Side, count: usize, seed: StreamSeed, sink: &mut dyn FnMut(&Rows)) -> Result<(), TargetError> {
+        let mut rows = Rows::new(1);
+        let shift = f64::from(u8::from(side == Side::Right));
+        (self.0)(side, seed, count).into_iter().for_each(|noise| rows.push(&[Cell::number(shift + noise)]));
+        sink(&rows);
+        Ok(())
+    }
+}
+
+fn generator(seed: StreamSeed) -> Generator {
+    Generator::from_seed(seed.bytes())
+}
+
+fn run(target: impl Target + 'static, draws: u64, until: Until) -> RunReport {
+    let claim = Claim { epsilon: 1.0.try_into().unwrap(), delta: 0.0.try_into().unwrap() };
+    let audit = Audit::of_targets("audit", "test", claim, vec![("pair".to_owned(), Box::new(target))]);
+    run::run(&[audit], Settings { draws: Some(draws), seed: 1, confidence: 0.999.try_into().unwrap(), until }, &[])
+}
+
+/// The complaint about a mechanism, which must be there at any budget and however the run ends.
+fn complaint(noise: fn(Side, StreamSeed, usize) -> Vec<f64>) -> String {
+    let mut last = String::new();
+    for (draws, until) in [(40_000, Until::Budget), (1_000_000, Until::Budget), (1_000_000, Until::Decided)] {
+        let report = run(Batchwise(noise), draws, until);
+        assert_eq!(ExitCode::of_run(&report, false), ExitCode::NotRun);
+        let error = report.audits[0].pairs[0].1.as_ref().expect_err("not judged").clone();
+        assert!(matches!(error, TargetError::NotIndependent { .. }), "{error}");
+        last = error.to_string();
+    }
+    last
+}
+
+#[test]
+fn cached_noise_is_reported() {
+    let said = complaint(|_, seed, count| {
+        let mut rng = generator(seed);
+        let fresh: Vec<f64> = (0..count.div_ceil(2)).map(|_| laplace(&mut rng, 1.0)).collect();
+        (0..count).map(|index| fresh[index / 2]).collect()
+    });
+    assert!(said.contains("each output depends on the one before it"), "{said}");
+}
+
+#[test]
+fn a_generator_that_is_seeded_anew_every_hundred_calls_is_reported() {
+    let said = complaint(|_, seed, count| {
+        let mut rng = generator(seed);
+        (0..count)
+            .map(|index| {
+                if index % 100 == 0 {
+                    rng = generator(seed);
+                }
+                laplace(&mut rng, 1.0)
+            })
+            .collect()
+    });
+    assert!(said.contains("outputs in a row come up again"), "{said}");
+}
+
+#[test]
+fn drifting_noise_is_reported() {
+    complaint(|_, seed, count| {
+        let mut rng = generator(seed);
+        let mut level = 0.0;
+        (0..count)
+            .map(|_| {
+                level = 0.5 * level + gaussian(&mut rng, 1.0);
+                level
+            })
+            .collect()
+    });
+}
+
+/// Counts its calls and seeds both sides of a batch alike: on one thread they follow each other.
+struct Shared(AtomicU64);
+
+impl Target for Shared {
+    fn width(&self) -> usize {
+        1
+    }
+
+    fn draw(&self, side: Side, count: usize, seed: StreamSeed, sink: &mut dyn FnMut(&Rows)) -> Result<(), TargetError> {
+        let batch = self.0.fetch_add(1, Ordering::Relaxed) / 2;
+        let stream = PairStream::new(batch, "", "").side(seed.place().phase, 0, Side::Left);
+        Batchwise(|_, seed, count| {
+            let mut rng = generator(seed);
+            (0..count).map(|_| laplace(&mut rng, 1.0)).collect()
+        })
+        .draw(side, count, stream, sink)
+    }
+}
+
+#[test]
+fn one_stream_for_left_and_right_is_reported() {
+    let one_thread = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    let report = one_thread.install(|| run(Shared(AtomicU64::new(0)), 100_000, Until::Budget));
+    let error = report.audits[0].pairs[0].1.as_ref().expect_err("not judged").to_string();
+    assert!(error.contains("left and right depend on each other"), "{error}");
+}
+
+#[test]
+fn one_stream_for_all_batches_is_reported() {
+    let said = complaint(|side, _, count| {
+        let mut rng = Generator::seed_from_u64(side as u64);
+        (0..count).map(|_| laplace(&mut rng, 1.0)).collect()
+    });
+    assert!(said.contains("outputs in a row come up again"), "{said}");
+}
+
+#[test]
+fn a_fixed_seed_in_every_call_is_no_noise_and_violated() {
+    // Outputs that never vary are independent draws of a constant: the two sides can be told apart for certain.
+    let report = run(Batchwise(|_, _, count| vec![laplace(&mut Generator::seed_from_u64(7), 1.0); count]), 1_000_000, Until::Budget);
+    let found = report.audits[0].pairs[0].1.as_ref().expect("judged");
+    assert_eq!(found.verdict, Verdict::Violated);
+    assert!(found.bounds.epsilon_lower > 10.0);
+}
+
+#[test]
+fn independent_draws_are_judged() {
+    let report = run(
+        Batchwise(|_, seed, count| {
+            let mut rng = generator(seed);
+            (0..count).map(|_| laplace(&mut rng, 1.0)).collect()
+        }),
+        1_000_000,
+        Until::Budget,
+    );
+    assert_eq!(report.audits[0].pairs[0].1.as_ref().expect("judged").verdict, Verdict::Consistent);
+}

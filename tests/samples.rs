@@ -1,0 +1,204 @@
+//! Outputs from files: the same bounds as for draws that dp-audit makes itself, and clear words for files that are none.
+
+use std::fmt::Write as _;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use dp_audit::evidence::binomial::upper_tail;
+use dp_audit::noise::{Generator, bernoulli, laplace};
+use dp_audit::recorded::{Header, Recording, RowOrder};
+use dp_audit::report::PairReport;
+use dp_audit::run::{self, Settings, Until};
+use dp_audit::spec::Claim;
+use dp_audit::verdict::Verdict;
+use rand::SeedableRng;
+
+/// A correct harness fails a statistical test of this file with at most this probability.
+const FALSE_ALARM: f64 = 1e-6;
+
+/// So many answers `at + Lap(scale)`, one a line.
+fn answers(rng: &mut Generator, count: usize, at: f64, scale: f64) -> String {
+    (0..count).fold(String::new(), |mut text, _| {
+        let _ = writeln!(text, "{}", at + laplace(rng, scale));
+        text
+    })
+}
+
+/// A folder with `left.csv` and `right.csv`.
+fn folder(left: &str, right: &str) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("left.csv"), left).unwrap();
+    std::fs::write(folder.path().join("right.csv"), right).unwrap();
+    folder
+}
+
+fn claim(epsilon: f64) -> Claim {
+    Claim { epsilon: epsilon.try_into().unwrap(), delta: 0.0.try_into().unwrap() }
+}
+
+/// The audit of the files at 95 %.
+fn report(folder: &Path, epsilon: f64, seed: u64) -> PairReport {
+    let recording = Recording::read(&folder.join("left.csv"), &folder.join("right.csv"), Header::Detect).unwrap();
+    let settings = Settings { draws: Some(recording.draws()), seed, confidence: 0.95.try_into().unwrap(), until: Until::Budget };
+    let audit = recording.into_audit(claim(epsilon), &[], RowOrder::AsDrawn, seed);
+    run::run(&[audit], settings, &[]).audits.remove(0).pairs.remove(0).1.unwrap()
+}
+
+fn dp_audit(folder: &Path, args: &[&str]) -> Output {
+    let files = ["samples", "--left", "left.csv", "--right", "right.csv"];
+    Command::new(env!("CARGO_BIN_EXE_dp-audit")).args(files).args(args).current_dir(folder).output().expect("the program starts")
+}
+
+fn code(output: &Output) -> i32 {
+    output.status.code().expect("the program ends by itself")
+}
+
+fn errors(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// The report but for its last column, the seconds.
+fn row(folder: &Path, csv: &str) -> Vec<String> {
+    let mut reader = csv::Reader::from_path(folder.join(csv)).unwrap();
+    let mut row: Vec<String> = reader.records().next().unwrap().unwrap().iter().map(str::to_owned).collect();
+    row.pop();
+    row
+}
+
+#[test]
+fn bounds_from_files_are_rarely_above_the_truth_and_tight() {
+    // Laplace noise for ε = 1 exactly; as many rows on both sides, or twice as many on the right. At 95 % one bound in twenty may lie above 1.
+    const SEEDS: u64 = 200;
+    for (left, right) in [(4000, 4000), (4000, 8000)] {
+        let bounds: Vec<f64> = (0..SEEDS)
+            .map(|seed| {
+                let mut rng = Generator::seed_from_u64(seed);
+                let folder = folder(&answers(&mut rng, left, 0.0, 1.0), &answers(&mut rng, right, 1.0, 1.0));
+                report(folder.path(), 1.0, seed).bounds.epsilon_lower
+            })
+            .collect();
+        let above = bounds.iter().filter(|bound| **bound > 1.0).count() as u64;
+        let chance = upper_tail(above, SEEDS, 0.05);
+        assert!(chance > FALSE_ALARM, "{left}, {right}: {above} of {SEEDS} bounds above 1; α = {FALSE_ALARM}");
+        let mean = bounds.iter().sum::<f64>() / SEEDS as f64;
+        // What 7,600 draws of dp-audit's own give.
+        assert!(mean > 0.88, "{left}, {right}: mean bound {mean}");
+    }
+}
+
+#[test]
+fn laplace_with_half_the_noise_is_violated_and_with_all_of_it_consistent() {
+    let mut rng = Generator::seed_from_u64(1);
+    for (scale, expected, exit) in [(0.5, "violated", 2), (1.0, "consistent", 0)] {
+        let left = answers(&mut rng, 20_000, 0.0, scale);
+        let folder = folder(&format!("y\n{left}"), &format!("y\n{}", answers(&mut rng, 25_000, 1.0, scale)));
+        let output = dp_audit(folder.path(), &["--claim-epsilon", "1"]);
+        assert_eq!(code(&output), exit, "{}", errors(&output));
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        for part in ["left.csv has 20,000 outputs, right.csv has 25,000", "header (y)", "A fair coin can draw 39,", expected] {
+            assert!(text.contains(part), "no «{part}» in: {text}");
+        }
+        assert_eq!(row(folder.path(), "results/samples.csv")[6], expected);
+    }
+}
+
+#[test]
+fn the_same_seed_gives_the_same_report_on_any_number_of_threads() {
+    let mut rng = Generator::seed_from_u64(2);
+    // More than one batch in each phase.
+    let folder = folder(&answers(&mut rng, 400_000, 0.0, 1.0), &answers(&mut rng, 400_000, 1.0, 1.0));
+    let of = |threads: &str, seed: &str| {
+        let output = dp_audit(folder.path(), &["-q", "--claim-epsilon", "1", "--threads", threads, "--seed", seed]);
+        assert_eq!(code(&output), 0, "{}", errors(&output));
+        row(folder.path(), "results/samples.csv")
+    };
+    let one = of("1", "5");
+    assert_eq!(one, of("2", "5"));
+    assert_eq!(one, of("8", "5"));
+    assert_ne!(one, of("2", "6"));
+}
+
+#[test]
+fn few_rows_are_inconclusive_even_when_the_sides_are_far_apart() {
+    for rows in [1, 2, 10, 100] {
+        let mut rng = Generator::seed_from_u64(3);
+        let folder = folder(&answers(&mut rng, rows, 0.0, 1.0), &answers(&mut rng, 10_000, 1.0, 1.0));
+        let found = report(folder.path(), 1.0, 0);
+        assert_eq!(found.verdict, Verdict::Inconclusive, "{rows} rows");
+        assert!(found.draws >= rows as u64 && found.draws <= 2 * rows as u64);
+        assert_eq!(code(&dp_audit(folder.path(), &["--claim-epsilon", "1"])), 0);
+        assert_eq!(code(&dp_audit(folder.path(), &["--claim-epsilon", "1", "--require-power"])), 3);
+    }
+}
+
+#[test]
+fn symbols_and_absent_cells_are_outputs_too() {
+    // The right side alone fails now and then, or has nothing in its second cell: no ε covers that.
+    let mut rng = Generator::seed_from_u64(4);
+    let mut fill = |often: &str, rare: &str| {
+        (0..20_000).fold(String::new(), |text, _| text + if bernoulli(&mut rng, 0.1) { rare } else { often } + "\n")
+    };
+    for (often, rare) in [("1,ok", "1,failed"), ("1,2", "1,"), ("1,2", "1"), ("inf,0", "NaN,0")] {
+        let folder = folder(&fill(often, often), &fill(often, rare));
+        let found = report(folder.path(), 1.0, 0);
+        assert_eq!(found.verdict, Verdict::Violated, "{often} against {rare}");
+    }
+}
+
+#[test]
+fn bad_files_and_usage_end_with_one_and_say_what_is_wrong() {
+    let cases: &[(&str, &str, &[&str], &[&str])] = &[
+        ("", "1\n", &[], &["left.csv: is empty"]),
+        ("1\n", "y\n", &[], &["right.csv: holds a header and no outputs"]),
+        ("1,2\n", "1\n", &[], &["right.csv: has 1 columns and left.csv has 2"]),
+        ("y\n1\n", "1\n2\n", &[], &["right.csv: the header is none, that of left.csv is y", "--header absent"]),
+        ("1\n\n2\n", "1\n", &[], &["left.csv: line 2: is empty"]),
+        ("1\n", "1\n", &["--left", "nobody.csv"], &["cannot be used multiple times"]),
+        ("1\n", "1\n", &["--claim-delta", "1"], &["less than 1"]),
+        ("1\n", "1\n", &["--attacks", "guessing"], &["unknown variant `guessing`", "naive-bayes"]),
+        ("1\n", "1\n", &["--header", "maybe"], &["detect, present, absent"]),
+        ("1\n", "1\n", &["--csv", "left.csv/x.csv"], &["cannot write"]),
+    ];
+    for (left, right, args, wanted) in cases {
+        let folder = folder(left, right);
+        let output = dp_audit(folder.path(), &[&["--claim-epsilon", "1"], *args].concat());
+        assert_eq!(code(&output), 1, "{wanted:?}: {}", errors(&output));
+        for part in *wanted {
+            assert!(errors(&output).contains(part), "no «{part}» in: {}", errors(&output));
+        }
+        assert!(!folder.path().join("results").exists(), "{wanted:?}: nothing is written");
+    }
+    let missing = tempfile::tempdir().unwrap();
+    let output = dp_audit(missing.path(), &["--claim-epsilon", "1"]);
+    assert_eq!(code(&output), 1);
+    assert!(errors(&output).contains("left.csv: cannot be read") && errors(&output).contains("right.csv: cannot be read"));
+}
+
+#[test]
+fn rows_that_depend_on_each_other_are_not_judged() {
+    let mut rng = Generator::seed_from_u64(6);
+    let noise: Vec<f64> = (0..5000).map(|_| laplace(&mut rng, 1.0)).collect();
+    let column = |values: &[f64]| values.iter().fold(String::new(), |text, value| text + &format!("{value}\n"));
+    let shifted: Vec<f64> = noise.iter().map(|z| z + 1.0).collect();
+    let fresh = answers(&mut rng, 5000, 1.0, 1.0);
+    let twice: Vec<f64> = noise.iter().flat_map(|z| [*z, *z]).collect();
+    let again = noise.repeat(2);
+    let mut sorted = noise.clone();
+    sorted.sort_unstable_by(f64::total_cmp);
+    for (left, right, wanted) in [
+        (column(&noise), column(&shifted), "left and right depend on each other"),
+        (column(&twice), fresh.clone(), "on left each output depends on the one before it"),
+        (column(&again), fresh.clone(), "come up again 5000 draws later"),
+        (column(&sorted), fresh.clone(), "on left each output depends on the one before it"),
+    ] {
+        let folder = folder(&left, &right);
+        let output = dp_audit(folder.path(), &["--claim-epsilon", "1"]);
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert_eq!(code(&output), 5, "{wanted}: {text}");
+        assert!(text.contains(wanted) && text.contains("--unordered"), "no «{wanted}» in: {text}");
+        assert_eq!(row(folder.path(), "results/samples.csv")[6], "error");
+    }
+    // Sorted afterwards, independent draws are still independent.
+    let folder = folder(&column(&sorted), &fresh);
+    assert_eq!(code(&dp_audit(folder.path(), &["--claim-epsilon", "1", "--unordered"])), 0);
+}
