@@ -4,12 +4,17 @@ use std::process;
 use std::time::Instant;
 
 use clap::Parser;
-use dp_audit::cli::{Cli, Command, ListArgs, RunArgs, ShowArgs};
+use dp_audit::baseline::Comparison;
+use dp_audit::cli::{Cli, Command, ExplainArgs, ListArgs, ReplayArgs, RunArgs, ShowArgs};
 use dp_audit::error::Error;
 use dp_audit::exit_code::ExitCode;
-use dp_audit::report::csv::CsvFile;
+use dp_audit::report::file::ReportFile;
+use dp_audit::report::github::GitHub;
+use dp_audit::report::json::JsonReport;
 use dp_audit::report::terminal::{self, Progress};
-use dp_audit::{run, spec};
+use dp_audit::report::witnesses::Witnesses;
+use dp_audit::report::{Listener, explain};
+use dp_audit::{replay, run, spec};
 
 fn main() -> process::ExitCode {
     let cli = match Cli::try_parse() {
@@ -24,6 +29,8 @@ fn main() -> process::ExitCode {
         Command::Run(args) => run_audits(args),
         Command::List(args) => list(args),
         Command::Show(args) => show(args),
+        Command::Explain(args) => explain(args),
+        Command::Replay(args) => replay_witness(args),
     });
     let code = match outcome {
         Ok(Ok(code)) => code,
@@ -39,16 +46,65 @@ fn main() -> process::ExitCode {
 fn run_audits(args: &RunArgs) -> Result<ExitCode, Error> {
     let started = Instant::now();
     let audits = spec::select(spec::load(&args.paths)?, args.filter.as_deref())?;
-    let csv = CsvFile::open(&args.csv)?;
+    let gate = args.gate.gate();
+    let baseline = args.gate.baseline.as_deref().map(JsonReport::read).transpose()?;
+    let files = args.files()?;
+    let witnesses = Witnesses::open(&args.reports.witnesses)?;
     run::use_threads(args.threads)?;
     let progress = Progress::new(audits.len(), args.quiet);
-    let report = run::run(&audits, args.settings(), &[&progress, &csv]);
+    let listeners: Vec<&dyn Listener> = [&progress as &dyn Listener, &witnesses].into_iter().chain(files.iter().map(|file| file as _)).collect();
+    let report = run::run(&audits, args.settings(), &listeners);
+    let comparison = baseline.map(|before| Comparison::new(&before, &JsonReport::new(&report)));
     if !args.quiet {
         println!("{}", terminal::closing(&report, started.elapsed().as_secs_f64()));
-        println!("Report: {}", args.csv.display());
+        if let Some(comparison) = &comparison {
+            println!("{}", comparison.text());
+        }
+        files.iter().for_each(|file| println!("Report: {}", file.path().display()));
     }
-    csv.close()?;
-    Ok(ExitCode::of_run(&report, args.require_power))
+    let github = GitHub::from_environment();
+    if let Some(github) = &github {
+        print!("{}", github.annotations(&report, &gate, comparison.as_ref()));
+    }
+    files.into_iter().try_for_each(ReportFile::close)?;
+    let written = witnesses.close()?;
+    if written > 0 && !args.quiet {
+        println!("Witnesses: {written} in {}; check one with `dp-audit replay FILE`", args.reports.witnesses.display());
+    }
+    github.map_or(Ok(()), |github| github.summarise(&report))?;
+    Ok(gate.exit_code(&report, comparison.is_some_and(|comparison| !comparison.worse.is_empty())))
+}
+
+fn explain(args: &ExplainArgs) -> Result<ExitCode, Error> {
+    let audit = spec::one(spec::load(&args.which.paths)?, &args.which.audit)?;
+    let report = args.json.as_deref().map(JsonReport::read).transpose()?;
+    print!("{}", explain::explain(&audit, report.as_ref()));
+    Ok(ExitCode::AsExpected)
+}
+
+fn replay_witness(args: &ReplayArgs) -> Result<ExitCode, Error> {
+    let witness = replay::read(&args.witness)?;
+    let stale = |reason| Error::Witness { path: args.witness.clone(), reason };
+    let paths = if args.paths.is_empty() { vec![witness.file.clone()] } else { args.paths.clone() };
+    let audit = spec::one(spec::load(&paths)?, &witness.audit)?;
+    let pair = replay::pair(&witness, &audit).map_err(stale)?;
+    witness.check(&audit, pair).map_err(stale)?;
+    run::use_threads(args.threads)?;
+    let settings = replay::Settings {
+        draws: args.draws.unwrap_or(witness.draws),
+        seed: args.seed.unwrap_or(witness.seed),
+        confidence: args.confidence,
+    };
+    match replay::replay(&witness, pair, settings, &|_| ()) {
+        Ok(found) => {
+            println!("{}", terminal::replayed(&witness, settings, &found));
+            Ok(if found.confirmed { ExitCode::AsExpected } else { ExitCode::Surprise })
+        }
+        Err(error) => {
+            eprintln!("{} / {}: could not be run: {error}", witness.audit, witness.pair);
+            Ok(ExitCode::NotRun)
+        }
+    }
 }
 
 fn list(args: &ListArgs) -> Result<ExitCode, Error> {
