@@ -7,6 +7,7 @@ use crate::attack::{Distribution, Learned};
 use crate::evidence::fixed::Limits;
 use crate::evidence::wealth::Ledger;
 use crate::evidence::{Bounds, Certified, Level};
+use crate::sample::Tally;
 use crate::spec::Claim;
 
 /// Points of a privacy profile.
@@ -32,7 +33,7 @@ pub struct ProfilePoint {
     pub epsilon: f64,
     /// … δ is at least this, at the run's confidence and for all ε at once. Absent where a run stopped early: the anytime evidence is about one claim.
     pub delta_lower: Option<f64>,
-    /// … and about this, estimated from the exploration draws; nothing is certified about it.
+    /// … and about this, estimated from exploration and from the rules' counts; nothing is certified about it.
     pub delta_estimate: Option<f64>,
 }
 
@@ -85,9 +86,19 @@ impl Sketch<'_> {
         let point = |index: u32| {
             let epsilon = round_down(end * f64::from(index) / f64::from(POINTS), 4);
             let lower = limits.iter().map(|limits| round_down(limits.delta_lower(epsilon), 4)).reduce(f64::max);
-            let estimate = self.learned.map(|learned| round_down(learned.seen.delta_estimate(epsilon), 4));
+            // What exploration saw in all bins, or what the rules made of it: both estimate from below.
+            let explored = self.learned.map(|learned| learned.seen.delta_estimate(epsilon));
+            let estimate = explored.into_iter().chain(self.certified.iter().map(|part| plain_delta(part, epsilon))).reduce(f64::max);
+            let estimate = estimate.map(|delta| round_down(delta, 4));
             ProfilePoint { epsilon, delta_lower: lower, delta_estimate: estimate }
         };
         (0..=POINTS).map(point).collect()
     }
+}
+
+/// `(2/r)·(c − e^ε·w)` with the plain frequencies of a rule's correct and wrong guesses.
+fn plain_delta(part: &Certified, epsilon: f64) -> f64 {
+    let Tally { correct, wrong, .. } = part.tally;
+    let advantage = (correct as f64 - epsilon.exp() * wrong as f64) / part.tally.draws().max(1) as f64;
+    (advantage * 2.0 / f64::from(part.regions.max(1))).clamp(0.0, 1.0)
 }

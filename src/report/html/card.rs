@@ -20,15 +20,15 @@ pub fn chip(verdict: Option<Verdict>) -> (&'static str, &'static str) {
     }
 }
 
-/// The audit as a collapsible card.
-pub fn card(run: &RunReport, audit: &AuditReport) -> String {
+/// The audit as a card, open or closed.
+pub fn card(run: &RunReport, audit: &AuditReport, open: bool) -> String {
     let (class, label) = chip(audit.verdict());
     let agreement = audit.agreement();
     let surprise = if agreement == Agreement::Differs { " surprise" } else { "" };
-    let mut text = format!("<details class=\"card {class}{surprise}\"{}><summary>", if surprise.is_empty() { "" } else { " open" });
+    let mut text = format!("<details class=\"card {class}{surprise}\"{}><summary>", if open { " open" } else { "" });
     let _ = write!(text, "<span class=chip>{label}</span><span class=name>{}", escape(&audit.audit));
     if agreement == Agreement::Differs {
-        let _ = write!(text, " <em>not expected</em>");
+        let _ = write!(text, " <em>expected {}</em>", audit.expect);
     }
     let _ = write!(text, "<small>{}</small></span>", escape(&why(audit)));
     if let Some(found) = audit.telling() {
@@ -41,7 +41,9 @@ pub fn card(run: &RunReport, audit: &AuditReport) -> String {
             text.push_str(&pair_body(run, audit, pair, outcome, true));
         }
     }
-    text.push_str(&facts(audit));
+    if telling.is_none() {
+        text.push_str(&facts(audit));
+    }
     let others = audit.pairs.iter().filter(|(pair, _)| telling != Some(pair));
     for (pair, outcome) in others {
         let (class, label) = chip(outcome.as_ref().ok().map(|found| found.verdict));
@@ -121,7 +123,7 @@ fn pair_body(run: &RunReport, audit: &AuditReport, pair: &str, outcome: &Result<
     let tally = found.tally;
     let counts =
         format!("{} right, {} wrong, {} without a guess", plot::grouped(tally.correct), plot::grouped(tally.wrong), plot::grouped(tally.abstained));
-    text.push_str("<dl>");
+    text.push_str("<div class=facts><dl>");
     let mut entry = |key: &str, value: &str| {
         let _ = write!(text, "<dt>{key}<dd>{}", escape(value));
     };
@@ -138,6 +140,10 @@ fn pair_body(run: &RunReport, audit: &AuditReport, pair: &str, outcome: &Result<
         entry("exact δ", &Brief(truth).to_string());
     }
     text.push_str("</dl>");
+    if pictures {
+        text.push_str(&facts(audit));
+    }
+    text.push_str("</div>");
     text
 }
 
@@ -161,7 +167,7 @@ fn figures(found: &PairReport, claim: Claim) -> String {
         let _ = write!(
             text,
             "<figure><figcaption><b>How the evidence grew</b>: the wealth of a gambler who bets against the claim. Above the <i class=kc>line</i> the claim is refuted.</figcaption>{}</figure>",
-            plot::wealth(&found.picture)
+            plot::wealth(&found.picture, found.verdict)
         );
     }
     text.push_str("</div>");

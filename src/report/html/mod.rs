@@ -14,6 +14,9 @@ use svg::escape;
 
 const STYLE: &str = include_str!("style.css");
 
+/// So many surprises are open from the start.
+const OPEN: usize = 3;
+
 /// The format of `--html`.
 pub struct Html;
 
@@ -35,7 +38,10 @@ fn page(report: &RunReport) -> String {
             continue;
         }
         let _ = write!(text, "<section><h2>{title} <span>{}</span></h2><p class=hint>{hint}</p>\n", audits.len());
-        audits.iter().for_each(|audit| text.push_str(&card::card(report, audit)));
+        for (index, audit) in audits.iter().enumerate() {
+            let open = index < OPEN && audit.agreement() == Agreement::Differs;
+            text.push_str(&card::card(report, audit, open));
+        }
         text.push_str("</section>\n");
     }
     text.push_str(&footer(report));

@@ -7,12 +7,13 @@ use crate::report::PairReport;
 use crate::report::percent;
 use crate::report::picture::{Picture, ProfilePoint};
 use crate::spec::Claim;
+use crate::verdict::Verdict;
 
 const WIDTH: f64 = 340.0;
 const HEIGHT: f64 = 190.0;
 /// Left, right and top margins, and the room for the axis below.
 const LEFT: f64 = 36.0;
-const RIGHT: f64 = WIDTH - 8.0;
+const RIGHT: f64 = WIDTH - 14.0;
 const TOP: f64 = 8.0;
 const BOTTOM: f64 = HEIGHT - 32.0;
 /// The height of a bar's row.
@@ -60,7 +61,7 @@ fn bars(drawing: &mut Drawing, bars: &[Bar], top: f64) {
     for (index, bar) in bars.iter().enumerate() {
         let y = top + index as f64 * ROW + 2.0;
         if let Some(class) = shade(bar.answer) {
-            drawing.rect(class, 0.0, y - 1.0, RIGHT + 8.0, ROW - 1.0);
+            drawing.rect(class, 0.0, y - 1.0, WIDTH, ROW - 1.0);
         }
         let mut name: String = bar.name.chars().take(NAME).collect();
         if bar.name.chars().count() > NAME {
@@ -74,10 +75,12 @@ fn bars(drawing: &mut Drawing, bars: &[Bar], top: f64) {
     }
 }
 
-/// A share in per cent with two digits.
+/// A share in per cent.
 fn short(share: f64) -> String {
     let percent = 100.0 * share;
-    if percent == 0.0 || percent >= 9.95 { format!("{percent:.0}") } else { format!("{}", Brief(format!("{percent:.1e}").parse().unwrap_or(percent))) }
+    // Two digits, more where they would hide the difference from all.
+    let digits = if percent > 90.0 { 3 } else { 1 };
+    Brief(format!("{percent:.digits$e}").parse().unwrap_or(percent)).to_string()
 }
 
 fn shade(answer: Answer) -> Option<&'static str> {
@@ -142,7 +145,7 @@ fn curve(
 }
 
 /// The wealth of the gambler against the claim, up to a little beyond what refutes it.
-pub fn wealth(picture: &Picture) -> String {
+pub fn wealth(picture: &Picture, verdict: Verdict) -> String {
     let mut drawing = Drawing::new(WIDTH, HEIGHT);
     let decade = |draws: u64| (draws.max(1) as f64).log10();
     let (first, last) = (picture.wealth.first(), picture.wealth.last());
@@ -155,13 +158,17 @@ pub fn wealth(picture: &Picture) -> String {
     drawing.line("claim", (LEFT, y.at(threshold)), (RIGHT, y.at(threshold)));
     drawing.text("e", LEFT - 3.0, y.at(threshold) + 4.0, &format!("×{}", magnitude(threshold)));
     let mut path = vec![(LEFT, y.at(0.0))];
-    path.extend(picture.wealth.iter().map(|point| (x.at(decade(point.draws)), y.at(point.log_wealth))));
+    // Beyond the upper border there is nothing more to see.
+    let above = picture.wealth.iter().position(|point| point.log_wealth >= 1.5 * threshold).map_or(usize::MAX, |index| index + 1);
+    path.extend(picture.wealth.iter().take(above).map(|point| (x.at(decade(point.draws)), y.at(point.log_wealth))));
     drawing.path("wealth", &path);
     if let Some(refuted) = picture.wealth.iter().find(|point| point.log_wealth >= threshold) {
         let place = x.at(decade(refuted.draws));
         drawing.dot("bd", place, y.at(refuted.log_wealth));
-        let (class, place) = if place > WIDTH / 2.0 { ("e w", place - 7.0) } else { ("b w", place + 7.0) };
-        drawing.text(class, place, TOP + 14.0, &format!("refuted after {} draws", grouped(refuted.draws)));
+        let (class, place, height) = if place > WIDTH / 2.0 { ("e w", place - 7.0, TOP + 14.0) } else { ("b w", place + 7.0, y.at(threshold) + 16.0) };
+        drawing.text(class, place, height, &format!("refuted after {} draws", grouped(refuted.draws)));
+    } else if verdict == Verdict::Violated {
+        drawing.text("b w", LEFT + 6.0, TOP + 14.0, "refuted by the count at the end");
     }
     drawing.line("ax", (LEFT, BOTTOM), (RIGHT, BOTTOM));
     for tick in x.ticks(5.0).into_iter().filter(|tick| tick.fract() == 0.0) {
