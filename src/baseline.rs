@@ -39,22 +39,24 @@ impl Comparison {
         found
     }
 
-    /// Worse is a graver verdict, or an ε bound that rose beyond chance: above the upper limit of what the earlier rule showed. Each limit holds at its run's
-    /// confidence, so a rise of that size is a leakier mechanism or a better attack, not luck.
-    fn compare(&mut self, name: &str, before: &JsonPair, now: &JsonPair) {
+    /// Worse is a claim that is refuted now and was not before, a mechanism that cannot be run any more, or an ε bound that rose beyond chance: by more than
+    /// the audit's resolution above the upper limit of what the earlier rules showed. That is a leakier mechanism or a better attack, not luck in the counts.
+    fn compare(&mut self, name: &str, (_, before): (f64, &JsonPair), (resolution, now): (f64, &JsonPair)) {
         let claim = |pair: &JsonPair| (pair.row.claim_epsilon, pair.row.claim_delta);
         if claim(before) != claim(now) {
             self.notes.push(format!("{name}: the claim is another one, not compared"));
             return;
         }
         let (then, verdict) = (before.row.verdict.as_str(), now.row.verdict.as_str());
-        match gravity(verdict).cmp(&gravity(then)) {
-            std::cmp::Ordering::Greater => self.worse.push(format!("{name}: was {then}, is {verdict}")),
-            std::cmp::Ordering::Less => self.better.push(format!("{name}: was {then}, is {verdict}")),
-            std::cmp::Ordering::Equal => {}
+        let change = format!("{name}: was {then}, is {verdict}");
+        match (then, verdict) {
+            (then, verdict) if then == verdict => {}
+            (_, "violated" | "error") => self.worse.push(change),
+            ("violated" | "error", _) => self.better.push(change),
+            _ => self.notes.push(change),
         }
         if let (Some(upper), Some(lower)) = (before.rule_epsilon_upper, now.row.epsilon_lower)
-            && lower > upper.0
+            && lower > upper.0 + resolution
         {
             self.worse.push(format!("{name}: ε is at least {}; before, the attack showed at most {}", Brief(lower), Brief(upper.0)));
         }
@@ -64,7 +66,8 @@ impl Comparison {
     #[must_use]
     pub fn text(&self) -> String {
         let mut text = String::new();
-        for (title, lines) in [("WORSE than the baseline", &self.worse), ("Better than the baseline", &self.better), ("Note", &self.notes)] {
+        for (title, lines) in [("WORSE than the baseline", &self.worse), ("Better than the baseline", &self.better), ("Note", &self.notes)]
+        {
             for line in lines {
                 let _ = writeln!(text, "{title}: {line}.");
             }
@@ -76,17 +79,8 @@ impl Comparison {
     }
 }
 
-fn pairs(report: &JsonReport) -> BTreeMap<String, &JsonPair> {
-    let pairs = report.audits.iter().flat_map(|audit| &audit.pairs);
-    pairs.map(|pair| (format!("{} / {}", pair.row.audit, pair.row.pair), pair)).collect()
-}
-
-/// To know less is worse than to find nothing, a refutation is worse than either, and not to run at all is worst.
-fn gravity(verdict: &str) -> u8 {
-    match verdict {
-        "consistent" => 0,
-        "inconclusive" => 1,
-        "violated" => 2,
-        _ => 3,
-    }
+/// The pairs by name, with the resolution of their audits.
+fn pairs(report: &JsonReport) -> BTreeMap<String, (f64, &JsonPair)> {
+    let pairs = report.audits.iter().flat_map(|audit| audit.pairs.iter().map(|pair| (audit.resolution, pair)));
+    pairs.map(|(resolution, pair)| (format!("{} / {}", pair.row.audit, pair.row.pair), (resolution, pair))).collect()
 }

@@ -57,7 +57,8 @@ mod tests {
 
     #[test]
     fn every_number_comes_back_to_the_last_bit() {
-        let numbers = [0.0, -0.0, 1.0, 0.1, 1.0_f64.next_up(), -3.0_f64.next_down(), 1e300, 5e-324, f64::INFINITY, f64::NEG_INFINITY, 20.0 / 3.0];
+        let numbers =
+            [0.0, -0.0, 1.0, 0.1, 1.0_f64.next_up(), -3.0_f64.next_down(), 1e300, 5e-324, f64::INFINITY, f64::NEG_INFINITY, 20.0 / 3.0];
         for number in numbers {
             let text = serde_json::to_string(&Exact(number)).unwrap();
             let back: Exact = serde_json::from_str(&text).unwrap();

@@ -52,7 +52,8 @@ fn run_audits(args: &RunArgs) -> Result<ExitCode, Error> {
     let witnesses = Witnesses::open(&args.reports.witnesses)?;
     run::use_threads(args.threads)?;
     let progress = Progress::new(audits.len(), args.quiet);
-    let listeners: Vec<&dyn Listener> = [&progress as &dyn Listener, &witnesses].into_iter().chain(files.iter().map(|file| file as _)).collect();
+    let listeners: Vec<&dyn Listener> =
+        [&progress as &dyn Listener, &witnesses].into_iter().chain(files.iter().map(|file| file as _)).collect();
     let report = run::run(&audits, args.settings(), &listeners);
     let comparison = baseline.map(|before| Comparison::new(&before, &JsonReport::new(&report)));
     if !args.quiet {

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::attack::{Explorer, GuessRule, Learned};
 use crate::error::{Error, TargetError};
-use crate::evidence::fixed::{Limits, shown_epsilon};
+use crate::evidence::fixed::{Limits, Shown, shown_epsilon};
 use crate::evidence::wealth::{Bet, Ledger};
 use crate::evidence::{Bounds, Certified, Level};
 use crate::report::picture::Sketch;
@@ -201,7 +201,11 @@ impl Game<'_> {
         // The first of equals.
         let best = certified.iter().zip(&learned).reduce(|best, next| if reached(next.0) > reached(best.0) { next } else { best });
         let (tally, regions) = best.map_or((Tally::default(), 0), |(part, _)| (part.tally, part.regions));
-        let share = best.map_or(0.0, |(part, _)| part.share);
+        let shows = |part: &Certified| shown_epsilon(part.tally, part.regions, claim.delta.get(), self.level.fixed(part.share));
+        let shown = Shown {
+            estimate: best.map_or(0.0, |(part, _)| shows(part).estimate),
+            upper: certified.iter().map(|part| shows(part).upper).reduce(f64::max).unwrap_or(f64::INFINITY),
+        };
         let learned = best.map(|(_, learned)| learned);
         let verdict = Verdict::new(&bounds, claim, self.audit.resolution);
         let witness = match learned {
@@ -221,7 +225,7 @@ impl Game<'_> {
             truth: self.pair.truth,
             verdict,
             bounds,
-            shown: shown_epsilon(tally, regions, claim.delta.get(), level.fixed(share)),
+            shown,
             draws: self.draws,
             tally,
             regions,

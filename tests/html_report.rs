@@ -68,7 +68,19 @@ right = ["<i>", "<i>"]
 "#;
     std::fs::write(folder.path().join("sneaky.toml"), sneaky).unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_dp-audit"));
-    command.current_dir(folder.path()).args(["run", "sneaky.toml", "-q", "--draws", "5000", "--html", "s.html", "--junit", "s.xml", "--markdown", "s.md"]);
+    command.current_dir(folder.path()).args([
+        "run",
+        "sneaky.toml",
+        "-q",
+        "--draws",
+        "5000",
+        "--html",
+        "s.html",
+        "--junit",
+        "s.xml",
+        "--markdown",
+        "s.md",
+    ]);
     assert!(command.status().unwrap().success());
     let page = std::fs::read_to_string(folder.path().join("s.html")).unwrap();
     assert!(page.contains("&lt;script&gt;alert(1)") && !page.contains("<script") && !page.contains("<b onclick") && !page.contains("[<i>"));
@@ -93,7 +105,8 @@ fn a_browser_shows_it_without_errors_requests_or_overflow() {
         let frame = format!("<!doctype html><iframe style=\"border:0;width:{width}px;height:900px\" srcdoc=\"{content}\"></iframe>");
         std::fs::write(&probed, frame).unwrap();
         let (dom, log) = browse(&chromium, folder.path(), &probed, "1300,1000", &["--dump-dom"]);
-        let probe = dom.split("data-probe=\"").nth(1).and_then(|rest| rest.split('"').next()).unwrap_or_else(|| panic!("no probe in {dom:.300}"));
+        let probe =
+            dom.split("data-probe=\"").nth(1).and_then(|rest| rest.split('"').next()).unwrap_or_else(|| panic!("no probe in {dom:.300}"));
         let measured: Vec<u32> = probe.split(' ').map(|number| number.parse().unwrap()).collect();
         let [inner, scroll, resources, svgs] = measured[..] else { panic!("{probe}") };
         assert_eq!(inner, width, "the page has the width it is tested at");
@@ -113,6 +126,12 @@ fn a_browser_shows_it_without_errors_requests_or_overflow() {
     };
     let (blank, light, dark) = (shot(&blank, false), shot(&page, false), shot(&page, true));
     // A blank page compresses to next to nothing.
-    assert!(light.len() > 5 * blank.len() && dark.len() > 5 * blank.len(), "{} and {} bytes, blank {}", light.len(), dark.len(), blank.len());
+    assert!(
+        light.len() > 5 * blank.len() && dark.len() > 5 * blank.len(),
+        "{} and {} bytes, blank {}",
+        light.len(),
+        dark.len(),
+        blank.len()
+    );
     assert_ne!(light, dark, "dark is another picture");
 }

@@ -129,8 +129,13 @@ impl Seen {
     fn line(&self, all: &Counts, total: &Totals) -> Option<Line> {
         let (from, to) = self.range(all)?;
         let width = (to - from) / CELLS as f64;
-        let mut line =
-            Line { from: brief(from), to: brief(to), left: vec![0.0; CELLS], right: vec![0.0; CELLS], answers: vec![Answer::Abstain; CELLS] };
+        let mut line = Line {
+            from: brief(from),
+            to: brief(to),
+            left: vec![0.0; CELLS],
+            right: vec![0.0; CELLS],
+            answers: vec![Answer::Abstain; CELLS],
+        };
         let edges = self.bins.edges();
         for bin in 1..edges.len() {
             let (begin, end) = (edges[bin - 1], edges[bin]);
@@ -285,7 +290,8 @@ mod tests {
     #[test]
     fn nearly_all_numbers_lie_in_the_cells() {
         let mut rng = Generator::seed_from_u64(6);
-        let mut side = |at: f64| rows(20_000, |index| if index % 4 == 0 { Cell::symbol("⊥") } else { Cell::number(at + laplace(&mut rng, 1.0)) });
+        let mut side =
+            |at: f64| rows(20_000, |index| if index % 4 == 0 { Cell::symbol("⊥") } else { Cell::number(at + laplace(&mut rng, 1.0)) });
         let drawn = seen(&side(0.0), &side(1.0)).distribution();
         let line = drawn.line.expect("numbers");
         for shares in [&line.left, &line.right] {

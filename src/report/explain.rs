@@ -57,7 +57,8 @@ fn neighbours(relation: &Relation) -> String {
 }
 
 fn pairs(audit: &Audit) -> String {
-    let mut text = "Each pair is two neighbouring datasets, D (left) and D' (right). A coin decides which of them the mechanism runs on.".to_owned();
+    let mut text =
+        "Each pair is two neighbouring datasets, D (left) and D' (right). A coin decides which of them the mechanism runs on.".to_owned();
     for pair in &audit.pairs {
         let _ = write!(text, "\n{}\n  D  = {}\n  D' = {}", pair.name, pair.left, pair.right);
         if let Some(epsilon) = pair.truth.epsilon {
@@ -78,7 +79,9 @@ fn attacker(audit: &Audit) -> String {
         let looks: Vec<&str> = audit.attacks.iter().copied().map(looks_at).collect();
         format!("An output has {width} components. The attacker tries: {}.", looks.join("; "))
     };
-    format!("{seen}\nFrom an eighth of the draws it learns which values speak for D and which for D'. That rule is then frozen and judged on all other draws.")
+    format!(
+        "{seen}\nFrom an eighth of the draws it learns which values speak for D and which for D'. That rule is then frozen and judged on all other draws."
+    )
 }
 
 fn looks_at(attack: Attack) -> &'static str {
@@ -120,7 +123,13 @@ fn pair_found(pair: &JsonPair, confidence: &str) -> String {
         return format!("{}: {}", row.pair, row.rule);
     };
     let mut text = format!("{}: {}. The attacker {sentence}.\n", row.pair, row.verdict);
-    let _ = write!(text, "  The rule: {}.\n  Hence ε ≥ {} at the claimed δ and δ ≥ {} at the claimed ε, with confidence {confidence}", row.rule, Brief(epsilon), Brief(delta));
+    let _ = write!(
+        text,
+        "  The rule: {}.\n  Hence ε ≥ {} at the claimed δ and δ ≥ {} at the claimed ε, with confidence {confidence}",
+        row.rule,
+        Brief(epsilon),
+        Brief(delta)
+    );
     match row.detectable_epsilon {
         Some(detectable) if row.verdict != "violated" && detectable.0.is_finite() => {
             let _ = write!(text, "; a leak of ε = {} would have been caught", Brief(detectable.0));

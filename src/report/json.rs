@@ -87,6 +87,8 @@ pub struct JsonAudit {
     pub source: Option<String>,
     /// What is claimed.
     pub claim: Claim,
+    /// The smallest excess of ε over the claim that counts.
+    pub resolution: f64,
     /// The verdict on the mechanism; null when nothing could be run.
     pub verdict: Option<Verdict>,
     /// Whether it was expected; null when the audit cannot tell.
@@ -113,7 +115,7 @@ pub struct JsonPair {
     pub sentence: Option<String>,
     /// The ε that the reported rule shows, without uncertainty; an estimate, not a bound.
     pub rule_epsilon_estimate: Option<Exact>,
-    /// The upper limit of what that rule shows; the mechanism may leak more to another.
+    /// The upper limit of what the frozen rules show; the mechanism may leak more to others.
     pub rule_epsilon_upper: Option<Exact>,
     /// The curves of the pictures.
     pub picture: Option<Picture>,
@@ -175,6 +177,7 @@ impl JsonAudit {
             relation: audit.relation.clone(),
             source: audit.source.clone(),
             claim: audit.claim,
+            resolution: audit.resolution,
             verdict: audit.verdict(),
             as_expected: match audit.agreement() {
                 Agreement::Agrees => Some(true),

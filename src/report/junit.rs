@@ -1,4 +1,4 @@
-//! JUnit XML, which CI servers show as tests: a suite for each audit, a case for each pair.
+//! `JUnit` XML, which CI servers show as tests: a suite for each audit, a case for each pair.
 
 use std::io;
 use std::time::Duration;
@@ -59,7 +59,17 @@ impl JUnit {
         }
         // The columns of the CSV, for tools that show properties.
         if let Ok(serde_json::Value::Object(columns)) = serde_json::to_value(&row) {
-            for key in ["verdict", "expected", "claim_epsilon", "claim_delta", "epsilon_lower", "delta_lower", "detectable_epsilon", "draws", "rule"] {
+            for key in [
+                "verdict",
+                "expected",
+                "claim_epsilon",
+                "claim_delta",
+                "epsilon_lower",
+                "delta_lower",
+                "detectable_epsilon",
+                "draws",
+                "rule",
+            ] {
                 let value = columns.get(key).map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned));
                 case.add_property((key, value.unwrap_or_default().as_str()));
             }

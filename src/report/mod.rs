@@ -65,6 +65,8 @@ pub struct AuditReport {
     pub relation: String,
     /// What was claimed.
     pub claim: Claim,
+    /// The smallest excess over the claim that counts.
+    pub resolution: f64,
     /// What was expected of the pairs that do not say so themselves.
     pub expect: Expectation,
     /// The pairs, by name: a report, or why the mechanism could not be run.
@@ -88,7 +90,7 @@ pub struct PairReport {
     pub verdict: Verdict,
     /// The bounds behind it.
     pub bounds: Bounds,
-    /// What the reported rule shows by itself: an estimate and an upper limit.
+    /// The ε that the reported rule shows, without uncertainty, and the most that any of the frozen rules can be showing.
     pub shown: Shown,
     /// All draws, exploration included.
     pub draws: u64,
@@ -202,6 +204,7 @@ impl AuditReport {
             source: audit.source.clone(),
             relation: audit.relation.to_string(),
             claim: audit.claim,
+            resolution: audit.resolution,
             expect: audit.expect,
             pairs: audit.pairs.iter().map(|pair| pair.name.clone()).zip(outcomes).collect(),
         }

@@ -241,7 +241,10 @@ pub fn replayed(witness: &Witness, settings: replay::Settings, found: &Replayed)
     let conclusion = if found.confirmed {
         format!("the claim {} is refuted again", witness.claim)
     } else {
-        format!("these draws do not refute the claim {}; more may (--draws), or the witness was the rare error its confidence allows", witness.claim)
+        format!(
+            "these draws do not refute the claim {}; more may (--draws), or the witness was the rare error its confidence allows",
+            witness.claim
+        )
     };
     format!(
         "{verdict}: {} / {}: {conclusion}.\n{} fresh draws (seed {}), judged by the frozen rule: ε ≥ {epsilon} at the claimed δ, δ ≥ {delta} at the claimed ε, with confidence {}.",

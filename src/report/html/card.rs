@@ -47,7 +47,11 @@ pub fn card(run: &RunReport, audit: &AuditReport, open: bool) -> String {
     let others = audit.pairs.iter().filter(|(pair, _)| telling != Some(pair));
     for (pair, outcome) in others {
         let (class, label) = chip(outcome.as_ref().ok().map(|found| found.verdict));
-        let _ = write!(text, "<details class=\"pair {class}\"><summary><span class=chip>{label}</span><span class=name>{}</span>", escape(pair));
+        let _ = write!(
+            text,
+            "<details class=\"pair {class}\"><summary><span class=chip>{label}</span><span class=name>{}</span>",
+            escape(pair)
+        );
         if let Ok(found) = outcome {
             text.push_str(&bar(found, audit.claim));
         }
@@ -102,7 +106,9 @@ fn words(run: &RunReport, found: &PairReport, claim: Claim) -> String {
             "<b>Not refuted, but too weak to tell.</b> The measured bound is ε ≥ {epsilon}; only a leak of ε = {detectable} or more would have been caught. More draws say more."
         ),
         Verdict::Inconclusive => {
-            format!("<b>Not refuted, but too weak to tell.</b> The measured bound is ε ≥ {epsilon}; too few guesses to catch any leak. More draws say more.")
+            format!(
+                "<b>Not refuted, but too weak to tell.</b> The measured bound is ε ≥ {epsilon}; too few guesses to catch any leak. More draws say more."
+            )
         }
     }
 }
@@ -110,7 +116,13 @@ fn words(run: &RunReport, found: &PairReport, claim: Claim) -> String {
 fn pair_body(run: &RunReport, audit: &AuditReport, pair: &str, outcome: &Result<PairReport, TargetError>, pictures: bool) -> String {
     let found = match outcome {
         Ok(found) => found,
-        Err(error) => return format!("<p><b>Pair “{}” could not be run:</b> {}. Its claim was not judged.</p>", escape(pair), escape(&error.to_string())),
+        Err(error) => {
+            return format!(
+                "<p><b>Pair “{}” could not be run:</b> {}. Its claim was not judged.</p>",
+                escape(pair),
+                escape(&error.to_string())
+            );
+        }
     };
     let mut text = format!("<p>{}</p>", words(run, found, audit.claim));
     if found.exceeds_truth() {
@@ -121,8 +133,12 @@ fn pair_body(run: &RunReport, audit: &AuditReport, pair: &str, outcome: &Result<
     }
     let rule = found.rule.as_ref().map_or_else(|| "none: too few draws to learn one".to_owned(), ToString::to_string);
     let tally = found.tally;
-    let counts =
-        format!("{} right, {} wrong, {} without a guess", plot::grouped(tally.correct), plot::grouped(tally.wrong), plot::grouped(tally.abstained));
+    let counts = format!(
+        "{} right, {} wrong, {} without a guess",
+        plot::grouped(tally.correct),
+        plot::grouped(tally.wrong),
+        plot::grouped(tally.abstained)
+    );
     text.push_str("<div class=facts><dl>");
     let mut entry = |key: &str, value: &str| {
         let _ = write!(text, "<dt>{key}<dd>{}", escape(value));
@@ -157,7 +173,8 @@ fn figures(found: &PairReport, claim: Claim) -> String {
             plot::distribution(drawn)
         );
     }
-    let certified = if found.picture.profile.iter().any(|point| point.delta_lower.is_some()) { "certified" } else { "certified at the claim" };
+    let certified =
+        if found.picture.profile.iter().any(|point| point.delta_lower.is_some()) { "certified" } else { "certified at the claim" };
     let _ = write!(
         text,
         "<figure><figcaption><b>How much leaks</b>: δ at each ε, <i class=kb>{certified}</i> and <i class=ke>estimated</i>, against what the <i class=kc>claim</i> allows (grey).</figcaption>{}</figure>",

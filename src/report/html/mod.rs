@@ -37,7 +37,7 @@ fn page(report: &RunReport) -> String {
         if audits.is_empty() {
             continue;
         }
-        let _ = write!(text, "<section><h2>{title} <span>{}</span></h2><p class=hint>{hint}</p>\n", audits.len());
+        let _ = writeln!(text, "<section><h2>{title} <span>{}</span></h2><p class=hint>{hint}</p>", audits.len());
         for (index, audit) in audits.iter().enumerate() {
             let open = index < OPEN && audit.agreement() == Agreement::Differs;
             text.push_str(&card::card(report, audit, open));
@@ -59,7 +59,11 @@ fn groups(report: &RunReport) -> [(&'static str, &'static str, Vec<&AuditReport>
         ("Could not be run", "A pair of these was not judged.", of(&|a| a == Agreement::NotRun, &|_| true)),
         ("Refuted, as expected", "The measured bound exceeds the claim.", of(&settled, &|v| v == Some(Verdict::Violated))),
         ("Inconclusive", "Not refuted, but too few draws to tell.", of(&settled, &|v| v == Some(Verdict::Inconclusive))),
-        ("Not refuted", "A noticeably larger leak, visible to this attack, would have been caught.", of(&settled, &|v| v == Some(Verdict::Consistent))),
+        (
+            "Not refuted",
+            "A noticeably larger leak, visible to this attack, would have been caught.",
+            of(&settled, &|v| v == Some(Verdict::Consistent)),
+        ),
     ]
 }
 
