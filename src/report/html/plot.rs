@@ -166,7 +166,7 @@ pub fn wealth(picture: &Picture, verdict: Verdict) -> String {
         let place = x.at(decade(refuted.draws));
         drawing.dot("bd", place, y.at(refuted.log_wealth));
         let (class, place, height) =
-            if place > WIDTH / 2.0 { ("e w", place - 7.0, TOP + 14.0) } else { ("b w", place + 7.0, y.at(threshold) + 16.0) };
+            if place > 150.0 { ("e w", place - 7.0, TOP + 14.0) } else { ("b w", place + 7.0, y.at(threshold) + 16.0) };
         drawing.text(class, place, height, &format!("refuted after {} draws", grouped(refuted.draws)));
     } else if verdict == Verdict::Violated {
         drawing.text("b w", LEFT + 6.0, TOP + 14.0, "refuted by the count at the end");
