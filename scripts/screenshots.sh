@@ -35,7 +35,7 @@ terminal = re.sub(r"\x1b\[(\d+)m", lambda code: f"<span class={colours.get(code[
     "<!doctype html><meta charset=utf-8><style>body{margin:0;background:#11161b;color:#e4e8ec}"
     f"pre{{margin:14px 18px;width:{columns}ch;font:12px/17px 'DejaVu Sans Mono',monospace;white-space:pre-wrap}}"
     ".b{font-weight:700}.r{color:#f07f2e}.g{color:#35c79c}.y{color:#e3cf57}</style>"
-    f"<pre><span class=g>$</span> dp-audit run\n{terminal}</pre>"
+    f"<pre><span class=g>$</span> dp-audit run --draws 4e6 AUDIT…\n{terminal}</pre>"
 )
 print(f"{round(columns * 7.225) + 36} {height * 17 + 30}")
 PYTHON
