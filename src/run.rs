@@ -204,7 +204,8 @@ impl Game<'_> {
         let shows = |part: &Certified| shown_epsilon(part.tally, part.regions, claim.delta.get(), self.level.fixed(part.share));
         let shown = Shown {
             estimate: best.map_or(0.0, |(part, _)| shows(part).estimate),
-            upper: certified.iter().map(|part| shows(part).upper).reduce(f64::max).unwrap_or(f64::INFINITY),
+            // A rule without a share of α has no limit, and is another one's double.
+            upper: certified.iter().filter(|part| part.share > 0.0).map(|part| shows(part).upper).reduce(f64::max).unwrap_or(f64::INFINITY),
         };
         let learned = best.map(|(_, learned)| learned);
         let verdict = Verdict::new(&bounds, claim, self.audit.resolution);

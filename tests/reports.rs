@@ -141,6 +141,9 @@ fn five_reports_of_one_run_agree() {
         let cells = format!("| {name} | {} |", numbers.join(" | "));
         assert!(markdown.contains(&cells), "no «{cells}» in {markdown}");
     }
+    let die = pairs.iter().find(|pair| pair["audit"] == "randomized response by a die").unwrap();
+    let (lower, estimate, upper) = (&die["epsilon_lower"], &die["rule_epsilon_estimate"], &die["rule_epsilon_upper"]);
+    assert!(lower.as_f64() < estimate.as_f64() && estimate.as_f64() < upper.as_f64(), "{lower} < {estimate} < {upper}");
     assert!(verdicts.len() == 3, "the example has all three verdicts: {verdicts:?}");
     // HTML: a card for each audit, with its verdict and its largest bound rounded to four digits.
     let cards: Vec<&str> = html.split("<details class=\"card ").skip(1).collect();

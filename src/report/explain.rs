@@ -74,7 +74,8 @@ fn pairs(audit: &Audit) -> String {
 fn attacker(audit: &Audit) -> String {
     let width = audit.pairs.first().map_or(1, |pair| pair.target.width());
     let seen = if width == 1 {
-        "An output is a single number or symbol, and the attacker looks at that.".to_owned()
+        let bits = if audit.attacks.contains(&Attack::FloatBits) { ", and at how many bits it uses" } else { "" };
+        format!("An output is a single number or symbol, and the attacker looks at that{bits}.")
     } else {
         let looks: Vec<&str> = audit.attacks.iter().copied().map(looks_at).collect();
         format!("An output has {width} components. The attacker tries: {}.", looks.join("; "))
@@ -93,6 +94,7 @@ fn looks_at(attack: Attack) -> &'static str {
         Attack::Differences => "the same for successive differences",
         Attack::Patterns => "which symbols stand where, with the numbers beside them",
         Attack::Pairs => "two components at a time",
+        Attack::FloatBits => "how many bits the numbers use",
     }
 }
 
