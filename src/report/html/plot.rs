@@ -97,7 +97,10 @@ pub fn profile(found: &PairReport, claim: Claim) -> String {
     let mut drawing = Drawing::new(WIDTH, HEIGHT);
     let (epsilon, delta) = (claim.epsilon.get(), claim.delta.get());
     let end = points.last().map_or(1.5 * epsilon, |point| point.epsilon);
-    let least = [delta, found.bounds.delta_lower].into_iter().filter(|value| *value > 0.0).fold(1e-2, f64::min);
+    // Low enough to show both at the claim, and most of the certified curve beyond it.
+    let middle = f64::midpoint(epsilon, found.bounds.epsilon_lower);
+    let beyond = points.iter().find(|point| point.epsilon >= middle).and_then(|point| point.delta_lower).unwrap_or_default();
+    let least = [delta, found.bounds.delta_lower, beyond].into_iter().filter(|value| *value > 0.0).fold(1e-2, f64::min);
     let floor = (least.log10() - 0.5).floor().max(-9.0);
     let (x, y) = (Scale::new(0.0, end, LEFT, RIGHT), Scale::new(floor, 0.0, BOTTOM, TOP));
     let at = |epsilon: f64, delta: f64| (x.at(epsilon), y.at(delta.log10()));
@@ -165,8 +168,12 @@ pub fn wealth(picture: &Picture, verdict: Verdict) -> String {
     if let Some(refuted) = picture.wealth.iter().find(|point| point.log_wealth >= threshold) {
         let place = x.at(decade(refuted.draws));
         drawing.dot("bd", place, y.at(refuted.log_wealth));
-        let (class, place, height) =
-            if place > 150.0 { ("e w", place - 7.0, TOP + 14.0) } else { ("b w", place + 7.0, y.at(threshold) + 16.0) };
+        // Beside the dot, where there is room for the words.
+        let (class, place, height) = if place > WIDTH / 2.0 {
+            ("e w", (place - 7.0).max(185.0), TOP + 14.0)
+        } else {
+            ("b w", (place + 7.0).min(WIDTH - 170.0), y.at(threshold) + 16.0)
+        };
         drawing.text(class, place, height, &format!("refuted after {} draws", grouped(refuted.draws)));
     } else if verdict == Verdict::Violated {
         drawing.text("b w", LEFT + 6.0, TOP + 14.0, "refuted by the count at the end");
