@@ -75,20 +75,19 @@ impl Shuffled {
     fn find(&self, phase: Phase, first: u64, count: u64) -> Result<std::ops::Range<usize>, TargetError> {
         let end = first + count;
         let rows = self.rows.len() as u64;
-        let taken = match phase {
+        let used_up = TargetError::UsedUp { side: self.name, rows: self.rows.len() };
+        let (taken, range) = match phase {
             Phase::Explore => {
                 self.explored.fetch_max(end, Ordering::Relaxed);
-                end
+                (end, first..end)
             }
-            Phase::Certify => end + self.explored.load(Ordering::Relaxed),
+            Phase::Certify => (end + self.explored.load(Ordering::Relaxed), rows.saturating_sub(end)..rows.saturating_sub(first)),
+            // A file has no fresh draws to replay.
+            Phase::Replay => return Err(used_up),
         };
         if taken > rows {
-            return Err(TargetError::UsedUp { side: self.name, rows: self.rows.len() });
+            return Err(used_up);
         }
-        let range = match phase {
-            Phase::Explore => first..end,
-            Phase::Certify => rows - end..rows - first,
-        };
         #[allow(clippy::cast_possible_truncation)] // not beyond the number of rows
         Ok(range.start as usize..range.end as usize)
     }
