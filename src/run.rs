@@ -75,9 +75,10 @@ fn run_pair(audit: &Audit, pair: &Pair, level: Level, settings: Settings, listen
     let started = Instant::now();
     let mut game = Game { audit, pair, level, settings, listeners, ledger: Ledger::default(), draws: 0 };
     let schedule = Schedule::new(budget(audit, settings));
-    let explored = game.explore(&schedule.rounds)?;
-    let certified = game.certify(explored, &schedule.looks)?;
-    Ok(game.report(certified, started.elapsed().as_secs_f64()))
+    let certified = game.explore(&schedule.rounds).and_then(|explored| game.certify(explored, &schedule.looks));
+    let report = certified.map(|certified| game.report(certified, started.elapsed().as_secs_f64()));
+    pair.target.close();
+    report
 }
 
 /// One pair being audited.
@@ -123,7 +124,7 @@ impl Game<'_> {
         let drawn = |draws| listeners.iter().for_each(|listener| listener.drawn(draws));
         let target = self.pair.target.as_ref();
         let mut sampler = Sampler::new(target, self.stream(), Phase::Explore, &drawn);
-        let mut explorer = Explorer::new(target.width(), &self.audit.attacks, self.audit.claim, rounds.iter().sum());
+        let mut explorer = Explorer::new(target.open()?, &self.audit.attacks, self.audit.claim, rounds.iter().sum());
         let mut played = Played::default();
         let mut learned_at = 0;
         for (index, &round) in rounds.iter().enumerate() {
@@ -195,6 +196,7 @@ impl Game<'_> {
             tally: best.as_ref().map_or_else(Tally::default, |(part, _)| part.tally),
             regions: best.as_ref().map_or(0, |(part, _)| part.regions),
             rule: best.map(|(_, rule)| rule),
+            reproducible: self.pair.target.reproducible(),
             seconds,
         }
     }

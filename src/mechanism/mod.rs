@@ -6,6 +6,8 @@ mod k_anonymity;
 mod median;
 mod mode;
 mod noisy_max;
+mod panics;
+pub mod process;
 mod query;
 mod randomized_response;
 mod rappor;

@@ -1,7 +1,7 @@
 //! All mechanisms that audit files can name.
 
 use super::{
-    InProcess, Mechanism, Target, additive, histogram, k_anonymity, median, mode, noisy_max, randomized_response, rappor, ratio,
+    InProcess, Mechanism, Target, additive, histogram, k_anonymity, median, mode, noisy_max, process, randomized_response, rappor, ratio,
     regression, smooth_median, sparse_vector, subsample, test_release, truncated_geometric,
 };
 use crate::spec::{self, Dataset};
@@ -80,7 +80,7 @@ pub fn find(name: &str) -> Option<&'static Entry> {
 /// What to say of a name that is not registered.
 #[must_use]
 pub fn unknown(name: &str) -> String {
-    let mut names: Vec<&str> = ENTRIES.iter().map(|entry| entry.name).collect();
+    let mut names: Vec<&str> = ENTRIES.iter().map(|entry| entry.name).chain([process::NAME]).collect();
     names.sort_unstable();
     format!("mechanism is \"{name}\", which is not known; known are {}", names.join(", "))
 }

@@ -37,6 +37,7 @@ struct Row<'a> {
     abstained: Option<u64>,
     rule: String,
     seed: u64,
+    reproducible: Option<bool>,
     seconds: Option<String>,
 }
 
@@ -70,9 +71,10 @@ impl<'a> Row<'a> {
             abstained: report.map(|report| report.tally.abstained),
             rule: match outcome {
                 Ok(report) => report.rule.as_ref().map_or_else(|| "none: too few draws to learn one".to_owned(), ToString::to_string),
-                Err(error) => format!("not run: {error}"),
+                Err(error) => format!("not run: {}", error.to_string().replace('\n', " | ")),
             },
             seed: run.settings.seed,
+            reproducible: report.map(|report| report.reproducible),
             seconds: report.map(|report| format!("{:.3}", report.seconds)),
         }
     }

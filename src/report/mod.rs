@@ -73,6 +73,8 @@ pub struct PairReport {
     pub regions: u8,
     /// The rule; absent when the budget was too small to learn one.
     pub rule: Option<GuessRule>,
+    /// Whether the same seed gives this report again: a program may ignore the seeds it is given.
+    pub reproducible: bool,
     /// How long it took.
     pub seconds: f64,
 }

@@ -1,5 +1,7 @@
 //! Random streams that depend on what is drawn, never on who draws it.
 
+use std::fmt;
+
 use crate::cell::Mix;
 use crate::mechanism::Side;
 
@@ -43,10 +45,25 @@ impl PairStream {
 }
 
 /// The seed of one stream: 128 bits, so that no two streams of any run coincide by chance.
+///
+/// Written as 32 hexadecimal digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StreamSeed(u64, u64);
 
+impl fmt::Display for StreamSeed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:016x}{:016x}", self.0, self.1)
+    }
+}
+
 impl StreamSeed {
+    /// The seed of one part of the stream's draws.
+    #[must_use]
+    pub fn part(self, index: u64) -> Self {
+        let half = |key| Mix::new().word(key).word(index).end();
+        Self(half(self.0), half(self.1))
+    }
+
     /// As a generator wants it.
     #[must_use]
     pub fn bytes(self) -> [u8; 16] {
@@ -75,6 +92,7 @@ mod tests {
                             assert!(seen.insert(stream.side(phase, batch, Side::Left).bytes()));
                             assert!(seen.insert(stream.side(phase, batch, Side::Right).bytes()));
                             assert!(seen.insert(stream.coin(phase, batch).bytes()));
+                            assert!((0..3).all(|part| seen.insert(stream.side(phase, batch, Side::Left).part(part).bytes())));
                         }
                     }
                 }
