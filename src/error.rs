@@ -101,6 +101,11 @@ pub enum Problem {
         /// How many came.
         got: usize,
     },
+    /// It answered two requests with the same draws.
+    #[error(
+        "gave the same draws for two different seeds; seed its generator with the seed of each request, or once per process from the system"
+    )]
+    Repeats,
     /// It said that it cannot go on.
     #[error("gave up: {message}")]
     Refused {

@@ -191,6 +191,29 @@ fn a_program_that_ignores_seeds_is_marked_as_not_reproducible() {
 }
 
 #[test]
+fn copies_of_draws_are_refused_and_constants_are_not() {
+    let run = |text: &str| {
+        let folder = script(text);
+        let output = dp_audit(folder.path(), &["run", "-q", "--draws", "20000"]);
+        (code(&output), value(&rows(folder.path(), "results/audit.csv"), 1, "rule"))
+    };
+    let (code, rule) = run(&documented("sh").replace("srand(seed)", "srand(1)"));
+    assert_eq!(code, 5, "{rule}");
+    assert!(rule.contains("gave the same draws for two different seeds"), "{rule}");
+    let (code, rule) = run(&format!("{PROLOGUE}greet; while next; do zeros $n; done\n"));
+    assert_eq!(code, 0, "a mechanism may always say 0: {rule}");
+}
+
+#[test]
+fn the_committed_opt_in_audits_are_valid() {
+    for suite in ["examples", "libraries"] {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("audits").join(suite);
+        assert!(folder.join("OPT-IN").exists());
+        assert!(!spec::load(&[folder]).unwrap_or_else(|error| panic!("{error}")).is_empty());
+    }
+}
+
+#[test]
 fn programs_are_neither_started_to_be_listed_nor_shown() {
     let folder = script("touch started\n");
     for args in [&["list"][..], &["show", "count"]] {

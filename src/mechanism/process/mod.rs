@@ -5,6 +5,7 @@
 
 mod child;
 mod protocol;
+mod repeats;
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,6 +14,7 @@ use std::time::Duration;
 
 use child::Child;
 use protocol::{Greeting, Request};
+use repeats::Repeats;
 
 use super::{Side, Target};
 use crate::cell::Rows;
@@ -85,6 +87,7 @@ pub struct ChildProcess {
     width: OnceLock<usize>,
     /// Whether all children so far said that they honour seeds.
     seeded: AtomicBool,
+    repeats: Repeats,
 }
 
 impl ChildProcess {
@@ -94,7 +97,14 @@ impl ChildProcess {
     /// When a parameter cannot be sent.
     pub fn prepare(command: CommandLine, params: &toml::Table, left: &Dataset, right: &Dataset) -> Result<Self, String> {
         let greeting = Greeting::new(params, left, right)?;
-        Ok(Self { command, greeting, idle: Mutex::default(), width: OnceLock::new(), seeded: AtomicBool::new(true) })
+        Ok(Self {
+            command,
+            greeting,
+            idle: Mutex::default(),
+            width: OnceLock::new(),
+            seeded: AtomicBool::new(true),
+            repeats: Repeats::default(),
+        })
     }
 
     /// A child that waits for requests: an idle one, or a new one.
@@ -132,7 +142,11 @@ impl Target for ChildProcess {
         // The division into requests depends on nothing but count and width, so the same seed asks the same questions.
         for part in 0..count.div_ceil(most) {
             let request = Request { side, count: most.min(count - part * most), seed: seed.part(part as u64) };
-            sink(&child.ask(&request, width)?);
+            let rows = child.ask(&request, width)?;
+            if self.repeats.found(side, request.seed, &rows) {
+                return Err(child.fail(Problem::Repeats));
+            }
+            sink(&rows);
         }
         self.keep(child);
         Ok(())
