@@ -29,6 +29,8 @@ pub const SUMMARY: &str = "a program in any language, run as command = [\"progra
 
 /// A child that is silent for so long is taken for hung, unless the audit file says otherwise.
 const PATIENCE: Duration = Duration::from_secs(60);
+/// A longer time limit, in seconds, is as good as none: 30 years.
+const MOST_PATIENCE: f64 = 1e9;
 /// Outputs of one request: many enough that asking costs little, few enough that a slow mechanism answers in time.
 const MOST_OUTPUTS: usize = 16_384;
 /// Cells of one request, so that wide outputs do not fill the memory.
@@ -54,7 +56,7 @@ impl CommandLine {
         }
         let file = std::path::absolute(file).map_err(|error| format!("command: the folder to run it in is not known: {error}"))?;
         let folder = file.parent().map(Path::to_owned).unwrap_or_default();
-        let timeout = timeout.map_or(Ok(PATIENCE), Duration::try_from_secs_f64).map_err(|error| format!("timeout: {error}"))?;
+        let timeout = timeout.map_or(PATIENCE, |seconds| Duration::from_secs_f64(seconds.clamp(0.0, MOST_PATIENCE)));
         Ok(Self { words, folder, timeout, setup })
     }
 
