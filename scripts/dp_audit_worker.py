@@ -117,8 +117,12 @@ def run(draws, fits, width, seeded):
     except BrokenPipeError:
         sys.exit(1)
     except Exception as error:
-        traceback.print_exc()
-        answers.write(message({"error": f"{type(error).__name__}: {error}"}))
+        if isinstance(error, Refusal):
+            reason = str(error)
+        else:
+            reason = f"{type(error).__name__}: {error}"
+            traceback.print_exc()
+        answers.write(message({"error": reason}))
         answers.flush()
         sys.exit(1)
 
