@@ -17,8 +17,11 @@ use crate::exact::Exact;
 const QUIET_NAN: u64 = 0x7ff8_0000_0000_0000;
 const PAYLOAD: u64 = 0x0007_ffff_ffff_ffff;
 
-/// Names of the symbols seen so far, for people; computation never reads it.
+/// Names of the first symbols seen, for people; computation never reads it.
 static NAMES: LazyLock<RwLock<HashMap<u64, String>>> = LazyLock::new(RwLock::default);
+
+/// So many names are kept: a program may put out a new text with every draw.
+const MOST_NAMES: usize = 1 << 16;
 
 /// One number or one symbol of an output.
 #[derive(Clone, Copy, Debug)]
@@ -64,7 +67,7 @@ impl Cell {
     }
 
     fn named_symbol(payload: u64, name: impl FnOnce() -> String) -> Self {
-        let known = NAMES.read().is_ok_and(|names| names.contains_key(&payload));
+        let known = NAMES.read().is_ok_and(|names| names.len() >= MOST_NAMES || names.contains_key(&payload));
         if !known {
             // The name of a row is made of its cells' names: it must be ready before the lock is taken.
             let name = name();

@@ -45,8 +45,12 @@ pub fn pair<'a>(witness: &Witness, audit: &'a Audit) -> Result<&'a Pair, String>
 /// When the mechanism could not be run.
 pub fn replay(witness: &Witness, pair: &Pair, settings: Settings, drawn: &(dyn Fn(u64) + Sync)) -> Result<Replayed, TargetError> {
     let stream = PairStream::new(settings.seed, &witness.audit, &witness.pair);
-    let mut sampler = Sampler::new(pair.target.as_ref(), stream, Phase::Replay, drawn);
-    let tally = sampler.judge(settings.draws, std::slice::from_ref(&witness.rule))?.0.into_iter().sum::<Tally>();
+    let judged = Sampler::open(pair.target.as_ref(), stream, Phase::Replay, drawn).and_then(|mut sampler| {
+        let tallies = sampler.judge(settings.draws, std::slice::from_ref(&witness.rule))?;
+        sampler.check_independence().map(|()| tallies)
+    });
+    pair.target.close();
+    let tally = judged?.0.into_iter().sum::<Tally>();
     let limits = Limits::new(tally, witness.rule.regions(), 1.0 - settings.confidence.get());
     let (epsilon, delta) = (witness.claim.epsilon.get(), witness.claim.delta.get());
     let (epsilon_lower, delta_lower) = (limits.epsilon_lower(delta), limits.delta_lower(epsilon));

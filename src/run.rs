@@ -83,9 +83,10 @@ fn run_pair(audit: &Audit, pair: &Pair, level: Level, settings: Settings, listen
     let started = Instant::now();
     let mut game = Game { audit, pair, level, settings, listeners, ledger: Ledger::default(), looked_at: Vec::new(), draws: 0 };
     let schedule = Schedule::new(budget(audit, settings));
-    let explored = game.explore(&schedule.rounds)?;
-    let certified = game.certify(explored, &schedule.looks)?;
-    Ok(game.report(certified, started))
+    let certified = game.explore(&schedule.rounds).and_then(|explored| game.certify(explored, &schedule.looks));
+    let report = certified.map(|certified| game.report(certified, started));
+    pair.target.close();
+    report
 }
 
 /// One pair being audited.
@@ -131,9 +132,8 @@ impl Game<'_> {
     fn explore(&mut self, rounds: &[u64]) -> Result<Played, TargetError> {
         let listeners = self.listeners;
         let drawn = |draws| listeners.iter().for_each(|listener| listener.drawn(draws));
-        let target = self.pair.target.as_ref();
-        let mut sampler = Sampler::new(target, self.stream(), Phase::Explore, &drawn);
-        let mut explorer = Explorer::new(target.width(), &self.audit.attacks, self.audit.claim, rounds.iter().sum());
+        let mut sampler = Sampler::open(self.pair.target.as_ref(), self.stream(), Phase::Explore, &drawn)?;
+        let mut explorer = Explorer::new(sampler.width(), &self.audit.attacks, self.audit.claim, rounds.iter().sum());
         let mut played = Played::default();
         let mut learned_at = 0;
         for (index, &round) in rounds.iter().enumerate() {
@@ -165,7 +165,7 @@ impl Game<'_> {
     fn certify(&mut self, explored: Played, looks: &[u64]) -> Result<Certification, TargetError> {
         let listeners = self.listeners;
         let drawn = |draws| listeners.iter().for_each(|listener| listener.drawn(draws));
-        let mut sampler = Sampler::new(self.pair.target.as_ref(), self.stream(), Phase::Certify, &drawn);
+        let mut sampler = Sampler::open(self.pair.target.as_ref(), self.stream(), Phase::Certify, &drawn)?;
         let rules = explored.rules();
         let mut learned = explored.learned;
         let mut played = Played::default();
@@ -235,6 +235,7 @@ impl Game<'_> {
             rule: learned.map(|learned| learned.rule.clone()),
             picture,
             witness,
+            reproducible: self.pair.target.reproducible(),
             seconds: started.elapsed().as_secs_f64(),
         }
     }

@@ -1,52 +1,10 @@
 //! The program as its users meet it: exit codes, messages, files.
 
-use std::path::Path;
-use std::process::{Command, Output};
+mod common;
 
-fn dp_audit(folder: &Path, args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_dp-audit")).args(args).current_dir(folder).output().expect("the program starts")
-}
+use std::process::Command;
 
-fn code(output: &Output) -> i32 {
-    output.status.code().expect("the program ends by itself")
-}
-
-fn errors(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
-}
-
-const GOOD: &str = r#"
-name = "good"
-mechanism = "laplace"
-params = { query = "count", epsilon = 1.0 }
-claim = { epsilon = 1.0 }
-relation = "add-remove"
-expect = "consistent"
-
-[[pair]]
-name = "one more"
-left = ["x"]
-right = ["x", "x"]
-"#;
-
-/// A folder with `audits/NAME.toml` for each text.
-fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    std::fs::create_dir(folder.path().join("audits")).unwrap();
-    for (name, text) in files {
-        std::fs::write(folder.path().join("audits").join(format!("{name}.toml")), text).unwrap();
-    }
-    folder
-}
-
-/// All rows of the CSV report but its last column, the seconds.
-fn rows(folder: &Path, csv: &str) -> Vec<Vec<String>> {
-    let mut reader = csv::Reader::from_path(folder.join(csv)).unwrap();
-    let mut rows: Vec<Vec<String>> = vec![reader.headers().unwrap().iter().map(str::to_owned).collect()];
-    rows.extend(reader.records().map(|row| row.unwrap().iter().map(str::to_owned).collect::<Vec<_>>()));
-    rows.iter_mut().for_each(|row| assert!(row.pop().is_some()));
-    rows
-}
+use common::program::{GOOD, code, dp_audit, errors, folder, rows};
 
 #[test]
 fn a_good_audit_ends_with_zero_and_a_complete_row() {
@@ -55,7 +13,7 @@ fn a_good_audit_ends_with_zero_and_a_complete_row() {
     assert_eq!(code(&output), 0, "{}", errors(&output));
     let rows = rows(folder.path(), "results/audit.csv");
     let expected = "audit,mechanism,relation,pair,claim_epsilon,claim_delta,verdict,expected,as_expected,epsilon_lower,delta_lower,delta_excess,\
-                    detectable_epsilon,truth_epsilon,confidence,draws,correct,wrong,abstained,rule,seed";
+                    detectable_epsilon,truth_epsilon,confidence,draws,correct,wrong,abstained,rule,seed,reproducible";
     assert_eq!(rows[0].join(","), expected);
     let value = |column: &str| rows[1][rows[0].iter().position(|name| name == column).unwrap()].clone();
     assert_eq!(value("verdict"), "consistent");
@@ -130,6 +88,16 @@ fn bad_audit_files_are_explained() {
         ("expect = \"consistent\"", "attacks = []", &["attacks is empty"]),
         ("expect = \"consistent\"", "attacks = [\"guessing\"]", &["attacks[0]", "unknown variant `guessing`", "naive-bayes"]),
         ("expect = \"consistent\"", "truth = { epsilon = -2 }", &["truth.epsilon is -2"]),
+        ("mechanism = \"laplace\"", "mechanism = \"command\"", &["mechanism is \"command\", which needs one", "my_mechanism.py"]),
+        ("mechanism = \"laplace\"", "mechanism = \"command\"\ncommand = []", &["command is empty"]),
+        ("mechanism = \"laplace\"", "mechanism = \"command\"\ncommand = \"sh x\"", &["command", "string", "sequence"]),
+        ("mechanism = \"laplace\"", "mechanism = \"command\"\ncommand = [\"sh\"]\ntimeout = 0", &["timeout is 0, must be positive"]),
+        ("mechanism = \"laplace\"", "mechanism = \"laplace\"\ntimeout = 5", &["timeout: is for mechanism = \"command\" only"]),
+        (
+            "mechanism = \"laplace\"\nparams = {",
+            "mechanism = \"command\"\ncommand = [\"sh\"]\nparams = { x = [nan],",
+            &["params.x is nan", "string"],
+        ),
         ("mechanism = \"laplace\"", "mechanism = \"laplac\"", &["mechanism is \"laplac\"", "not known", "laplace"]),
         ("epsilon = 1.0 }\nclaim", "epsilon = 0 }\nclaim", &["params.epsilon is 0, must be positive"]),
         ("epsilon = 1.0 }\nclaim", "epsilon = 1.0, noise = 2 }\nclaim", &["params", "unknown field `noise`", "scale_factor"]),
@@ -256,6 +224,23 @@ fn wrong_usage_ends_with_one_and_help_with_zero() {
     for args in [&["--help"][..], &["run", "--help"], &["--version"]] {
         assert_eq!(code(&dp_audit(folder.path(), args)), 0);
     }
+}
+
+#[test]
+fn a_folder_marked_opt_in_runs_only_when_it_is_named() {
+    let folder = folder(&[("good", GOOD)]);
+    let suite = folder.path().join("audits/suite");
+    std::fs::create_dir(&suite).unwrap();
+    std::fs::write(suite.join("more.toml"), GOOD.replace("\"good\"", "\"more\"")).unwrap();
+    let names = |args: &[&str]| {
+        assert_eq!(code(&dp_audit(folder.path(), &[&["run", "-q", "--draws", "1000"], args].concat())), 0);
+        rows(folder.path(), "results/audit.csv")[1..].iter().map(|row| row[0].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(names(&[]), ["good", "more"]);
+    std::fs::write(suite.join("OPT-IN"), "").unwrap();
+    assert_eq!(names(&[]), ["good"]);
+    assert_eq!(names(&["audits/suite"]), ["more"]);
+    assert_eq!(names(&["audits", "audits/suite/more.toml"]), ["good", "more"]);
 }
 
 #[test]

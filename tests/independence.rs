@@ -19,8 +19,8 @@ use rand::SeedableRng;
 struct Batchwise(fn(Side, StreamSeed, usize) -> Vec<f64>);
 
 impl Target for Batchwise {
-    fn width(&self) -> usize {
-        1
+    fn open(&self) -> Result<usize, TargetError> {
+        Ok(1)
     }
 
     fn draw(&self, side: Side, count: usize, seed: StreamSeed, sink: &mut dyn FnMut(&Rows)) -> Result<(), TargetError> {
@@ -99,8 +99,8 @@ fn drifting_noise_is_reported() {
 struct Shared(AtomicU64);
 
 impl Target for Shared {
-    fn width(&self) -> usize {
-        1
+    fn open(&self) -> Result<usize, TargetError> {
+        Ok(1)
     }
 
     fn draw(&self, side: Side, count: usize, seed: StreamSeed, sink: &mut dyn FnMut(&Rows)) -> Result<(), TargetError> {

@@ -1,17 +1,15 @@
 //! A closure as a target.
 
-use std::cell::Cell as Flag;
 use std::marker::PhantomData;
-use std::panic::{self, AssertUnwindSafe};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Once};
 
 use rand::SeedableRng;
 
 use super::Output;
 use crate::cell::{Cell, Mix, Rows};
 use crate::error::TargetError;
-use crate::mechanism::{Side, Target};
+use crate::mechanism::{Side, Target, caught};
 use crate::noise::Generator;
 use crate::sample::StreamSeed;
 
@@ -27,7 +25,9 @@ pub struct Closure<D, O, F> {
     left: D,
     right: D,
     width: usize,
-    /// The first panic is shown as any other, those after it are silent: there may be millions.
+    /// What the closure says if it does nothing but panic.
+    always_panics: Option<String>,
+    /// The first panic is shown, those after it are silent: there may be millions.
     panicked: AtomicBool,
     output: PhantomData<fn() -> O>,
 }
@@ -35,30 +35,33 @@ pub struct Closure<D, O, F> {
 impl<D, O: Output, F: Fn(&D, &mut Generator) -> O> Closure<D, O, F> {
     /// The closure on two datasets. A few calls, which count for nothing else, tell how wide its outputs are.
     pub fn new(mechanism: Arc<F>, left: D, right: D, seed: u64) -> Self {
-        silence_panics();
-        let mut closure = Self { mechanism, left, right, width: 1, panicked: AtomicBool::new(false), output: PhantomData };
+        let (panicked, output) = (AtomicBool::new(false), PhantomData);
+        let mut closure = Self { mechanism, left, right, width: 1, always_panics: None, panicked, output };
         let mut rng = Generator::seed_from_u64(Mix::new().text("width").word(seed).end());
         let mut row = Vec::new();
+        let (mut panics, mut last) = (0, String::new());
         for data in [&closure.left, &closure.right] {
             for _ in 0..PROBES {
-                closure.call(data, &mut rng, &mut row);
+                if let Err(message) = closure.call(data, &mut rng, &mut row) {
+                    (panics, last) = (panics + 1, message);
+                }
                 closure.width = closure.width.max(row.len());
             }
         }
+        closure.always_panics = (panics == 2 * PROBES).then_some(last);
         closure
     }
 
     /// One call: its output, or the symbol `panic`.
-    fn call(&self, data: &D, rng: &mut Generator, row: &mut Vec<Cell>) {
+    fn call(&self, data: &D, rng: &mut Generator, row: &mut Vec<Cell>) -> Result<(), String> {
         row.clear();
-        SILENT.set(self.panicked.load(Ordering::Relaxed));
-        let outcome = panic::catch_unwind(AssertUnwindSafe(|| (self.mechanism)(data, rng).write(row)));
-        SILENT.set(false);
-        if outcome.is_err() {
-            self.panicked.store(true, Ordering::Relaxed);
+        caught(|| (self.mechanism)(data, rng).write(row)).inspect_err(|message| {
+            if !self.panicked.swap(true, Ordering::Relaxed) {
+                eprintln!("the mechanism panicked, which is an output like any other: {message}");
+            }
             row.clear();
             row.push(Cell::symbol("panic"));
-        }
+        })
     }
 }
 
@@ -68,8 +71,11 @@ where
     O: Output,
     F: Fn(&D, &mut Generator) -> O + Send + Sync,
 {
-    fn width(&self) -> usize {
-        self.width
+    fn open(&self) -> Result<usize, TargetError> {
+        match &self.always_panics {
+            Some(message) => Err(TargetError::AlwaysPanics { message: message.clone() }),
+            None => Ok(self.width),
+        }
     }
 
     fn draw(&self, side: Side, count: usize, seed: StreamSeed, sink: &mut dyn FnMut(&Rows)) -> Result<(), TargetError> {
@@ -86,7 +92,8 @@ where
             rows.resize(CHUNK.min(left));
             left -= rows.len();
             for row in &mut rows {
-                self.call(data, &mut rng, &mut cells);
+                // A panic is in the cells by now.
+                let _ = self.call(data, &mut rng, &mut cells);
                 fit(&cells, absent, row);
             }
             sink(&rows);
@@ -105,24 +112,6 @@ fn fit(cells: &[Cell], absent: Cell, row: &mut [Cell]) {
         row[..last].copy_from_slice(&cells[..last]);
         row[last] = Cell::of_row(&cells[last..]);
     }
-}
-
-thread_local! {
-    /// Whether a panic on this thread is an output that needs no message.
-    static SILENT: Flag<bool> = const { Flag::new(false) };
-}
-
-/// Lets the panic hook pass over panics that are outputs; all others are shown as before.
-fn silence_panics() {
-    static ONCE: Once = Once::new();
-    ONCE.call_once(|| {
-        let before = panic::take_hook();
-        panic::set_hook(Box::new(move |info| {
-            if !SILENT.get() {
-                before(info);
-            }
-        }));
-    });
 }
 
 #[cfg(test)]

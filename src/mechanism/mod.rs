@@ -9,8 +9,10 @@ mod k_anonymity;
 mod median;
 mod mode;
 mod noisy_max;
+mod panics;
 mod poisson_sample;
 mod post_processing;
+pub mod process;
 mod query;
 mod randomized_response;
 mod rappor;
@@ -29,6 +31,7 @@ mod truncated_geometric;
 
 use serde::de::DeserializeOwned;
 
+pub(crate) use panics::caught;
 pub use target::{InProcess, Side, Target};
 
 use crate::cell::Cell;

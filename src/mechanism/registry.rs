@@ -2,8 +2,8 @@
 
 use super::{
     InProcess, Mechanism, Target, additive, discrete_laplace, exponential, histogram, k_anonymity, median, mode, noisy_max, poisson_sample,
-    post_processing, randomized_response, rappor, ratio, regression, reused_noise, smooth_median, sparse_vector, subsample, test_release,
-    truncated_geometric,
+    post_processing, process, randomized_response, rappor, ratio, regression, reused_noise, smooth_median, sparse_vector, subsample,
+    test_release, truncated_geometric,
 };
 use crate::spec::{self, Dataset};
 
@@ -86,7 +86,7 @@ pub fn find(name: &str) -> Option<&'static Entry> {
 /// What to say of a name that is not registered.
 #[must_use]
 pub fn unknown(name: &str) -> String {
-    let mut names: Vec<&str> = ENTRIES.iter().map(|entry| entry.name).collect();
+    let mut names: Vec<&str> = ENTRIES.iter().map(|entry| entry.name).chain([process::NAME]).collect();
     names.sort_unstable();
     format!("mechanism is \"{name}\", which is not known; known are {}", names.join(", "))
 }

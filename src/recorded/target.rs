@@ -94,8 +94,8 @@ impl Shuffled {
 }
 
 impl Target for Recorded {
-    fn width(&self) -> usize {
-        self.left.rows.width()
+    fn open(&self) -> Result<usize, TargetError> {
+        Ok(self.left.rows.width())
     }
 
     fn draw(&self, side: Side, count: usize, seed: StreamSeed, sink: &mut dyn FnMut(&Rows)) -> Result<(), TargetError> {
@@ -109,7 +109,7 @@ impl Target for Recorded {
         let place = seed.place();
         let range = outputs.find(place.phase, place.first, count as u64)?;
         for start in range.clone().step_by(CHUNK) {
-            let mut chunk = Rows::new(self.width());
+            let mut chunk = Rows::new(outputs.rows.width());
             (start..range.end.min(start + CHUNK)).for_each(|row| chunk.push(outputs.rows.row(row)));
             sink(&chunk);
         }

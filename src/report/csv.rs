@@ -38,6 +38,7 @@ pub struct Row {
     pub abstained: Option<u64>,
     pub rule: String,
     pub seed: u64,
+    pub reproducible: Option<bool>,
     pub seconds: Option<f64>,
 }
 
@@ -73,9 +74,10 @@ impl Row {
             abstained: report.map(|report| report.tally.abstained),
             rule: match outcome {
                 Ok(report) => report.rule.as_ref().map_or_else(|| "none: too few draws to learn one".to_owned(), ToString::to_string),
-                Err(error) => format!("not run: {error}"),
+                Err(error) => format!("not run: {}", error.to_string().replace('\n', " | ")),
             },
             seed: run.settings.seed,
+            reproducible: report.map(|report| report.reproducible),
             seconds: report.map(|report| (report.seconds * 1e3).round() / 1e3),
         }
     }

@@ -72,13 +72,19 @@ fn pairs(audit: &Audit) -> String {
 }
 
 fn attacker(audit: &Audit) -> String {
-    let width = audit.pairs.first().map_or(1, |pair| pair.target.width());
-    let seen = if width == 1 {
+    let width = audit.pairs.first().map_or(Ok(1), |pair| {
+        let width = pair.target.open();
+        pair.target.close();
+        width
+    });
+    let seen = if width == Ok(1) {
         let bits = if audit.attacks.contains(&Attack::FloatBits) { ", and at how many bits it uses" } else { "" };
         format!("An output is a single number or symbol, and the attacker looks at that{bits}.")
     } else {
         let looks: Vec<&str> = audit.attacks.iter().copied().map(looks_at).collect();
-        format!("An output has {width} components. The attacker tries: {}.", looks.join("; "))
+        let components = width
+            .map_or_else(|error| format!("some number of components, which is not known ({error})"), |width| format!("{width} components"));
+        format!("An output has {components}. The attacker tries: {}.", looks.join("; "))
     };
     format!(
         "{seen}\nFrom an eighth of the draws it learns which values speak for D and which for D'. That rule is then frozen and judged on all other draws."

@@ -104,6 +104,8 @@ pub struct PairReport {
     pub picture: Picture,
     /// What refuted the claim, if anything did.
     pub witness: Option<Witness>,
+    /// Whether the same seed gives this report again: a program may ignore the seeds it is given.
+    pub reproducible: bool,
     /// How long it took.
     pub seconds: f64,
 }

@@ -10,7 +10,7 @@ use indicatif::{HumanCount, HumanDuration, ProgressBar, ProgressStyle};
 
 use super::{AuditReport, Listener, PairReport, RunReport, percent, round_down};
 use crate::cell::Brief;
-use crate::mechanism::registry;
+use crate::mechanism::{process, registry};
 use crate::replay::{self, Replayed};
 use crate::spec::{Audit, Relation};
 use crate::verdict::{Agreement, Verdict};
@@ -267,6 +267,7 @@ pub fn mechanisms() -> String {
     for entry in registry::ENTRIES {
         table.add_row([entry.name, entry.summary]);
     }
+    table.add_row([process::NAME, process::SUMMARY]);
     format!("{table}\n")
 }
 
@@ -296,7 +297,7 @@ pub fn audit(audit: &Audit) -> String {
         let _ = writeln!(text, "  {key:<12} {value}");
     };
     line("file", audit.file.display().to_string());
-    line("mechanism", audit.mechanism.clone());
+    line("mechanism", audit.command.as_ref().map_or_else(|| audit.mechanism.clone(), |command| format!("{}: {command}", audit.mechanism)));
     for (key, value) in &audit.params {
         line("", format!("{key} = {value}"));
     }

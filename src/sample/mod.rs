@@ -30,6 +30,7 @@ const WAVE: u64 = 4096;
 /// Draws a pair's outputs; remembers which batches are used up, so that no draw is ever seen twice.
 pub struct Sampler<'a> {
     target: &'a dyn Target,
+    width: usize,
     stream: PairStream,
     phase: Phase,
     next: Batch,
@@ -49,9 +50,17 @@ struct Batch {
 
 impl<'a> Sampler<'a> {
     /// A sampler at the beginning of a phase; `drawn` hears of every finished batch.
+    ///
+    /// # Errors
+    /// When the mechanism cannot be run at all.
+    pub fn open(target: &'a dyn Target, stream: PairStream, phase: Phase, drawn: &'a (dyn Fn(u64) + Sync)) -> Result<Self, TargetError> {
+        Ok(Self { target, width: target.open()?, stream, phase, next: Batch::default(), episodes: Vec::new(), drawn })
+    }
+
+    /// Cells per output.
     #[must_use]
-    pub fn new(target: &'a dyn Target, stream: PairStream, phase: Phase, drawn: &'a (dyn Fn(u64) + Sync)) -> Self {
-        Self { target, stream, phase, next: Batch::default(), episodes: Vec::new(), drawn }
+    pub fn width(&self) -> usize {
+        self.width
     }
 
     /// Folds the next draws: each batch into a value of its own, in parallel, then the values into one, in the order of the batches.
@@ -73,7 +82,7 @@ impl<'a> Sampler<'a> {
             let batches = self.flip(wave);
             let batches = batches.into_par_iter().map(|batch| {
                 let mut value = start();
-                let mut episode = Episode::new(self.target.width(), watched(batch.index));
+                let mut episode = Episode::new(self.width, watched(batch.index));
                 self.draw(batch, &mut |side, rows| {
                     episode.see(side, rows);
                     step(&mut value, side, rows);

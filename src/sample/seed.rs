@@ -1,5 +1,7 @@
 //! Random streams that depend on what is drawn, never on who draws it.
 
+use std::fmt;
+
 use crate::cell::Mix;
 use crate::mechanism::Side;
 
@@ -54,10 +56,18 @@ pub struct Place {
 }
 
 /// The seed of one stream: 128 bits, so that no two streams of any run coincide by chance; and the place of its draws.
+///
+/// Written as 32 hexadecimal digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StreamSeed {
     halves: (u64, u64),
     place: Place,
+}
+
+impl fmt::Display for StreamSeed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:016x}{:016x}", self.halves.0, self.halves.1)
+    }
 }
 
 impl StreamSeed {
@@ -72,6 +82,13 @@ impl StreamSeed {
     #[must_use]
     pub fn place(self) -> Place {
         self.place
+    }
+
+    /// The seed of one part of the stream's draws.
+    #[must_use]
+    pub fn part(self, index: u64) -> Self {
+        let half = |key| Mix::new().word(key).word(index).end();
+        Self { halves: (half(self.halves.0), half(self.halves.1)), place: self.place }
     }
 
     /// As a generator wants it.
@@ -102,6 +119,7 @@ mod tests {
                             assert!(seen.insert(stream.side(phase, batch, Side::Left).bytes()));
                             assert!(seen.insert(stream.side(phase, batch, Side::Right).bytes()));
                             assert!(seen.insert(stream.coin(phase, batch).bytes()));
+                            assert!((0..3).all(|part| seen.insert(stream.side(phase, batch, Side::Left).part(part).bytes())));
                         }
                     }
                 }

@@ -10,7 +10,8 @@ use super::pattern::{Components, Pattern};
 use super::{Audit, Dataset, Pair, Relation, Truth};
 use crate::attack::Attack;
 use crate::error::SpecError;
-use crate::mechanism::registry;
+use crate::mechanism::process::{self, ChildProcess, CommandLine};
+use crate::mechanism::{Target, registry};
 use crate::verdict::Expectation;
 
 /// An audit file as written.
@@ -21,6 +22,9 @@ struct AuditFile {
     mechanism: String,
     #[serde(default)]
     params: toml::Table,
+    command: Option<Vec<String>>,
+    timeout: Option<Positive>,
+    setup: Option<String>,
     claim: Claim,
     relation: RelationName,
     reason: Option<String>,
@@ -144,9 +148,12 @@ fn check(path: &Path, file: AuditFile) -> Result<Audit, Vec<String>> {
     if file.pair.is_empty() && file.pairs.is_none() {
         problems.push("pair: there is none; add a [[pair]] with name, left and right".to_owned());
     }
-    let Some(mechanism) = registry::find(&file.mechanism) else {
-        problems.push(registry::unknown(&file.mechanism));
-        return Err(problems);
+    let maker = match Maker::new(path, &file.mechanism, file.command, file.timeout, file.setup) {
+        Ok(maker) => maker,
+        Err(problem) => {
+            problems.push(problem);
+            return Err(problems);
+        }
     };
     let mut raw_pairs = file.pair;
     if let Some(Generated { patterns }) = file.pairs {
@@ -169,7 +176,7 @@ fn check(path: &Path, file: AuditFile) -> Result<Audit, Vec<String>> {
         {
             problems.push(format!("{key}: {problem}"));
         }
-        match mechanism.prepare(&file.params, &raw.left, &raw.right) {
+        match maker.prepare(&file.params, &raw.left, &raw.right) {
             Ok(target) => pairs.push(Pair {
                 name: raw.name,
                 left: raw.left,
@@ -194,6 +201,7 @@ fn check(path: &Path, file: AuditFile) -> Result<Audit, Vec<String>> {
         file: path.to_owned(),
         mechanism: file.mechanism,
         params: file.params,
+        command: maker.command().cloned(),
         claim: file.claim,
         relation,
         expect: file.expect,
@@ -203,6 +211,48 @@ fn check(path: &Path, file: AuditFile) -> Result<Audit, Vec<String>> {
         attacks: file.attacks.unwrap_or_else(|| Attack::DEFAULT.to_vec()),
         pairs,
     })
+}
+
+/// What makes a target for each pair.
+enum Maker {
+    Registered(&'static registry::Entry),
+    Command(CommandLine),
+}
+
+impl Maker {
+    fn new(
+        file: &Path,
+        mechanism: &str,
+        command: Option<Vec<String>>,
+        timeout: Option<Positive>,
+        setup: Option<String>,
+    ) -> Result<Self, String> {
+        let stray = [("command", command.is_some()), ("timeout", timeout.is_some()), ("setup", setup.is_some())];
+        match (mechanism, command) {
+            (process::NAME, Some(words)) => Ok(Self::Command(CommandLine::new(words, file, timeout.map(Positive::get), setup)?)),
+            (process::NAME, None) => {
+                Err("mechanism is \"command\", which needs one: command = [\"python3\", \"my_mechanism.py\"]".to_owned())
+            }
+            (name, _) => match stray.into_iter().find(|(_, given)| *given) {
+                Some((key, _)) => Err(format!("{key}: is for mechanism = \"command\" only; remove it or change the mechanism")),
+                None => registry::find(name).map(Self::Registered).ok_or_else(|| registry::unknown(name)),
+            },
+        }
+    }
+
+    fn prepare(&self, params: &toml::Table, left: &Dataset, right: &Dataset) -> Result<Box<dyn Target>, String> {
+        match self {
+            Self::Registered(entry) => entry.prepare(params, left, right),
+            Self::Command(command) => Ok(Box::new(ChildProcess::prepare(command.clone(), params, left, right)?)),
+        }
+    }
+
+    fn command(&self) -> Option<&CommandLine> {
+        match self {
+            Self::Registered(_) => None,
+            Self::Command(command) => Some(command),
+        }
+    }
 }
 
 /// Adds the patterns that are not among the pairs already: an audit may write one out to give it a truth of its own.

@@ -19,6 +19,7 @@ pub use relation::Relation;
 use crate::attack::Attack;
 use crate::error::{Error, SpecError};
 use crate::mechanism::Target;
+use crate::mechanism::process::CommandLine;
 use crate::verdict::Expectation;
 
 /// A validated audit: one mechanism, one claim, one or more pairs of neighbours.
@@ -31,6 +32,8 @@ pub struct Audit {
     pub mechanism: String,
     /// Its parameters as the file gives them.
     pub params: toml::Table,
+    /// How it is started, if it is a program.
+    pub command: Option<CommandLine>,
     /// What is claimed.
     pub claim: Claim,
     /// For which neighbours.
@@ -135,6 +138,7 @@ impl Audit {
             file: PathBuf::new(),
             mechanism: mechanism.to_owned(),
             params: toml::Table::new(),
+            command: None,
             claim,
             relation: Relation::Custom { reason: "as the caller says".to_owned() },
             expect: Expectation::Consistent,
@@ -198,6 +202,9 @@ pub fn one(audits: Vec<Audit>, pattern: &str) -> Result<Audit, Error> {
     }
 }
 
+/// A folder that has a file of this name is passed over unless it is named itself: its audits need more than a Rust toolchain.
+const OPT_IN: &str = "OPT-IN";
+
 /// Adds the audit file at `path`, or all of those below it.
 fn collect(path: &Path, files: &mut Vec<PathBuf>) -> Result<(), SpecError> {
     let unreadable = |error: std::io::Error| SpecError::new(path, format!("cannot be read: {error}"));
@@ -209,7 +216,9 @@ fn collect(path: &Path, files: &mut Vec<PathBuf>) -> Result<(), SpecError> {
     for entry in std::fs::read_dir(path).map_err(unreadable)? {
         let entry = entry.map_err(unreadable)?.path();
         if entry.is_dir() {
-            collect(&entry, files)?;
+            if !entry.join(OPT_IN).exists() {
+                collect(&entry, files)?;
+            }
         } else if entry.extension().is_some_and(|extension| extension == "toml") {
             files.push(entry);
         }

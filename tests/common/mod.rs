@@ -1,6 +1,8 @@
 //! Shared by the integration tests: audits from text, run in this process.
 #![allow(dead_code)] // each test file uses its own part
 
+pub mod program;
+
 use std::path::PathBuf;
 
 use dp_audit::report::PairReport;

@@ -1,0 +1,252 @@
+#!/usr/bin/env python3
+"""Lets dp-audit audit a mechanism written in Python. Needs only the standard library; uses numpy if it is there.
+
+A mechanism is a function of a dataset, a random generator and the audit file's params, which makes one draw:
+
+    def noisy_count(data, rng, epsilon):
+        return len(data) + rng.laplace(scale=1 / epsilon)
+
+The audit file names the function; the file that holds it needs to know nothing of dp-audit:
+
+    mechanism = "command"
+    command = ["python3", "dp_audit_worker.py", "my_mechanism.py:noisy_count"]
+    params = { epsilon = 1.0 }
+
+A vectorised function takes `count` besides and returns that many draws at once (option --batch). A program of its own can call serve(function) or
+serve_batch(function) instead.
+
+An output is a number, a string, None, or a list or tuple or array of these. An exception is an output too: the symbol `error: ValueError`. Only a vectorised function must not
+raise: which of its draws failed is not known, so the audit ends there. `rng` is a numpy Generator, or a random.Random where numpy is missing; the
+global generators of both are seeded as well. docs/protocol.md describes what goes over the pipes.
+"""
+
+import argparse
+import copy
+import functools
+import importlib.util
+import inspect
+import itertools
+import json
+import math
+import os
+import random
+import struct
+import sys
+import traceback
+from array import array
+
+try:
+    import numpy
+except ImportError:
+    numpy = None
+
+VERSION = 1
+SYMBOL = 0x7FFD << 48  # a NaN with these upper bits is the symbol whose place the lower bits give
+TRIALS = 16  # draws of each side, before the audit, that show how wide outputs are and whether seeds are honoured
+
+
+class Refusal(Exception):
+    """The mechanism cannot be audited; the message says why."""
+
+
+class Failure:
+    """The output of a draw that raised an exception."""
+
+    def __init__(self, error):
+        self.symbol = f"error: {type(error).__name__}"
+
+
+def serve(mechanism, width=None, seeded=None):
+    """Serves `mechanism(data, rng, **params)`, which makes one draw.
+
+    width: cells per output, if some outputs are longer than the first few; shorter ones are padded.
+    seeded: whether the same seed gives the same draws; tried out if absent.
+    """
+
+    def draws(data, rng, count, **params):
+        outputs = []
+        for _ in range(count):
+            try:
+                outputs.append(mechanism(data, rng, **params))
+            except Exception as error:
+                tell_once(error)
+                outputs.append(Failure(error))
+        return outputs
+
+    run(draws, lambda data, rng, params: inspect.signature(mechanism).bind(data, rng, **params), width, seeded)
+
+
+def serve_batch(mechanism, width=None, seeded=None):
+    """Serves `mechanism(data, rng, count, **params)`, which makes `count` independent draws: an array or list with one entry or row for each."""
+    run(mechanism, lambda data, rng, params: inspect.signature(mechanism).bind(data, rng, TRIALS, **params), width, seeded)
+
+
+told = set()
+
+
+def tell_once(error):
+    """Shows the first exception of each kind on standard error, which dp-audit shows if the audit fails."""
+    if type(error) not in told:
+        told.add(type(error))
+        traceback.print_exception(error)
+
+
+def run(draws, fits, width, seeded):
+    """Answers requests until there are no more."""
+    requests, answers = pipes()
+    try:
+        greeting = json.loads(requests.readline())
+        if greeting["dp_audit"] != VERSION:
+            raise Refusal(f"this worker speaks version {VERSION} of the protocol")
+        sides = {side: greeting[side] for side in ("left", "right")}
+        originals = copy.deepcopy(sides)
+        params = greeting["params"]
+        width, seeded = try_out(draws, fits, sides, params, width, seeded)
+        answers.write(message({"dp_audit": VERSION, "width": width, "seeded": seeded}))
+        answers.flush()
+        for line in requests:
+            request = json.loads(line)
+            side = request["side"]
+            outputs = draws(sides[side], generator(int(request["seed"], 16)), request["count"], **params)
+            if sides[side] != originals[side]:
+                raise Refusal("the mechanism changed its dataset, so its draws are not independent; let it work on a copy")
+            count, symbols, block = pack(outputs, width)
+            answers.write(message({"count": count, "symbols": symbols}))
+            answers.write(block)
+            answers.flush()
+    except BrokenPipeError:
+        sys.exit(1)
+    except Exception as error:
+        if isinstance(error, Refusal):
+            reason = str(error)
+        else:
+            reason = f"{type(error).__name__}: {error}"
+            traceback.print_exc()
+        answers.write(message({"error": reason}))
+        answers.flush()
+        sys.exit(1)
+
+
+@functools.cache
+def pipes():
+    """The way to dp-audit and back. Whatever the mechanism prints goes to standard error from now on, not between the answers."""
+    requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    return requests, answers
+
+
+def message(content):
+    return json.dumps(content).encode() + b"\n"
+
+
+def generator(seed):
+    """A generator with this seed. Also seeds the global ones, for mechanisms that use these."""
+    random.seed(seed)
+    if numpy is None:
+        return random.Random(seed)
+    numpy.random.seed([seed >> shift & 0xFFFFFFFF for shift in (0, 32, 64, 96)])
+    return numpy.random.default_rng(seed)
+
+
+def try_out(draws, fits, sides, params, width, seeded):
+    """Finds out what was not said: how wide the outputs are, and whether the same seed gives the same draws."""
+    try:
+        fits(sides["left"], None, params)
+    except TypeError as error:
+        raise Refusal(f"the function does not take what the audit file gives it: {error}; params are {params}") from None
+    trials = [draws(data, generator(1), TRIALS, **params) for data in sides.values()]
+    if all(isinstance(output, Failure) for outputs in trials for output in outputs):
+        raise Refusal(f"the mechanism only fails, on both datasets ({trials[0][0].symbol}); that is private, but hardly what is to be audited")
+    if width is None:
+        width = max(len(cells(output)) for outputs in trials for output in outputs)
+    if seeded is None:
+        again = [draws(data, generator(1), TRIALS, **params) for data in sides.values()]
+        seeded = [pack(outputs, width) for outputs in trials] == [pack(outputs, width) for outputs in again]
+    return max(width, 1), seeded
+
+
+def pack(outputs, width):
+    """The outputs as a block of doubles: how many there are, the symbols in the order of their places, the bytes."""
+    block = pack_array(outputs, width) or pack_numbers(outputs, width)
+    if block is not None:
+        return len(outputs), [], block
+    places, encoded = {}, []
+    for output in outputs:
+        row = cells(output)
+        if len(row) > width:
+            raise Refusal(f"an output has {len(row)} cells where {width} were announced; state the greatest width: serve(…, width={len(row)})")
+        encoded.extend(encode(cell, places) for cell in row)
+        encoded.extend(encode("∅", places) for _ in range(width - len(row)))
+    return len(outputs), list(places), b"".join(encoded)
+
+
+def pack_array(outputs, width):
+    """The fastest way: an array of numbers."""
+    if numpy is None or not isinstance(outputs, numpy.ndarray) or outputs.dtype.kind not in "fiub":
+        return None
+    if outputs.ndim > 2 or outputs.size != len(outputs) * width:
+        return None
+    return outputs.astype("<f8").tobytes()
+
+
+def pack_numbers(outputs, width):
+    """The second fastest: numbers only, all rows of full width."""
+    try:
+        if width > 1:
+            if not all(isinstance(row, (list, tuple)) and len(row) == width for row in outputs):
+                return None
+            outputs = itertools.chain.from_iterable(outputs)
+        block = array("d", outputs)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    if sys.byteorder == "big":
+        block.byteswap()
+    return block.tobytes()
+
+
+def cells(output):
+    """The cells of an output."""
+    if numpy is not None and isinstance(output, (numpy.ndarray, numpy.generic)):
+        output = output.tolist()
+    if isinstance(output, Failure):
+        return [output.symbol]
+    return output if isinstance(output, (list, tuple)) else [output]
+
+
+def encode(cell, places):
+    """Eight bytes: a number as it is, anything else as a NaN with the symbol's place."""
+    if hasattr(cell, "__float__"):
+        try:
+            return struct.pack("<d", float(cell))
+        except OverflowError:
+            return struct.pack("<d", math.copysign(math.inf, cell > 0 or -1))
+    if cell is None:
+        cell = "null"
+    if not isinstance(cell, str):
+        raise Refusal(f"a {type(cell).__name__} cannot be an output; return a number, a string, None, or a list of these in a fixed order")
+    return struct.pack("<Q", SYMBOL | places.setdefault(cell, len(places)))
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Serves a Python function to dp-audit.")
+    parser.add_argument("function", metavar="FILE[:FUNCTION]", help="the function to audit; its name is `mechanism` if absent")
+    parser.add_argument("--batch", action="store_true", help="the function takes `count` and returns that many draws")
+    parser.add_argument("--width", type=int, metavar="N", help="cells per output, if some are longer than the first few show")
+    parser.add_argument("--unseeded", action="store_true", help="the function ignores seeds; found out if absent, unless outputs hardly vary")
+    options = parser.parse_args()
+    file, _, name = options.function.partition(":")
+    pipes()
+    sys.path.insert(0, os.path.dirname(os.path.abspath(file)))
+    spec = importlib.util.spec_from_file_location("mechanism", file)
+    if spec is None or not os.path.exists(file):
+        sys.exit(f"there is no Python file {file} in {os.getcwd()}")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    function = getattr(module, name or "mechanism", None)
+    if function is None:
+        sys.exit(f"{file} has no function {name or 'mechanism'}")
+    (serve_batch if options.batch else serve)(function, options.width, False if options.unseeded else None)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,315 @@
+//! Mechanisms that are programs: what `docs/protocol.md` promises, with workers that are a few lines of shell.
+#![cfg(unix)]
+
+mod common;
+
+use std::path::Path;
+use std::process::Command;
+
+use common::program::{GOOD, code, dp_audit, errors, folder, rows, worker};
+use dp_audit::cell::{Cell, Rows};
+use dp_audit::mechanism::Side;
+use dp_audit::sample::{PairStream, Phase};
+use dp_audit::spec;
+
+/// The example worker of this language in `docs/protocol.md`.
+fn documented(language: &str) -> String {
+    let text = include_str!("../docs/protocol.md");
+    let start = text.find(&format!("\n```{language}\n")).expect("an example") + language.len() + 5;
+    text[start..].split_once("```").expect("an end").0.to_owned()
+}
+
+/// An audit of a Laplace count by a program.
+fn audit(name: &str, command: &str) -> String {
+    GOOD.replace("\"good\"", &format!("\"{name}\"")).replace("mechanism = \"laplace\"", &format!("mechanism = \"command\"\n{command}"))
+}
+
+/// A folder with an audit of this shell script.
+fn script(text: &str) -> tempfile::TempDir {
+    let folder = folder(&[("count", &audit("count", "command = [\"sh\", \"worker.sh\"]"))]);
+    worker(folder.path(), "worker.sh", text);
+    folder
+}
+
+fn value(rows: &[Vec<String>], row: usize, column: &str) -> String {
+    rows[row][rows[0].iter().position(|name| name == column).expect("a column")].clone()
+}
+
+/// The beginning of a worker: `greet` says hello and `next` reads a request, of which `n` outputs are wanted.
+const PROLOGUE: &str = r#"
+greet() { read -r greeting && echo '{"dp_audit": 1, "width": 1, "seeded": false}'; }
+next() { read -r line && n=${line#*\"count\":} && n=${n%%,*}; }
+zeros() { awk -v n="$1" 'BEGIN { printf "["; for (i = 1; i < n; i++) printf "0,"; print "0]" }'; }
+"#;
+
+#[test]
+fn the_documented_shell_worker_gives_the_same_report_on_any_number_of_threads() {
+    let folder = script(&documented("sh"));
+    let report = |threads: &str| {
+        let output = dp_audit(folder.path(), &["run", "-q", "--draws", "300000", "--threads", threads]);
+        assert_eq!(code(&output), 0, "{}", errors(&output));
+        rows(folder.path(), "results/audit.csv")
+    };
+    let one = report("1");
+    assert_eq!(value(&one, 1, "verdict"), "consistent");
+    assert_eq!(value(&one, 1, "reproducible"), "true");
+    assert_eq!(value(&one, 1, "draws"), "300000");
+    let bound: f64 = value(&one, 1, "epsilon_lower").parse().unwrap();
+    assert!((0.8..1.0).contains(&bound), "noise for ε = 1 shows most of it and not more: {bound}");
+    assert_eq!(one, report("2"));
+    assert_eq!(one, report("5"));
+}
+
+#[test]
+fn parameters_reach_the_program_and_a_broken_claim_is_refuted() {
+    let folder = script(&documented("sh"));
+    let file = folder.path().join("audits/count.toml");
+    let text = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, text.replace("epsilon = 1.0 }\nclaim", "epsilon = 2.0 }\nclaim")).unwrap();
+    let output = dp_audit(folder.path(), &["run", "--draws", "100000"]);
+    assert_eq!(code(&output), 2, "{}", errors(&output));
+    let bound: f64 = value(&rows(folder.path(), "results/audit.csv"), 1, "epsilon_lower").parse().unwrap();
+    assert!((1.5..2.0).contains(&bound), "noise for ε = 2: {bound}");
+}
+
+/// Each fault: its name, the keys of the audit, the worker's text after the prologue, what the report says.
+const FAULTS: &[(&str, &str, &str, &[&str])] = &[
+    ("killed", "", "greet; next; zeros $n; next; kill -9 $$", &["ended (signal: 9", "to answer a request for"]),
+    ("exits early", "", "greet; next; zeros $n; exit 0", &["ended (exit status: 0)", "to answer a request for"]),
+    ("exits at once", "", "echo no licence found >&2; exit 3", &["ended (exit status: 3)", "to say hello", "no licence found"]),
+    ("closes its output", "", "greet; next; exec >&-; exec sleep 60", &["closed its output"]),
+    ("garbage hello", "", "echo Welcome!", &["not JSON", "Welcome!"]),
+    ("garbage answer", "", "greet; next; zeros $n; next; echo '[0, nan]'", &["not JSON", "[0, nan]"]),
+    ("floods", "", "exec yes", &["not JSON", ": y;"]),
+    ("floods without end", "", "exec cat /dev/zero", &["without an end of line"]),
+    ("too few", "", "greet; while next; do zeros $((n - 1)); done", &["asked for", "got"]),
+    ("too many", "", "greet; while next; do zeros $((n + 1)); done", &["asked for", "got"]),
+    ("none", "", "greet; while next; do echo '[]'; done", &["got 0"]),
+    ("short block", "", "greet; next; echo \"{\\\"count\\\": $n}\"; printf 01234567", &["ended (exit status: 0)"]),
+    ("wrong block", "", "greet; while next; do echo '{\"count\": 1}'; printf 01234567; done", &["asked for", "got 1"]),
+    (
+        "long block",
+        "",
+        "greet; while next; do echo \"{\\\"count\\\": $n}\"; head -c $((8 * n + 8)) /dev/zero; sleep 0.2; done",
+        &["it wrote", "docs/protocol.md"],
+    ),
+    ("negative count", "", "greet; next; echo '{\"count\": -1}'", &["-1", "docs/protocol.md"]),
+    ("version 2", "", "echo '{\"dp_audit\": 2, \"size\": 1}'; sleep 60", &["speaks version 2", "dp-audit speaks 1"]),
+    ("no version", "", "echo '{\"width\": 1, \"seeded\": true}'", &["its hello is wrong", "it has no dp_audit"]),
+    ("no width", "", "echo '{\"dp_audit\": 1, \"seeded\": true}'", &["its hello is wrong", "width"]),
+    ("no seeded", "", "echo '{\"dp_audit\": 1, \"width\": 1}'", &["its hello is wrong", "seeded"]),
+    ("width 0", "", "echo '{\"dp_audit\": 1, \"width\": 0, \"seeded\": true}'", &["width is 0, must be a whole number from 1"]),
+    ("unknown key", "", "echo '{\"dp_audit\": 1, \"width\": 1, \"seeded\": true, \"with\": 1}'", &["its hello is wrong", "with"]),
+    ("too wide", "", "greet; while next; do zeros $n | sed 's/0]/[0,0]]/'; done", &["an output has 2 cells", "width 1"]),
+    ("no cell", "", "greet; while next; do zeros $n | sed 's/0]/{}]/'; done", &["a cell must be", "{}"]),
+    (
+        "unknown symbol",
+        "",
+        "greet; while next; do echo \"{\\\"count\\\": $n, \\\"symbols\\\": [\\\"a\\\"]}\"; head -c $((8 * n - 8)) /dev/zero; printf '\\001\\0\\0\\0\\0\\0\\375\\177'; done",
+        &["names symbol 1", "lists 1"],
+    ),
+    ("gives up", "", "greet; next; echo '{\"error\": \"no such table\"}'", &["gave up: no such table"]),
+    ("silent at first", "timeout = 0.4", "exec sleep 60", &["was silent for 0.4 s", "to say hello", "killed"]),
+    ("silent later", "timeout = 2", "greet; next; zeros $n; next; exec sleep 60", &["was silent for 2 s", "to answer a request for"]),
+    ("half an answer", "timeout = 2", "greet; next; printf '[0,'; exec sleep 60", &["was silent for 2 s"]),
+];
+
+#[test]
+fn every_fault_is_an_error_and_the_other_audits_still_finish() {
+    let mut audits: Vec<(String, String)> =
+        vec![("00".to_owned(), GOOD.to_owned()), ("99".to_owned(), GOOD.replace("\"good\"", "\"last\""))];
+    for (index, (name, keys, _, _)) in FAULTS.iter().enumerate() {
+        let command = format!("command = [\"sh\", \"fault{index}.sh\"]\n{keys}");
+        audits.push((format!("{:02}", index + 10), audit(name, &command)));
+    }
+    audits.push(("90".to_owned(), audit("not found", "command = [\"./no-such-program\"]\nsetup = \"run install.sh\"")));
+    let audits: Vec<(&str, &str)> = audits.iter().map(|(file, text)| (file.as_str(), text.as_str())).collect();
+    let folder = folder(&audits);
+    for (index, (_, _, text, _)) in FAULTS.iter().enumerate() {
+        worker(folder.path(), &format!("fault{index}.sh"), &format!("{PROLOGUE}{text}\n"));
+    }
+    let output = dp_audit(folder.path(), &["run", "--draws", "20000"]);
+    assert_eq!(code(&output), 5, "{}", errors(&output));
+    let shown = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(shown.contains("COULD NOT BE RUN: killed; exits early"), "{shown}");
+    let rows = rows(folder.path(), "results/audit.csv");
+    assert_eq!(rows.len(), 1 + audits.len(), "every audit has its row");
+    let missing: &[&str] = &["cannot be started", "run install.sh", "./no-such-program"];
+    let faults = FAULTS.iter().map(|(name, _, _, wanted)| (*name, *wanted)).chain([("not found", missing)]);
+    for (row, (name, wanted)) in (2..).zip(faults) {
+        let value = |column| value(&rows, row, column);
+        assert_eq!(value("audit"), name);
+        assert_eq!((value("verdict").as_str(), value("as_expected").as_str()), ("error", "false"), "{name}");
+        for column in ["epsilon_lower", "delta_lower", "detectable_epsilon", "draws", "correct", "wrong", "abstained", "reproducible"] {
+            assert_eq!(value(column), "", "{name}: nothing of it counts, {column}");
+        }
+        let rule = value("rule");
+        assert!(rule.starts_with("not run: "), "{name}: {rule}");
+        for part in wanted {
+            assert!(rule.contains(part), "{name}: no «{part}» in: {rule}");
+        }
+    }
+    for row in [1, rows.len() - 1] {
+        assert_eq!(value(&rows, row, "draws"), "20000");
+        assert_ne!(value(&rows, row, "verdict"), "error");
+    }
+}
+
+#[test]
+fn a_fault_on_one_thread_of_many_spoils_the_pair() {
+    // The first process to ask for its turn dies after ten answers; the others are well.
+    let dies = "greet; turn=0; mkdir first 2>/dev/null && turn=10\n\
+                while next; do zeros $n; turn=$((turn - 1)); if [ $turn = 0 ]; then exit 0; fi; done";
+    let folder = script(&format!("{PROLOGUE}{dies}\n"));
+    let output = dp_audit(folder.path(), &["run", "-q", "--draws", "2e6", "--threads", "4"]);
+    assert_eq!(code(&output), 5, "{}", errors(&output));
+    assert_eq!(value(&rows(folder.path(), "results/audit.csv"), 1, "verdict"), "error");
+}
+
+#[test]
+fn processes_end_with_their_pair_even_if_they_hang() {
+    for (keys, text) in [("", "greet; while next; do zeros $n; done; exec sleep 600"), ("timeout = 0.5", "greet; next; exec sleep 600")] {
+        let folder = script(&format!("echo $$ >> pids\n{PROLOGUE}{text}\n"));
+        let file = folder.path().join("audits/count.toml");
+        std::fs::write(&file, audit("count", &format!("command = [\"sh\", \"worker.sh\"]\n{keys}"))).unwrap();
+        dp_audit(folder.path(), &["run", "-q", "--draws", "200000", "--threads", "2"]);
+        let pids = std::fs::read_to_string(folder.path().join("audits/pids")).unwrap();
+        assert!(!pids.is_empty());
+        for pid in pids.lines() {
+            let alive = Command::new("kill").args(["-0", pid]).output().unwrap().status.success();
+            assert!(!alive, "{text}: process {pid} is still there");
+        }
+    }
+}
+
+#[test]
+fn a_program_that_ignores_seeds_is_marked_as_not_reproducible() {
+    let folder = script(&documented("sh").replace("\"seeded\": true", "\"seeded\": false"));
+    let output = dp_audit(folder.path(), &["run", "-q", "--draws", "20000"]);
+    assert_eq!(code(&output), 0, "{}", errors(&output));
+    assert_eq!(value(&rows(folder.path(), "results/audit.csv"), 1, "reproducible"), "false");
+}
+
+#[test]
+fn copies_of_draws_are_refused_and_constants_are_not() {
+    let run = |text: &str| {
+        let folder = script(text);
+        let output = dp_audit(folder.path(), &["run", "-q", "--draws", "20000"]);
+        (code(&output), value(&rows(folder.path(), "results/audit.csv"), 1, "rule"))
+    };
+    let (code, rule) = run(&documented("sh").replace("srand(seed)", "srand(1)"));
+    assert_eq!(code, 5, "{rule}");
+    assert!(rule.contains("gave the same draws for two different seeds"), "{rule}");
+    let (code, rule) = run(&format!("{PROLOGUE}greet; while next; do zeros $n; done\n"));
+    assert_eq!(code, 0, "a mechanism may always say 0: {rule}");
+}
+
+#[test]
+fn the_committed_opt_in_audits_are_valid() {
+    for suite in ["examples", "libraries"] {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("audits").join(suite);
+        assert!(folder.join("OPT-IN").exists());
+        assert!(!spec::load(&[folder]).unwrap_or_else(|error| panic!("{error}")).is_empty());
+    }
+}
+
+#[test]
+fn programs_are_neither_started_to_be_listed_nor_shown() {
+    let folder = script("touch started\n");
+    for args in [&["list"][..], &["show", "count"]] {
+        let output = dp_audit(folder.path(), args);
+        assert_eq!(code(&output), 0, "{}", errors(&output));
+    }
+    assert!(!folder.path().join("audits/started").exists());
+}
+
+/// Draws straight from the target of the audit in this folder.
+fn draw(folder: &Path, side: Side, count: usize) -> Result<Rows, String> {
+    let audits = spec::load(&[folder.join("audits")]).unwrap_or_else(|error| panic!("{error}"));
+    let target = &audits[0].pairs[0].target;
+    let mut all = Rows::new(target.open().map_err(|error| error.to_string())?);
+    let seed = PairStream::new(0, "", "").side(Phase::Explore, 0, side);
+    target.draw(side, count, seed, &mut |rows| all.append(rows)).map_err(|error| error.to_string())?;
+    Ok(all)
+}
+
+const WIDE: &str = "read -r greeting; echo '{\"dp_audit\": 1, \"width\": 3, \"seeded\": true}'\n";
+
+#[test]
+fn arrays_and_blocks_say_the_same() {
+    let symbol = Cell::symbol;
+    let expected: Vec<[Cell; 3]> = vec![
+        [Cell::number(0.1), Cell::number(-0.0), Cell::number(5e-324)],
+        [Cell::number(f64::INFINITY), Cell::number(f64::NEG_INFINITY), symbol("NaN")],
+        [symbol("⊥"), symbol("null"), symbol("true")],
+        [symbol("error: E"), Cell::absent(), Cell::absent()],
+        [Cell::number(1.797_693_134_862_315_7e308), Cell::number(3.0), Cell::absent()],
+    ];
+    let array = r#"[[0.1,0,5e-324],["inf","-inf","NaN"],["⊥",null,true],"error: E",[1.7976931348623157e308,3]]"#;
+    let names = ["⊥", "null", "true", "error: E", "∅"];
+    let place = |place: u64| f64::from_bits((0x7ffd << 48) | place);
+    // The NaN that processors make has its sign bit set.
+    let nan = f64::from_bits(0xfff8_0000_0000_0000);
+    let block: Vec<u8> = [
+        [0.1, 0.0, 5e-324],
+        [f64::INFINITY, f64::NEG_INFINITY, nan],
+        [place(0), place(1), place(2)],
+        [place(3), place(4), place(4)],
+        [f64::MAX, 3.0, place(4)],
+    ]
+    .iter()
+    .flatten()
+    .flat_map(|number| number.to_le_bytes())
+    .collect();
+    let line = format!("{{\"count\": 5, \"symbols\": [\"{}\"]}}", names.join("\", \""));
+    let folder =
+        script(&format!("{WIDE}while read -r line; do case $line in *left*) echo '{array}';; *) echo '{line}'; cat block;; esac; done\n"));
+    std::fs::write(folder.path().join("audits/block"), block).unwrap();
+    for side in [Side::Left, Side::Right] {
+        let rows = draw(folder.path(), side, 5).unwrap();
+        let rows: Vec<&[Cell]> = rows.iter().collect();
+        assert_eq!(rows, expected, "{side:?}");
+    }
+}
+
+#[test]
+fn many_outputs_are_asked_for_in_parts_with_seeds_of_their_own() {
+    let folder = script(&format!(
+        "{WIDE}while read -r line; do echo \"$line\" >> requests; n=${{line#*\\\"count\\\":}}; n=${{n%%,*}}\n\
+         echo \"{{\\\"count\\\": $n}}\"; head -c $((24 * n)) /dev/zero; done\n"
+    ));
+    assert_eq!(draw(folder.path(), Side::Left, 40_000).unwrap().len(), 40_000);
+    let requests = std::fs::read_to_string(folder.path().join("audits/requests")).unwrap();
+    let seeds: std::collections::HashSet<&str> = requests.lines().map(|line| line.split("\"seed\":").nth(1).unwrap()).collect();
+    assert_eq!(requests.lines().count(), 3, "{requests}");
+    assert_eq!(seeds.len(), 3, "{requests}");
+}
+
+#[test]
+fn a_dataset_larger_than_a_pipe_arrives_or_runs_into_the_time_limit() {
+    let large = |text: &str, keys: &str| {
+        let folder = script(text);
+        let many = audit("count", &format!("command = [\"sh\", \"worker.sh\"]\n{keys}"))
+            .replace("left = [\"x\"]", "left = [{ value = \"x\", times = 100000 }]")
+            .replace("right = [\"x\", \"x\"]", "right = [{ value = \"x\", times = 100001 }]");
+        std::fs::write(folder.path().join("audits/count.toml"), many).unwrap();
+        draw(folder.path(), Side::Left, 1)
+    };
+    let counts = "left=$(head -n 1 | tr ',' '\\n' | grep -c x)\necho '{\"dp_audit\": 1, \"width\": 1, \"seeded\": true}'\nread -r line; echo \"[$left]\"\n";
+    assert_eq!(large(counts, "").unwrap().row(0), [Cell::number(200_001.0)]);
+    let deaf = large("exec sleep 60\n", "timeout = 0.4").unwrap_err();
+    assert!(deaf.contains("was silent for 0.4 s"), "{deaf}");
+}
+
+#[test]
+fn all_processes_of_a_command_are_equally_wide() {
+    let folder = script(
+        "read -r greeting; w=2; mkdir first 2>/dev/null && w=1; echo \"{\\\"dp_audit\\\": 1, \\\"width\\\": $w, \\\"seeded\\\": true}\"; read -r line\n",
+    );
+    let audits = spec::load(&[folder.path().join("audits")]).unwrap();
+    let target = &audits[0].pairs[0].target;
+    assert_eq!(target.open(), Ok(1));
+    target.close();
+    let error = target.open().unwrap_err().to_string();
+    assert!(error.contains("it says width 2 and an earlier child of the same command said 1"), "{error}");
+}

@@ -1,0 +1,177 @@
+//! `scripts/dp_audit_worker.py` and the Python examples. Where python3 is missing these tests say loudly that they check nothing.
+
+mod common;
+
+use std::process::Command;
+
+use common::program::{GOOD, code, dp_audit, errors, folder, rows, worker};
+
+const WORKER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/scripts/dp_audit_worker.py");
+
+/// Whether Python is there, and numpy if that is needed too.
+fn python(test: &str, modules: &str) -> bool {
+    let there = Command::new("python3").args(["-c", modules]).output().is_ok_and(|output| output.status.success());
+    if !there {
+        // Straight to standard error, which the test harness does not capture.
+        let _ = std::io::Write::write_all(
+            &mut std::io::stderr(),
+            format!("\n*** SKIPPED: {test}: `python3 -c '{modules}'` fails on this machine; the Python worker is NOT tested ***\n")
+                .as_bytes(),
+        );
+    }
+    there
+}
+
+/// A value of the report's only row.
+type Value = Box<dyn Fn(&str) -> String>;
+
+/// Runs the function `mechanism` of a Python file on a Laplace count's audit: the exit code, the report, what was shown.
+fn run(text: &str, options: &[&str], params: &str, draws: &str) -> (i32, Value, String) {
+    let words: Vec<String> = ["python3", WORKER].iter().chain(options).chain(&["mechanism.py"]).map(|word| format!("{word:?}")).collect();
+    let audit = GOOD
+        .replace("mechanism = \"laplace\"", &format!("mechanism = \"command\"\ncommand = [{}]", words.join(", ")))
+        .replace("params = { query = \"count\", epsilon = 1.0 }", &format!("params = {{ {params} }}"));
+    let folder = folder(&[("python", &audit)]);
+    worker(folder.path(), "mechanism.py", text);
+    let output = dp_audit(folder.path(), &["run", "--draws", draws]);
+    let rows = rows(folder.path(), "results/audit.csv");
+    let value = move |column: &str| rows[1][rows[0].iter().position(|name| name == column).expect("a column")].clone();
+    (code(&output), Box::new(value), format!("{}{}", errors(&output), String::from_utf8_lossy(&output.stdout)))
+}
+
+const LAPLACE: &str = "import math\n\
+    def mechanism(data, rng, epsilon):\n    \
+        return len(data) + math.log((1 - rng.random()) / (1 - rng.random())) / epsilon\n";
+
+#[test]
+fn the_examples_end_as_they_should() {
+    if !python("the_examples_end_as_they_should", "import numpy") {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let examples = concat!(env!("CARGO_MANIFEST_DIR"), "/audits/examples");
+    let output = dp_audit(folder.path(), &["run", examples, "--draws", "200000"]);
+    assert_eq!(code(&output), 0, "{}", errors(&output));
+    let rows = rows(folder.path(), "results/audit.csv");
+    let verdicts: Vec<(&str, &str)> = rows[1..].iter().map(|row| (row[0].as_str(), row[6].as_str())).collect();
+    assert_eq!(
+        verdicts,
+        [
+            ("Python: noisy sum, not clipped", "violated"),
+            ("Python: noisy sum, vectorised", "consistent"),
+            ("Python: noisy sum", "consistent")
+        ]
+    );
+}
+
+#[test]
+fn the_documented_python_worker_needs_no_library() {
+    if !python("the_documented_python_worker_needs_no_library", "import json") {
+        return;
+    }
+    let text = include_str!("../docs/protocol.md");
+    let text = text.split_once("```python\n").expect("an example").1.split_once("```").expect("an end").0;
+    let audit = GOOD.replace("mechanism = \"laplace\"", "mechanism = \"command\"\ncommand = [\"python3\", \"documented.py\"]");
+    let folder = folder(&[("documented", &audit)]);
+    worker(folder.path(), "documented.py", text);
+    let report = |threads: &str| {
+        let output = dp_audit(folder.path(), &["run", "-q", "--draws", "200000", "--threads", threads]);
+        assert_eq!(code(&output), 0, "{}", errors(&output));
+        rows(folder.path(), "results/audit.csv")
+    };
+    let one = report("1");
+    assert_eq!(one[1][6], "consistent");
+    assert_eq!(one, report("3"));
+}
+
+#[test]
+fn seeds_are_honoured_or_found_to_be_ignored() {
+    if !python("seeds_are_honoured_or_found_to_be_ignored", "import json") {
+        return;
+    }
+    let reproducible = |text: &str, options: &[&str]| {
+        let (code, value, shown) = run(text, options, "epsilon = 1.0", "20000");
+        assert_eq!(code, 0, "{shown}");
+        value("reproducible")
+    };
+    assert_eq!(reproducible(LAPLACE, &[]), "true");
+    assert_eq!(reproducible(LAPLACE, &["--unseeded"]), "false");
+    let global = LAPLACE.replace("import math", "import math, random").replace("rng.random", "random.random");
+    assert_eq!(reproducible(&global, &[]), "true");
+    let system = LAPLACE.replace("import math", "import math, random").replace("rng.random", "random.SystemRandom().random");
+    assert_eq!(reproducible(&system, &[]), "false");
+}
+
+#[test]
+fn an_exception_is_an_output_that_an_attacker_sees() {
+    if !python("an_exception_is_an_output_that_an_attacker_sees", "import json") {
+        return;
+    }
+    // Fails on one draw in ten, and only with two records: no ε holds, δ is at least 0.1.
+    let text = "def mechanism(data, rng):\n    \
+                    if len(data) == 2 and rng.random() < 0.1:\n        \
+                        raise ValueError('two')\n    \
+                    return 0\n";
+    let (code, value, shown) = run(text, &[], "", "50000");
+    assert_eq!(code, 2, "{shown}");
+    assert!(value("rule").contains("error: ValueError"), "{}", value("rule"));
+    let delta: f64 = value("delta_lower").parse().unwrap();
+    assert!((0.08..0.1).contains(&delta), "δ is 0.1, the bound {delta}");
+}
+
+#[test]
+fn outputs_of_every_kind_arrive() {
+    if !python("outputs_of_every_kind_arrive", "import json") {
+        return;
+    }
+    // Each kind on one side only, so that a rule is made of it; the other side puts out an empty list.
+    for (kind, symbol) in [
+        ("'⊥'", "⊥"),
+        ("None", "null"),
+        ("float('nan')", "NaN"),
+        ("float('inf')", "inf"),
+        ("-10**400", "-inf"),
+        ("('yes', 3)", "yes"),
+        ("True", "1"),
+    ] {
+        let text =
+            format!("def mechanism(data, rng):\n    print('noise on standard output')\n    return {kind} if len(data) == 2 else []\n");
+        let (code, value, shown) = run(&text, &["--width", "2"], "", "5000");
+        assert_eq!(code, 2, "{kind}: {shown}");
+        assert!(value("rule").contains(symbol), "{kind}: {}", value("rule"));
+    }
+}
+
+#[test]
+fn what_cannot_be_audited_is_an_error_with_its_reason() {
+    if !python("what_cannot_be_audited_is_an_error_with_its_reason", "import json") {
+        return;
+    }
+    let broken = "def mechanism(data, rng):\n    return 1 / 0\n";
+    let growing = "def mechanism(data, rng, calls=[]):\n    calls.append(0)\n    return [0] * (1 if len(calls) < 1000 else 2)\n";
+    let mutating = "def mechanism(data, rng):\n    data.append('x')\n    return 0\n";
+    let batch = "def mechanism(data, rng, count):\n    if count > 100:\n        raise OSError('disk')\n    return [0] * count\n";
+    let short = "def mechanism(data, rng, count):\n    return [0.5] * (count - 1)\n";
+    let cases: &[(&str, &[&str], &str, &[&str])] = &[
+        (broken, &[], "", &["only fails, on both datasets", "error: ZeroDivisionError", "Traceback"]),
+        (LAPLACE, &[], "", &["does not take what the audit file gives it", "epsilon"]),
+        (LAPLACE, &[], "epsilon = 1.0, delta = 0.1", &["does not take what the audit file gives it", "delta"]),
+        ("mechanism = 3 +\n", &[], "", &["ended (exit status: 1)", "SyntaxError"]),
+        ("def mechanisms(): pass\n", &[], "", &["has no function mechanism"]),
+        ("import no_such_library\n", &[], "", &["ModuleNotFoundError", "no_such_library"]),
+        ("import sys\ndef mechanism(data, rng):\n    sys.exit(0)\n", &[], "", &["ended (exit status: 0)"]),
+        (growing, &[], "", &["an output has 2 cells where 1 were announced", "width=2"]),
+        (mutating, &[], "", &["changed its dataset", "copy"]),
+        ("def mechanism(data, rng):\n    return {'a': 1}\n", &[], "", &["a dict cannot be an output"]),
+        (batch, &["--batch"], "", &["OSError: disk"]),
+        (short, &["--batch"], "", &["asked for", "got"]),
+    ];
+    for (text, options, params, wanted) in cases {
+        let (code, value, shown) = run(text, options, params, "20000");
+        assert_eq!(code, 5, "{text}: {shown}");
+        assert_eq!(value("verdict"), "error", "{text}");
+        for part in *wanted {
+            assert!(shown.contains(part), "{text}: no «{part}» in: {shown}");
+        }
+    }
+}
