@@ -21,6 +21,7 @@
 //! [`run::run`] is that picture as code.
 
 pub mod attack;
+pub mod calibrate;
 pub mod cell;
 pub mod cli;
 pub mod error;

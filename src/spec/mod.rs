@@ -118,6 +118,14 @@ pub fn load(paths: &[PathBuf]) -> Result<Vec<Audit>, Error> {
     Ok(audits)
 }
 
+/// The audit in a text, as if it were a file of this name.
+///
+/// # Errors
+/// When it is no valid audit.
+pub fn parse(file: &Path, text: &str) -> Result<Audit, Error> {
+    file::from_text(file, text).map_err(Error::Spec)
+}
+
 impl Audit {
     /// Whether the name, the mechanism or the file contains a text.
     fn matches(&self, text: &str) -> bool {
