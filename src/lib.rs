@@ -26,6 +26,7 @@ pub mod cell;
 pub mod cli;
 pub mod error;
 pub mod evidence;
+pub mod exact;
 pub mod exit_code;
 pub mod mechanism;
 pub mod noise;

@@ -105,11 +105,13 @@ impl Board {
     /// Counts scores of one side.
     pub fn count(&self, hits: &mut Hits, side: Side, scores: &[Cell]) {
         let last = self.bins.numeric() - 1;
+        // Beyond an infinite edge there is one value only, and nothing to divide.
+        let (low, high) = (0, if self.bins.edges().last() == Some(&f64::INFINITY) { 0 } else { last });
         for (index, score) in scores.iter().enumerate() {
             let (fold, bin) = (index % FOLDS, self.bins.index(*score));
             hits.folds[fold].side(side)[bin] += 1;
             if last > 0
-                && (bin == 0 || bin == last)
+                && (bin == low || bin == high)
                 && let Some(number) = score.as_number()
             {
                 hits.ends.push((number, side, fold));

@@ -29,7 +29,7 @@ mod truncated_geometric;
 
 use serde::de::DeserializeOwned;
 
-pub use target::{InProcess, Side, Target};
+pub use target::{InProcess, MOST_CELLS, Side, Target};
 
 use crate::cell::Cell;
 use crate::noise::Generator;
