@@ -156,6 +156,20 @@ mod tests {
     use crate::noise::{Generator, laplace};
 
     #[test]
+    fn infinite_outputs_are_counted_and_not_collected() {
+        // Half of all outputs are +∞: a list of them would grow with the draws.
+        let mut rows = Rows::new(1);
+        rows.resize(1000);
+        rows.iter_mut().enumerate().for_each(|(index, row)| row[0] = Cell::number(if index % 2 == 0 { f64::INFINITY } else { index as f64 }));
+        let board = Board::new(Score::Output, &rows, &rows);
+        let mut hits = board.no_hits();
+        board.count(&mut hits, Side::Left, rows.cells());
+        assert!(hits.ends.len() < 20, "{} collected", hits.ends.len());
+        assert_eq!(hits.folds.iter().map(|fold| fold.left.iter().sum::<u64>()).sum::<u64>(), 1000);
+        assert_eq!(hits.folds.iter().map(|fold| fold.left[board.bins().index(Cell::number(f64::INFINITY))]).sum::<u64>(), 500);
+    }
+
+    #[test]
     fn finer_ends_lose_no_hits() {
         let mut rng = Generator::seed_from_u64(11);
         let mut rows = |count: usize, at: f64| {

@@ -58,13 +58,13 @@ pub fn false_alarms(outcomes: &[Outcome]) -> Option<String> {
     let most = rows.iter().map(|row| row.violated.interval().1).fold(allowed, f64::max) * 1.1;
     let x = |rate: f64| left + (right - left) * rate / most;
     let mut svg = Svg::new(end + bottom, "False alarms on mechanisms that sit exactly on their claims");
-    for tick in 0..=4 {
-        let rate = allowed * f64::from(tick) / 4.0;
+    for tick in 0..=5 {
+        let rate = allowed * f64::from(tick) / 5.0;
         svg.line((x(rate), top), (x(rate), end), r##"stroke="#dddddd""##);
         svg.text(x(rate), end + 18.0, "middle", "#555555", &percent(rate));
     }
     svg.line((x(allowed), top), (x(allowed), end), r##"stroke="#d55e00" stroke-width="2""##);
-    svg.text(x(allowed), top - 6.0, "middle", "#d55e00", "allowed");
+    svg.text(x(allowed), top - 6.0, "middle", "#d55e00", "allowed by the confidence");
     for (index, row) in rows.iter().enumerate() {
         let y = top + ROW * (index as f64 + 0.5);
         let (low, high) = row.violated.interval();
