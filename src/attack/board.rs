@@ -160,7 +160,9 @@ mod tests {
         // Half of all outputs are +∞: a list of them would grow with the draws.
         let mut rows = Rows::new(1);
         rows.resize(1000);
-        rows.iter_mut().enumerate().for_each(|(index, row)| row[0] = Cell::number(if index % 2 == 0 { f64::INFINITY } else { index as f64 }));
+        rows.iter_mut()
+            .enumerate()
+            .for_each(|(index, row)| row[0] = Cell::number(if index % 2 == 0 { f64::INFINITY } else { index as f64 }));
         let board = Board::new(Score::Output, &rows, &rows);
         let mut hits = board.no_hits();
         board.count(&mut hits, Side::Left, rows.cells());
