@@ -8,6 +8,7 @@ use serde::de::IntoDeserializer;
 use serde::de::value::StrDeserializer;
 
 use crate::attack::Attack;
+use crate::calibrate::{self, Plan};
 use crate::error::Error;
 use crate::gate::{FailOn, Gate};
 use crate::recorded::{Header, RowOrder};
@@ -18,7 +19,7 @@ use crate::report::json::Json;
 use crate::report::junit::JUnit;
 use crate::report::markdown::Markdown;
 use crate::run::{Settings, Until};
-use crate::spec::{Claim, Confidence, Delta, Epsilon};
+use crate::spec::{self, Audit, Claim, Confidence, Delta, Epsilon};
 
 /// Does a differentially private mechanism leak more than it claims?
 #[derive(Parser)]
@@ -48,6 +49,8 @@ pub enum Command {
     Explain(ExplainArgs),
     /// Check a refutation with fresh draws (exit code 0: confirmed, 2: could not confirm, 1: the witness is about something else)
     Replay(ReplayArgs),
+    /// Measure the auditor: false alarms on mechanisms that sit exactly on their claims, and power against too little noise
+    Calibrate(CalibrateArgs),
 }
 
 /// Arguments of `run`.
@@ -297,6 +300,79 @@ pub struct ReplayArgs {
     /// Worker threads; all cores if absent
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub threads: Option<u16>,
+}
+
+/// Arguments of `calibrate`.
+#[derive(Args)]
+pub struct CalibrateArgs {
+    /// Audit files to repeat, instead of the built-in mechanisms; those that expect `violated` show power, all others false alarms
+    #[arg(conflicts_with = "power")]
+    pub paths: Vec<PathBuf>,
+    /// Power curves of Laplace noise that is 1.01 to 2 times too small, instead of false alarms
+    #[arg(long)]
+    pub power: bool,
+    /// Runs of each audit (2,000, or 200 with --power)
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub seeds: Option<u64>,
+    /// Draws per pair; several, separated by commas, make a curve (20,000, or 1,000 to 3,000,000 with --power)
+    #[arg(long, value_name = "N", value_delimiter = ',', value_parser = draws)]
+    pub draws: Vec<u64>,
+    /// The first seed
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub seed: u64,
+    /// The confidence of each run
+    #[arg(long, value_name = "P", default_value = "0.95")]
+    pub confidence: Confidence,
+    /// Where the rates go (results/calibration.csv, or results/power.csv with --power)
+    #[arg(long, value_name = "FILE")]
+    pub csv: Option<PathBuf>,
+    /// A folder for pictures: false-alarms.svg or power.svg
+    #[arg(long, value_name = "DIR")]
+    pub pictures: Option<PathBuf>,
+    /// Worker threads; all cores if absent
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub threads: Option<u16>,
+    /// No progress and no table; only the files and the exit code
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+impl CalibrateArgs {
+    /// The audits to repeat.
+    ///
+    /// # Errors
+    /// When a named file is no valid audit.
+    pub fn audits(&self) -> Result<Vec<Audit>, Error> {
+        match (self.power, self.paths.as_slice()) {
+            (true, _) => calibrate::all_short(),
+            (false, []) => calibrate::boundary(),
+            (false, paths) => spec::load(paths),
+        }
+    }
+
+    /// The budgets of each audit.
+    #[must_use]
+    pub fn budgets(&self) -> Vec<u64> {
+        match (self.power, self.draws.as_slice()) {
+            (true, []) => calibrate::POWER_DRAWS.to_vec(),
+            (false, []) => vec![calibrate::FALSE_ALARM_DRAWS],
+            (_, draws) => draws.to_vec(),
+        }
+    }
+
+    /// How each audit is repeated.
+    #[must_use]
+    pub fn plan(&self) -> Plan {
+        let seeds = self.seeds.unwrap_or(if self.power { calibrate::POWER_SEEDS } else { calibrate::FALSE_ALARM_SEEDS });
+        Plan { first_seed: self.seed, seeds, confidence: self.confidence }
+    }
+
+    /// Where the rates go.
+    #[must_use]
+    pub fn csv(&self) -> PathBuf {
+        let default = if self.power { "results/power.csv" } else { "results/calibration.csv" };
+        self.csv.clone().unwrap_or_else(|| default.into())
+    }
 }
 
 /// A number of draws: plain, with underscores, or like `2e7`.

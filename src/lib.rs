@@ -39,6 +39,7 @@
 pub mod api;
 pub mod attack;
 pub mod baseline;
+pub mod calibrate;
 pub mod cell;
 pub mod cli;
 pub mod error;

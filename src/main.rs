@@ -5,7 +5,9 @@ use std::time::Instant;
 
 use clap::Parser;
 use dp_audit::baseline::Comparison;
-use dp_audit::cli::{Cli, Command, ExplainArgs, ListArgs, ReplayArgs, RunArgs, SamplesArgs, ShowArgs};
+use dp_audit::calibrate::files::Files;
+use dp_audit::calibrate::{self, Outcome, table};
+use dp_audit::cli::{CalibrateArgs, Cli, Command, ExplainArgs, ListArgs, ReplayArgs, RunArgs, SamplesArgs, ShowArgs};
 use dp_audit::error::Error;
 use dp_audit::exit_code::ExitCode;
 use dp_audit::recorded::Recording;
@@ -36,6 +38,7 @@ fn main() -> process::ExitCode {
         Command::Show(args) => show(args),
         Command::Explain(args) => explain(args),
         Command::Replay(args) => replay_witness(args),
+        Command::Calibrate(args) => calibrate(args),
     });
     let code = match outcome {
         Ok(Ok(code)) => code,
@@ -147,4 +150,31 @@ fn list(args: &ListArgs) -> Result<ExitCode, Error> {
 fn show(args: &ShowArgs) -> Result<ExitCode, Error> {
     print!("{}", terminal::audit(&spec::one(spec::load(&args.paths)?, &args.audit)?));
     Ok(ExitCode::AsExpected)
+}
+
+fn calibrate(args: &CalibrateArgs) -> Result<ExitCode, Error> {
+    let (audits, budgets, plan) = (args.audits()?, args.budgets(), args.plan());
+    let files = Files::open(args.csv(), args.pictures.clone())?;
+    run::use_threads(args.threads)?;
+    let bar = table::progress((audits.len() * budgets.len()) as u64 * plan.seeds, args.quiet);
+    let mut outcomes = Vec::new();
+    let mut written = Ok(());
+    for (audit, draws) in audits.iter().flat_map(|audit| budgets.iter().map(move |draws| (audit, *draws))) {
+        bar.set_message(audit.name.clone());
+        match calibrate::repeat(audit, draws, plan, &|| bar.inc(1)) {
+            Ok(outcome) => outcomes.push(outcome),
+            Err(error) => {
+                bar.abandon();
+                eprintln!("{}: could not be run: {error}", audit.name);
+                return Ok(ExitCode::NotRun);
+            }
+        }
+        written = files.write(&outcomes);
+    }
+    bar.finish_and_clear();
+    if !args.quiet {
+        print!("{}", table::table(&outcomes));
+    }
+    written?;
+    Ok(if outcomes.iter().any(Outcome::broken) { ExitCode::Surprise } else { ExitCode::AsExpected })
 }

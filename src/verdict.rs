@@ -113,3 +113,59 @@ impl Agreement {
         if self as u8 >= other as u8 { self } else { other }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ALL: [Verdict; 3] = [Verdict::Violated, Verdict::Consistent, Verdict::Inconclusive];
+
+    fn bounds(epsilon_lower: f64, delta_lower: f64, detectable_epsilon: f64) -> Bounds {
+        Bounds { epsilon_lower, delta_lower, detectable_epsilon }
+    }
+
+    #[test]
+    fn a_claim_is_refuted_beyond_it_and_consistent_up_to_its_resolution() {
+        let claim = Claim { epsilon: 1.0.try_into().unwrap(), delta: 0.25.try_into().unwrap() };
+        let verdict = |epsilon, delta, detectable| Verdict::new(&bounds(epsilon, delta, detectable), claim, 0.5);
+        assert_eq!(verdict(1.0, 0.25, 1.5), Verdict::Consistent);
+        assert_eq!(verdict(1.0, 0.25, 1.5_f64.next_up()), Verdict::Inconclusive);
+        assert_eq!(verdict(1.0_f64.next_up(), 0.0, 1.0), Verdict::Violated);
+        assert_eq!(verdict(0.0, 0.25_f64.next_up(), f64::INFINITY), Verdict::Violated);
+    }
+
+    #[test]
+    fn one_refuting_pair_refutes_and_one_doubt_is_a_doubt() {
+        for one in ALL {
+            assert_eq!(Verdict::of_all([one, Verdict::Violated]), Some(Verdict::Violated));
+            assert_eq!(Verdict::of_all([Verdict::Violated, one]), Some(Verdict::Violated));
+            assert_eq!(Verdict::of_all([Verdict::Consistent, one]), Some(one));
+            assert_eq!(Verdict::of_all([one, Verdict::Consistent]), Some(one));
+        }
+        assert_eq!(Verdict::of_all([]), None);
+    }
+
+    #[test]
+    fn an_expected_violation_must_be_shown_and_a_doubt_is_no_surprise() {
+        let with = |expected| ALL.map(|verdict| Agreement::new(verdict, expected));
+        assert_eq!(with(Expectation::Violated), [Agreement::Agrees, Agreement::Differs, Agreement::Differs]);
+        assert_eq!(with(Expectation::Consistent), [Agreement::Differs, Agreement::Agrees, Agreement::Undecided]);
+    }
+
+    #[test]
+    fn the_graver_of_two_does_not_depend_on_their_order() {
+        let rising = [Agreement::Agrees, Agreement::Undecided, Agreement::NotRun, Agreement::Differs];
+        for (index, graver) in rising.into_iter().enumerate() {
+            for milder in &rising[..=index] {
+                assert_eq!(graver.worse(*milder), graver);
+                assert_eq!(milder.worse(graver), graver);
+            }
+        }
+    }
+
+    #[test]
+    fn verdicts_are_written_as_audit_files_write_them() {
+        assert_eq!(ALL.map(|verdict| verdict.to_string()), ["violated", "consistent", "inconclusive"]);
+        assert_eq!([Expectation::Violated, Expectation::Consistent].map(|one| one.to_string()), ["violated", "consistent"]);
+    }
+}

@@ -105,13 +105,15 @@ impl Board {
     /// Counts scores of one side.
     pub fn count(&self, hits: &mut Hits, side: Side, scores: &[Cell]) {
         let last = self.bins.numeric() - 1;
+        // Beyond an infinite edge there is one value only, and nothing to divide.
+        let (low, high) = (0, if self.bins.edges().last() == Some(&f64::INFINITY) { 0 } else { last });
         let mut bins = Vec::with_capacity(scores.len());
         self.bins.indices(scores, &mut bins);
         for (index, (bin, score)) in bins.into_iter().zip(scores).enumerate() {
             let fold = index % FOLDS;
             hits.folds[fold].side(side)[bin] += 1;
             if last > 0
-                && (bin == 0 || bin == last)
+                && (bin == low || bin == high)
                 && let Some(number) = score.as_number()
             {
                 hits.ends.push((number, side, fold));
@@ -154,6 +156,22 @@ mod tests {
 
     use super::*;
     use crate::noise::{Generator, laplace};
+
+    #[test]
+    fn infinite_outputs_are_counted_and_not_collected() {
+        // Half of all outputs are +∞: a list of them would grow with the draws.
+        let mut rows = Rows::new(1);
+        rows.resize(1000);
+        rows.iter_mut()
+            .enumerate()
+            .for_each(|(index, row)| row[0] = Cell::number(if index % 2 == 0 { f64::INFINITY } else { index as f64 }));
+        let board = Board::new(Score::Output, &rows, &rows);
+        let mut hits = board.no_hits();
+        board.count(&mut hits, Side::Left, rows.cells());
+        assert!(hits.ends.len() < 20, "{} collected", hits.ends.len());
+        assert_eq!(hits.folds.iter().map(|fold| fold.left.iter().sum::<u64>()).sum::<u64>(), 1000);
+        assert_eq!(hits.folds.iter().map(|fold| fold.left[board.bins().index(Cell::number(f64::INFINITY))]).sum::<u64>(), 500);
+    }
 
     #[test]
     fn finer_ends_lose_no_hits() {

@@ -22,6 +22,12 @@ use crate::spec::Claim;
 /// Rows kept for learning, both sides together: an eighth of the exploration, within these limits. Later draws are only counted.
 const KEPT: std::ops::RangeInclusive<u64> = 1 << 18..=1 << 20;
 
+/// Cells kept at most: of wide outputs, fewer rows.
+const KEPT_CELLS: u64 = 1 << 25;
+
+/// But never fewer than this.
+const LEAST_KEPT: u64 = 1 << 12;
+
 /// Boards of each kind, for each goal, that later draws are counted on.
 const COUNTED: usize = 3;
 
@@ -54,7 +60,7 @@ impl<'a> Explorer<'a> {
     /// An explorer that has seen nothing yet and is to see so many draws.
     #[must_use]
     pub fn new(width: usize, attacks: &'a [Attack], claim: Claim, draws: u64) -> Self {
-        let kept = (draws / 8).clamp(*KEPT.start(), *KEPT.end());
+        let kept = (draws / 8).clamp(*KEPT.start(), *KEPT.end()).min((KEPT_CELLS / width as u64).max(LEAST_KEPT));
         Self { attacks, claim, left: Rows::new(width), right: Rows::new(width), kept, seen: 0.0, boards: Vec::new() }
     }
 

@@ -282,13 +282,15 @@ impl Pattern {
 
 /// A row's pattern as a key, and its numbers in order.
 fn split(columns: &[Table], row: &[Cell]) -> (u64, Vec<Cell>) {
+    // Stands for any number; no atom has this key, for −0 counts as 0.
+    const NUMBER: u64 = (-0.0_f64).to_bits();
     let mut numbers = Vec::new();
     let key = row.iter().zip(columns).fold(Mix::new(), |mix, (cell, column)| {
         if column.is_atom(*cell) {
             mix.word(cell.key())
         } else {
             numbers.push(*cell);
-            mix.word(1)
+            mix.word(NUMBER)
         }
     });
     (key.end(), numbers)

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use statrs::function::erf::erfc;
 
 use super::query::Query;
-use super::{Mechanism, Universe};
+use super::{MOST_CELLS, Mechanism, Universe};
 use crate::cell::Cell;
 use crate::noise::{self, Generator};
 use crate::spec::Dataset;
@@ -46,6 +46,9 @@ impl PureParams {
     fn prepare(&self, data: &Dataset, universe: &Universe) -> Result<(Vec<f64>, f64), String> {
         let answers = self.query.answer(data, universe)?;
         let sensitivity = self.sensitivity.map_or(answers.sensitivity, Positive::get);
+        if answers.values.len().saturating_mul(self.copies.get()) > MOST_CELLS {
+            return Err(format!("params.copies is {}, which makes an output of more than {MOST_CELLS} cells; release less", self.copies));
+        }
         Ok((answers.values.repeat(self.copies.get()), sensitivity / self.epsilon.get() * self.scale_factor.get()))
     }
 }

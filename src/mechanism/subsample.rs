@@ -45,6 +45,9 @@ enum Statistic {
     Mode,
 }
 
+/// More subsamples than this are taken for a slip of the pen: each draw of the output makes all of them.
+const MOST_BLOCKS: usize = 100_000;
+
 /// Parameters of subsample-and-aggregate.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -115,6 +118,9 @@ impl Mechanism for StableMode {
         let Params { blocks, size, .. } = *params;
         if blocks == 0 || size == 0 {
             return Err(format!("params.blocks is {blocks} and params.size is {size}, must both be at least 1"));
+        }
+        if blocks > MOST_BLOCKS {
+            return Err(format!("params.blocks is {blocks}, must be at most {MOST_BLOCKS}"));
         }
         let records: Vec<usize> = data.records().iter().filter_map(|record| universe.records().binary_search(record).ok()).collect();
         let n = records.len();

@@ -76,7 +76,12 @@ struct PairFile {
 /// Reads and checks one file; every problem found in it is reported.
 pub fn read(path: &Path) -> Result<Audit, Vec<SpecError>> {
     let text = std::fs::read_to_string(path).map_err(|error| vec![SpecError::new(path, format!("cannot be read: {error}"))])?;
-    let file = parse(&text).map_err(|message| vec![SpecError::new(path, message)])?;
+    from_text(path, &text)
+}
+
+/// Checks the text of a file.
+pub fn from_text(path: &Path, text: &str) -> Result<Audit, Vec<SpecError>> {
+    let file = parse(text).map_err(|message| vec![SpecError::new(path, message)])?;
     check(path, file).map_err(|messages| messages.into_iter().map(|message| SpecError::new(path, message)).collect())
 }
 

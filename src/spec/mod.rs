@@ -121,6 +121,14 @@ pub fn load(paths: &[PathBuf]) -> Result<Vec<Audit>, Error> {
     Ok(audits)
 }
 
+/// The audit in a text, as if it were a file of this name.
+///
+/// # Errors
+/// When it is no valid audit.
+pub fn parse(file: &Path, text: &str) -> Result<Audit, Error> {
+    file::from_text(file, text).map_err(Error::Spec)
+}
+
 impl Audit {
     /// An audit that no file describes: named pairs of targets under one claim, which is expected to hold. Whoever made them vouches that they are neighbours.
     #[must_use]

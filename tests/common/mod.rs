@@ -5,9 +5,15 @@ pub mod program;
 
 use std::path::PathBuf;
 
+use dp_audit::cell::{Cell, Rows};
+use dp_audit::error::TargetError;
+use dp_audit::mechanism::{Side, Target};
+use dp_audit::noise::Generator;
 use dp_audit::report::PairReport;
 use dp_audit::run::{self, Settings, Until};
+use dp_audit::sample::StreamSeed;
 use dp_audit::spec::{self, Audit};
+use rand::SeedableRng;
 
 /// The audit in this text.
 pub fn audit(text: &str) -> Vec<Audit> {
@@ -49,4 +55,44 @@ pub fn laplace(factor: f64) -> Vec<Audit> {
         right = ["x", "x"]
         "#
     ))
+}
+
+/// A target made of a function that writes one row.
+pub struct Outputs<F> {
+    pub width: usize,
+    pub draw: F,
+}
+
+impl<F: Fn(Side, &mut Generator, &mut [Cell]) + Send + Sync> Target for Outputs<F> {
+    fn open(&self) -> Result<usize, TargetError> {
+        Ok(self.width)
+    }
+
+    fn draw(&self, side: Side, count: usize, seed: StreamSeed, sink: &mut dyn FnMut(&Rows)) -> Result<(), TargetError> {
+        let mut rng = Generator::from_seed(seed.bytes());
+        let mut rows = Rows::new(self.width);
+        rows.resize(count);
+        rows.iter_mut().for_each(|row| (self.draw)(side, &mut rng, row));
+        sink(&rows);
+        Ok(())
+    }
+}
+
+/// The audit of such a target.
+pub fn audit_of(epsilon: f64, delta: f64, target: impl Target + 'static) -> Vec<Audit> {
+    let mut audits = audit(&format!(
+        r#"
+        name = "outputs"
+        mechanism = "laplace"
+        params = {{ query = "count", epsilon = 1.0 }}
+        claim = {{ epsilon = {epsilon:?}, delta = {delta:?} }}
+        relation = "replace-one"
+        [[pair]]
+        name = "0 or 1"
+        left = [0]
+        right = [1]
+        "#
+    ));
+    audits[0].pairs[0].target = Box::new(target);
+    audits
 }

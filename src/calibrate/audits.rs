@@ -1,0 +1,111 @@
+//! The mechanisms that the auditor is measured on: ordinary audit files, part of the program.
+
+use std::path::Path;
+
+use crate::error::Error;
+use crate::spec::{self, Audit};
+
+/// Mechanisms that sit exactly on their claims; a new one is a file and a line here.
+const BOUNDARY: &[(&str, &str)] = &[
+    ("laplace.toml", include_str!("boundary/laplace.toml")),
+    ("laplace-small-epsilon.toml", include_str!("boundary/laplace-small-epsilon.toml")),
+    ("laplace-vector.toml", include_str!("boundary/laplace-vector.toml")),
+    ("discrete-laplace.toml", include_str!("boundary/discrete-laplace.toml")),
+    ("randomized-response.toml", include_str!("boundary/randomized-response.toml")),
+    ("histogram-exact-threshold.toml", include_str!("boundary/histogram-exact-threshold.toml")),
+    ("gaussian.toml", include_str!("boundary/gaussian.toml")),
+];
+
+/// By how many times the noise of the power curves is too small.
+const FACTORS: [f64; 7] = [1.01, 1.02, 1.05, 1.1, 1.25, 1.5, 2.0];
+
+/// The audits of mechanisms that sit exactly on their claims.
+///
+/// # Errors
+/// When one of the files is no valid audit.
+pub fn boundary() -> Result<Vec<Audit>, Error> {
+    BOUNDARY.iter().map(|(file, text)| spec::parse(Path::new(file), text)).collect()
+}
+
+/// Laplace noise that is too small, by every factor of the power curves.
+///
+/// # Errors
+/// Never, as long as `short` is a valid audit.
+pub fn all_short() -> Result<Vec<Audit>, Error> {
+    FACTORS.into_iter().map(short).collect()
+}
+
+/// A Laplace count that claims ε = 1 and whose noise is so many times too small.
+///
+/// Its ε is the factor `f`; its δ at ε = 1, the integral of the density on the smaller count less e times that on the larger where this is positive,
+/// is `1 − e^((1 − f)/2)`.
+///
+/// # Errors
+/// When the factor is below 1, or not finite.
+pub fn short(factor: f64) -> Result<Audit, Error> {
+    let text = format!(
+        r#"
+        name = "noise {factor} times too small"
+        mechanism = "laplace"
+        params = {{ query = "count", epsilon = 1.0, scale_factor = {scale:?} }}
+        claim = {{ epsilon = 1.0 }}
+        relation = "add-remove"
+        expect = "violated"
+        truth = {{ epsilon = {factor:?}, delta = {delta:?} }}
+
+        [[pair]]
+        name = "one record more"
+        left = ["x"]
+        right = ["x", "x"]
+        "#,
+        scale = 1.0 / factor,
+        delta = 1.0 - ((1.0 - factor) / 2.0).exp(),
+    );
+    spec::parse(Path::new("laplace-short.toml"), &text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::verdict::Expectation;
+
+    #[test]
+    fn every_file_in_the_folder_is_part_of_the_program() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/calibrate/boundary");
+        let mut files: Vec<String> =
+            std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        let mut known: Vec<&str> = BOUNDARY.iter().map(|(file, _)| *file).collect();
+        files.sort_unstable();
+        known.sort_unstable();
+        assert_eq!(files, known);
+    }
+
+    #[test]
+    fn boundary_mechanisms_hold_their_claims_and_say_what_is_true() {
+        let audits = boundary().unwrap();
+        for audit in &audits {
+            assert_eq!(audit.expect, Expectation::Consistent, "{}", audit.name);
+            for pair in &audit.pairs {
+                let (epsilon, delta) = (pair.truth.epsilon.unwrap(), pair.truth.delta.unwrap());
+                // On the boundary: δ is used up, or, where there is none, ε.
+                assert_eq!(delta, audit.claim.delta.get(), "{}", audit.name);
+                assert!(epsilon == audit.claim.epsilon.get() || delta > 0.0, "{}", audit.name);
+            }
+        }
+    }
+
+    #[test]
+    fn the_delta_of_short_noise_is_that_of_its_densities() {
+        // δ = ∫ max(0, p − e·q) for counts 0 and 1 and noise of scale 1/f, by the midpoint rule.
+        for factor in [1.1, 2.0] {
+            let density = |x: f64, centre: f64| 0.5 * factor * (-(x - centre).abs() * factor).exp();
+            let step = 1e-4;
+            let integral: f64 = (-200_000..200_000)
+                .map(|i| (f64::from(i) + 0.5) * step)
+                .map(|x| (density(x, 0.0) - 1_f64.exp() * density(x, 1.0)).max(0.0))
+                .sum();
+            let stated = short(factor).unwrap().pairs[0].truth.delta.unwrap();
+            assert!((integral * step - stated).abs() < 1e-6, "{} against {stated}", integral * step);
+        }
+    }
+}
