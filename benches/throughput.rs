@@ -72,7 +72,8 @@ fn bare_loop(draws: u64) {
 }
 
 fn sampler(audit: &Audit, phase: Phase) -> Sampler<'_> {
-    Sampler::new(audit.pairs[0].target.as_ref(), PairStream::new(1, "throughput", ""), phase, &|_| ())
+    let opened = Sampler::open(audit.pairs[0].target.as_ref(), PairStream::new(1, "throughput", ""), phase, &|_| ());
+    opened.unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Rows that nobody looks at.

@@ -251,15 +251,20 @@ impl Game<'_> {
         self.ledger.push(bets.map(|(l, tally)| Bet { forecast: l.forecast, regions: l.rule.regions(), tally: *tally }).collect());
         // In small audits the bound takes longer than the draws: it is computed if somebody wants to hear it.
         if !self.listeners.is_empty() {
-            let bound = self.ledger.epsilon_lower(self.audit.claim.delta.get(), self.level.anytime());
+            let bound = self.anytime_bound();
             self.listeners.iter().for_each(|listener| listener.looked(bound));
         }
     }
 
     /// Whether nothing more needs to be drawn.
     fn decided(&self) -> bool {
+        self.settings.until == Until::Decided && self.anytime_bound() > self.audit.claim.epsilon.get()
+    }
+
+    /// The ε bound that holds at any time.
+    fn anytime_bound(&self) -> f64 {
         let claim = self.audit.claim;
-        self.settings.until == Until::Decided && self.ledger.refutes(claim.epsilon.get(), claim.delta.get(), self.level.anytime())
+        self.ledger.epsilon_lower(claim.epsilon.get(), claim.delta.get(), self.level.anytime())
     }
 }
 

@@ -29,10 +29,10 @@ impl Level {
         Self { alpha: (1.0 - confidence) / pairs.max(1) as f64 }
     }
 
-    /// For the anytime evidence.
+    /// For each of the two anytime bounds, that on ε and that on δ.
     #[must_use]
     pub fn anytime(self) -> f64 {
-        self.alpha * ANYTIME_SHARE
+        self.alpha * ANYTIME_SHARE / 2.0
     }
 
     /// For the fixed-sample limits of the rule with this share.
@@ -70,8 +70,8 @@ impl Bounds {
     pub fn new(ledger: &Ledger, certified: &[Certified], claim: Claim, level: Level) -> Self {
         let (epsilon, delta) = (claim.epsilon.get(), claim.delta.get());
         let mut bounds = Self {
-            epsilon_lower: ledger.epsilon_lower(delta, level.anytime()),
-            delta_lower: ledger.delta_lower(epsilon, level.anytime()),
+            epsilon_lower: ledger.epsilon_lower(epsilon, delta, level.anytime()),
+            delta_lower: ledger.delta_lower(epsilon, delta, level.anytime()),
             detectable_epsilon: f64::INFINITY,
         };
         for &Certified { tally, regions, share } in certified {
@@ -95,7 +95,7 @@ mod tests {
     fn the_parts_of_alpha_add_up_to_it() {
         for pairs in [1, 4] {
             let level = Level::of_pair(0.95, pairs);
-            let parts = [level.anytime(), level.fixed(0.9), level.fixed(0.1)];
+            let parts = [level.anytime(), level.anytime(), level.fixed(0.9), level.fixed(0.1)];
             assert!(parts.iter().all(|part| *part > 0.0), "{parts:?}");
             assert!((parts.iter().sum::<f64>() * pairs as f64 - 0.05).abs() < 1e-15, "{parts:?}");
             assert!((level.fixed(0.9) / level.fixed(0.1) - 9.0).abs() < 1e-12);
@@ -119,8 +119,8 @@ mod tests {
         );
         ledger.push(vec![Bet { forecast, regions: 2, tally: strong }]);
         let anytime = Bounds::new(&ledger, &[], claim, level);
-        assert_eq!(anytime.epsilon_lower, ledger.epsilon_lower(0.01, level.anytime()));
-        assert_eq!(anytime.delta_lower, ledger.delta_lower(1.0, level.anytime()));
+        assert_eq!(anytime.epsilon_lower, ledger.epsilon_lower(1.0, 0.01, level.anytime()));
+        assert_eq!(anytime.delta_lower, ledger.delta_lower(1.0, 0.01, level.anytime()));
         let part = |tally, share| Certified { tally, regions: 2, share };
         // The wealth decides where the fixed sample is weak, and the fixed sample where it is strong, whichever rule it belongs to.
         assert_eq!(Bounds::new(&ledger, &[part(weak, 1.0)], claim, level).epsilon_lower, anytime.epsilon_lower);

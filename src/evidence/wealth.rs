@@ -69,17 +69,24 @@ pub struct Bet {
 }
 
 impl Bet {
-    /// By how much the logarithm of the wealth grew under a claim.
-    fn growth(&self, epsilon: f64, delta: f64) -> f64 {
-        let delta_eff = effective(delta, self.regions);
-        let mu = self.forecast.stake(epsilon, delta_eff);
+    /// By how much the logarithm of the wealth grew against a claim, with the stake that is best against a perhaps weaker one. It falls as the claim weakens.
+    fn growth(&self, against: Point, staked: Point) -> f64 {
+        let mu = self.forecast.stake(staked.epsilon, effective(staked.delta, self.regions));
         if mu == 0.0 {
             return 0.0;
         }
+        let delta_eff = effective(against.delta, self.regions);
         let Tally { correct, wrong, abstained } = self.tally;
         let part = |count: u64, change: f64| if count == 0 { 0.0 } else { count as f64 * change.ln_1p() };
-        part(correct, mu * (1.0 - delta_eff)) + part(wrong, -mu * (epsilon.exp() + delta_eff)) + part(abstained, -mu * delta_eff)
+        part(correct, mu * (1.0 - delta_eff)) + part(wrong, -mu * (against.epsilon.exp() + delta_eff)) + part(abstained, -mu * delta_eff)
     }
+}
+
+/// A claim that is bet against.
+#[derive(Clone, Copy, Debug)]
+struct Point {
+    epsilon: f64,
+    delta: f64,
 }
 
 /// The bets of all looks: `looks[t]` has one bet for each purse. Every purse starts with an equal share.
@@ -97,14 +104,8 @@ impl Ledger {
 
     /// The logarithm of the wealth after each look, against this claim.
     pub fn path(&self, epsilon: f64, delta: f64) -> impl Iterator<Item = f64> {
-        let purses = self.looks.first().map_or(0, Vec::len);
-        let mut logs = vec![0.0_f64; purses];
-        self.looks.iter().map(move |bets| {
-            for (log, bet) in logs.iter_mut().zip(bets) {
-                *log += bet.growth(epsilon, delta);
-            }
-            log_mean_exp(&logs)
-        })
+        let claim = Point { epsilon, delta };
+        self.staked_path(claim, claim)
     }
 
     /// The logarithm of the greatest wealth at any look, against this claim.
@@ -113,36 +114,65 @@ impl Ledger {
         self.path(epsilon, delta).fold(0.0, f64::max)
     }
 
-    /// Whether the claim is refuted at level α.
-    #[must_use]
-    pub fn refutes(&self, epsilon: f64, delta: f64, alpha: f64) -> bool {
-        self.log_wealth(epsilon, delta) >= -alpha.ln()
+    fn staked_path(&self, against: Point, staked: Point) -> impl Iterator<Item = f64> {
+        let purses = self.looks.first().map_or(0, Vec::len);
+        let mut logs = vec![0.0_f64; purses];
+        self.looks.iter().map(move |bets| {
+            for (log, bet) in logs.iter_mut().zip(bets) {
+                *log += bet.growth(against, staked);
+            }
+            log_mean_exp(&logs)
+        })
     }
 
-    /// The largest ε of a fixed grid up to which every ε is refuted at this δ; 0 if none is.
-    ///
-    /// The bound can exceed the truth only if the least grid point at or above the truth was refuted, which has probability at most α.
-    #[must_use]
-    pub fn epsilon_lower(&self, delta: f64, alpha: f64) -> f64 {
-        last_refuted(1e-3, 2e-3, 1e3, |epsilon| self.refutes(epsilon, delta, alpha))
+    /// Whether the wealth ever reached 1/α.
+    fn refutes(&self, against: Point, staked: Point, alpha: f64) -> bool {
+        self.staked_path(against, staked).fold(0.0, f64::max) >= -alpha.ln()
     }
 
-    /// The largest δ of a fixed grid up to which every δ is refuted at this ε; 0 if none is.
+    /// The largest ε that is known at level α to be exceeded at this δ; 0 if none is. `claimed` is among those that are tried.
     #[must_use]
-    pub fn delta_lower(&self, epsilon: f64, alpha: f64) -> f64 {
-        last_refuted(1e-9, 1e-2, 1.0, |delta| self.refutes(epsilon, delta, alpha))
+    pub fn epsilon_lower(&self, claimed: f64, delta: f64, alpha: f64) -> f64 {
+        let point = |epsilon| Point { epsilon, delta };
+        greatest_refuted(claimed, 1e-3, 1e3, |against, staked| self.refutes(point(against), point(staked), alpha))
+    }
+
+    /// The largest δ that is known at level α to be exceeded at this ε; 0 if none is. `claimed` is among those that are tried.
+    #[must_use]
+    pub fn delta_lower(&self, epsilon: f64, claimed: f64, alpha: f64) -> f64 {
+        let point = |delta| Point { epsilon, delta };
+        greatest_refuted(claimed, 1e-9, 1.0, |against, staked| self.refutes(point(against), point(staked), alpha))
     }
 }
 
-/// Walks the grid `first, first·(1 + step), …` and returns the last point before the first that is not refuted.
-fn last_refuted(first: f64, step: f64, end: f64, refuted: impl Fn(f64) -> bool) -> f64 {
-    let mut last = 0.0;
-    let mut point = first;
-    while point < end && refuted(point) {
-        last = point;
-        point *= 1.0 + step;
+/// The greatest value up to which all are refuted; more exactly, the next float, for a refuted value is exceeded.
+///
+/// Values are divided into cells that end at `claimed` and at its multiples by powers of a fixed ratio. In a cell all bets have the stake of its end, so that
+/// refuting a value there refutes all smaller ones too. The bound therefore exceeds the truth only if, with the stakes of the truth's own cell, the truth is refuted; that
+/// has probability at most α.
+fn greatest_refuted(claimed: f64, least: f64, most: f64, refuted: impl Fn(f64, f64) -> bool) -> f64 {
+    const RATIO: f64 = 1.05;
+    const HALVINGS: usize = 16;
+    let anchor = if claimed > 0.0 { claimed } else { least };
+    let steps = (least / anchor).ln().min(0.0) / RATIO.ln();
+    #[allow(clippy::cast_possible_truncation)] // a few hundred
+    let first = steps.floor() as i32;
+    let mut known = 0.0;
+    for end in (first..).map(|power| anchor * RATIO.powi(power)) {
+        if end < most && refuted(end, end) {
+            known = end;
+            continue;
+        }
+        if known > 0.0 {
+            let mut unknown = end;
+            for _ in 0..HALVINGS {
+                let middle = f64::midpoint(known, unknown);
+                if refuted(middle, end) { known = middle } else { unknown = middle }
+            }
+        }
+        break;
     }
-    last
+    if known > 0.0 { known.next_up() } else { 0.0 }
 }
 
 fn log_mean_exp(logs: &[f64]) -> f64 {
@@ -167,7 +197,9 @@ mod tests {
         for (epsilon, delta) in [(0.1_f64, 0.0), (1.0, 0.0), (1.0, 0.05), (2.0, 1e-3)] {
             for w in [0.0, 0.01, 0.05, 0.1] {
                 let c = epsilon.exp() * w + delta;
-                let pay = |correct, wrong, abstained| bet(correct, wrong, abstained).growth(epsilon, delta).exp();
+                let pay = |correct, wrong, abstained| {
+                    bet(correct, wrong, abstained).growth(Point { epsilon, delta }, Point { epsilon, delta }).exp()
+                };
                 let mean = c * pay(1, 0, 0) + w * pay(0, 1, 0) + (1.0 - c - w) * pay(0, 0, 1);
                 assert!(mean <= 1.0 + 1e-12, "ε {epsilon}, δ {delta}, w {w}: {mean}");
             }
@@ -182,19 +214,36 @@ mod tests {
         assert!(good > 10.0);
         ledger.push(vec![bet(100, 600, 300)]);
         assert_eq!(ledger.log_wealth(1.0, 0.0), good);
-        assert!(ledger.refutes(1.0, 0.0, 1e-4));
+        assert!(ledger.epsilon_lower(1.0, 0.0, 1e-4) > 1.0);
     }
 
     #[test]
     fn the_bound_lies_below_the_observed_ratio() {
         let mut ledger = Ledger::default();
         ledger.push(vec![bet(60_000, 10_000, 30_000)]);
-        let bound = ledger.epsilon_lower(0.0, 0.05);
+        let bound = ledger.epsilon_lower(1.0, 0.0, 0.05);
         assert!(bound > 1.6 && bound < 6.0_f64.ln(), "{bound}");
-        assert!(ledger.epsilon_lower(0.1, 0.05) < bound);
-        let delta = ledger.delta_lower(1.0, 0.05);
+        assert!(ledger.epsilon_lower(1.0, 0.1, 0.05) < bound);
+        let delta = ledger.delta_lower(1.0, 0.0, 0.05);
         // c − e·i = 0.6 − 0.2718…
         assert!(delta > 0.2 && delta < 0.6 - 0.1 * 1.0_f64.exp(), "{delta}");
+    }
+
+    #[test]
+    fn the_bound_is_what_is_refuted_with_the_stake_of_its_cell() {
+        // Independent of how the bound is searched for: every ε of a fine grid below it is refuted with the stake of the end of its cell, and the next one above is not.
+        let mut ledger = Ledger::default();
+        ledger.push(vec![bet(60_000, 10_000, 30_000)]);
+        for claimed in [0.5, 1.0, 1.7, 3.0] {
+            let bound = ledger.epsilon_lower(claimed, 0.0, 0.05);
+            let end = |epsilon: f64| claimed * 1.05_f64.powf(((epsilon / claimed).ln() / 1.05_f64.ln()).ceil());
+            let refuted = |epsilon: f64| {
+                let point = |epsilon| Point { epsilon, delta: 0.0 };
+                ledger.refutes(point(epsilon), point(end(epsilon)), 0.05)
+            };
+            assert!((1..1000).map(|step| f64::from(step) / 1000.0 * bound).filter(|epsilon| *epsilon > 2e-3).all(refuted));
+            assert!(!refuted(bound * 1.0001));
+        }
     }
 
     #[test]
