@@ -11,6 +11,8 @@ use std::sync::{LazyLock, RwLock};
 
 use serde::{Deserialize, Serialize};
 
+use crate::exact::Exact;
+
 /// The exponent and quiet bit of a NaN; what is below is the symbol's payload.
 const QUIET_NAN: u64 = 0x7ff8_0000_0000_0000;
 const PAYLOAD: u64 = 0x0007_ffff_ffff_ffff;
@@ -122,14 +124,14 @@ impl fmt::Display for Cell {
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 enum Written {
-    Number(f64),
+    Number(Exact),
     Symbol { symbol: String, id: String },
 }
 
 impl Serialize for Cell {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self.as_number() {
-            Some(number) => Written::Number(number),
+            Some(number) => Written::Number(Exact(number)),
             None => Written::Symbol { symbol: self.to_string(), id: format!("{:x}", self.0.to_bits() & PAYLOAD) },
         }
         .serialize(serializer)
@@ -139,7 +141,7 @@ impl Serialize for Cell {
 impl<'de> Deserialize<'de> for Cell {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         match Written::deserialize(deserializer)? {
-            Written::Number(number) => Ok(Self::number(number)),
+            Written::Number(number) => Ok(Self::number(number.0)),
             Written::Symbol { symbol, id } => {
                 let payload = u64::from_str_radix(&id, 16).map_err(serde::de::Error::custom)?;
                 Ok(Self::named_symbol(payload & PAYLOAD, || symbol))

@@ -1,6 +1,6 @@
 //! The command line.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Parser, Subcommand};
 use serde::Deserialize;
@@ -8,7 +8,15 @@ use serde::de::IntoDeserializer;
 use serde::de::value::StrDeserializer;
 
 use crate::attack::Attack;
+use crate::error::Error;
+use crate::gate::{FailOn, Gate};
 use crate::recorded::{Header, RowOrder};
+use crate::report::csv::Csv;
+use crate::report::file::{Format, ReportFile};
+use crate::report::html::Html;
+use crate::report::json::Json;
+use crate::report::junit::JUnit;
+use crate::report::markdown::Markdown;
 use crate::run::{Settings, Until};
 use crate::spec::{Claim, Confidence, Delta, Epsilon};
 
@@ -21,8 +29,9 @@ pub struct Cli {
     pub command: Command,
 }
 
-const EXIT_CODES: &str = "Exit codes: 0 every verdict as expected; 1 wrong usage, a bad audit file or an unwritable result; \
-2 a verdict differs from what was expected; 3 inconclusive with --require-power; 5 a mechanism could not be run; 70 internal error.";
+const EXIT_CODES: &str = "Exit codes: 0 every verdict as expected, or a replay confirmed; 1 wrong usage, a bad audit file or witness, or an unwritable result; \
+2 a verdict differs from what was expected, something is worse than the baseline, --fail-on violated, or a replay could not confirm; \
+3 inconclusive with --fail-on inconclusive or --require-power; 5 a mechanism could not be run; 70 internal error.";
 
 /// The subcommands.
 #[derive(Subcommand)]
@@ -35,6 +44,10 @@ pub enum Command {
     List(ListArgs),
     /// Show one audit: claim, parameters, pairs
     Show(ShowArgs),
+    /// Explain one audit in plain words: the claim, the pairs, the attacker, the verdict
+    Explain(ExplainArgs),
+    /// Check a refutation with fresh draws (exit code 0: confirmed, 2: could not confirm, 1: the witness is about something else)
+    Replay(ReplayArgs),
 }
 
 /// Arguments of `run`.
@@ -67,9 +80,15 @@ pub struct RunArgs {
     /// Only pairs whose name contains this text
     #[arg(long, value_name = "TEXT")]
     pub pair: Option<String>,
-    /// Fail (exit code 3) when an audit is inconclusive
-    #[arg(long)]
-    pub require_power: bool,
+    /// Which reports to write, besides the CSV
+    #[command(flatten)]
+    pub reports: ReportArgs,
+    /// The folder for witnesses of refuted claims; `dp-audit replay` checks them
+    #[arg(long, value_name = "DIR", default_value = "results/witnesses")]
+    pub witnesses: PathBuf,
+    /// What fails the run
+    #[command(flatten)]
+    pub gate: GateArgs,
     /// No progress and no table; only the report file and the exit code
     #[arg(long, short)]
     pub quiet: bool,
@@ -123,6 +142,9 @@ pub struct SamplesArgs {
     /// Where the CSV report goes
     #[arg(long, value_name = "FILE", default_value = "results/samples.csv")]
     pub csv: PathBuf,
+    /// Which reports to write, besides the CSV
+    #[command(flatten)]
+    pub reports: ReportArgs,
     /// Fail (exit code 3) when the audit is inconclusive
     #[arg(long)]
     pub require_power: bool,
@@ -138,6 +160,12 @@ impl SamplesArgs {
         Claim { epsilon: self.claim_epsilon, delta: self.claim_delta }
     }
 
+    /// What fails the run.
+    #[must_use]
+    pub fn gate(&self) -> Gate {
+        Gate { fail_on: self.require_power.then_some(FailOn::Inconclusive).into_iter().collect(), report_only: false }
+    }
+
     /// What the order of the rows means.
     #[must_use]
     pub fn order(&self) -> RowOrder {
@@ -148,6 +176,74 @@ impl SamplesArgs {
     #[must_use]
     pub fn settings(&self, draws: u64) -> Settings {
         Settings { draws: Some(draws), seed: self.seed, confidence: self.confidence, until: Until::Budget }
+    }
+}
+
+/// Reports besides the CSV.
+#[derive(Args)]
+pub struct ReportArgs {
+    /// A report to look at: one HTML file, with pictures
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+    /// A report for programs, and for --baseline
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+    /// A report for CI servers, as test cases
+    #[arg(long, value_name = "FILE")]
+    pub junit: Option<PathBuf>,
+    /// A summary as Markdown
+    #[arg(long, value_name = "FILE")]
+    pub markdown: Option<PathBuf>,
+}
+
+impl ReportArgs {
+    /// The report files, checked and ready to be written.
+    ///
+    /// # Errors
+    /// When one cannot be written, or two are the same.
+    pub fn files(&self, csv: &Path, gate: &Gate) -> Result<Vec<ReportFile>, Error> {
+        let formats: [(Option<&Path>, Box<dyn Format>); 5] = [
+            (Some(csv), Box::new(Csv)),
+            (self.html.as_deref(), Box::new(Html)),
+            (self.json.as_deref(), Box::new(Json)),
+            (self.junit.as_deref(), Box::new(JUnit { gate: gate.clone() })),
+            (self.markdown.as_deref(), Box::new(Markdown)),
+        ];
+        let mut files: Vec<ReportFile> = Vec::new();
+        for (path, format) in formats {
+            let Some(path) = path else { continue };
+            if files.iter().any(|file| file.path() == path) {
+                return Err(Error::Write { path: path.to_owned(), source: std::io::Error::other("two reports cannot share a file") });
+            }
+            files.push(ReportFile::open(path, format)?);
+        }
+        Ok(files)
+    }
+}
+
+/// What fails a `run`.
+#[derive(Args)]
+pub struct GateArgs {
+    /// What fails the run: verdicts that were not expected (always), refuted claims even if expected, audits that cannot tell
+    #[arg(long, value_enum, value_delimiter = ',', default_value = "surprise")]
+    pub fail_on: Vec<FailOn>,
+    /// The same as --fail-on inconclusive (exit code 3)
+    #[arg(long)]
+    pub require_power: bool,
+    /// An earlier --json report; fail (exit code 2) when a verdict is worse or a bound rose beyond chance
+    #[arg(long, value_name = "FILE")]
+    pub baseline: Option<PathBuf>,
+    /// End with 0 whatever the verdicts; errors still fail
+    #[arg(long)]
+    pub report_only: bool,
+}
+
+impl GateArgs {
+    /// As the gate wants it.
+    #[must_use]
+    pub fn gate(&self) -> Gate {
+        let power = self.require_power.then_some(FailOn::Inconclusive);
+        Gate { fail_on: self.fail_on.iter().copied().chain(power).collect(), report_only: self.report_only }
     }
 }
 
@@ -173,6 +269,38 @@ pub struct ShowArgs {
     /// Where to look for audits
     #[arg(default_value = "audits")]
     pub paths: Vec<PathBuf>,
+}
+
+/// Arguments of `explain`.
+#[derive(Args)]
+pub struct ExplainArgs {
+    /// Which audit, and where to look for it
+    #[command(flatten)]
+    pub which: ShowArgs,
+    /// A --json report: explains what that run found as well
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+}
+
+/// Arguments of `replay`.
+#[derive(Args)]
+pub struct ReplayArgs {
+    /// The witness that a run wrote
+    pub witness: PathBuf,
+    /// Where to look for its audit; the file that the witness names if absent
+    pub paths: Vec<PathBuf>,
+    /// Fresh draws; as many as the audit made if absent
+    #[arg(long, value_name = "N", value_parser = draws)]
+    pub draws: Option<u64>,
+    /// The seed of the fresh draws, which are others than the audit's whatever the seed; the audit's seed if absent
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// The confidence with which the claim must be refuted again
+    #[arg(long, value_name = "P", default_value = "0.999")]
+    pub confidence: Confidence,
+    /// Worker threads; all cores if absent
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub threads: Option<u16>,
 }
 
 /// A number of draws: plain, with underscores, or like `2e7`.

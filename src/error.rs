@@ -94,12 +94,28 @@ pub enum Error {
         names: Vec<String>,
     },
     /// A result file that cannot be written.
-    #[error("cannot write {}: {source}; choose another place, for example with --csv", .path.display())]
+    #[error("cannot write {}: {source}; choose another place, for example with --csv, --html or --witnesses", .path.display())]
     Write {
         /// The file.
         path: PathBuf,
         /// The reason.
         source: std::io::Error,
+    },
+    /// An earlier result that cannot be read.
+    #[error("cannot read {}: {reason}", .path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// The reason.
+        reason: String,
+    },
+    /// A witness that says nothing about the audit as it is now.
+    #[error("{} {reason}; run the audit again for a new witness", .path.display())]
+    Witness {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
     },
     /// The worker threads could not be started.
     #[error("cannot start {threads} worker threads: {reason}; choose fewer with --threads")]

@@ -15,10 +15,10 @@
 //!                               │
 //!              Violated | Consistent | Inconclusive                       [`verdict`]
 //!                               │
-//!              CSV, terminal                                              [`report`]     one format a file
+//!              terminal, CSV, HTML, JSON, JUnit, Markdown                [`report`]     one format a file
 //! ```
 //!
-//! [`run::run`] is that picture as code.
+//! [`run::run`] is that picture as code. [`gate`] turns what was found into an exit code, and [`replay`] checks a [`witness`] with fresh draws.
 //!
 //! # In a test of your own
 //!
@@ -38,19 +38,24 @@
 
 pub mod api;
 pub mod attack;
+pub mod baseline;
 pub mod cell;
 pub mod cli;
 pub mod error;
 pub mod evidence;
+pub mod exact;
 pub mod exit_code;
+pub mod gate;
 pub mod mechanism;
 pub mod noise;
 pub mod recorded;
+pub mod replay;
 pub mod report;
 pub mod run;
 pub mod sample;
 pub mod spec;
 pub mod verdict;
+pub mod witness;
 
 pub use api::{Finding, MechanismAudit, Output, audit};
 pub use rand;

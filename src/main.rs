@@ -4,13 +4,19 @@ use std::process;
 use std::time::Instant;
 
 use clap::Parser;
-use dp_audit::cli::{Cli, Command, ListArgs, RunArgs, SamplesArgs, ShowArgs};
+use dp_audit::baseline::Comparison;
+use dp_audit::cli::{Cli, Command, ExplainArgs, ListArgs, ReplayArgs, RunArgs, SamplesArgs, ShowArgs};
 use dp_audit::error::Error;
 use dp_audit::exit_code::ExitCode;
+use dp_audit::gate::Gate;
 use dp_audit::recorded::Recording;
-use dp_audit::report::RunReport;
-use dp_audit::report::csv::CsvFile;
+use dp_audit::replay;
+use dp_audit::report::file::ReportFile;
+use dp_audit::report::github::GitHub;
+use dp_audit::report::json::JsonReport;
 use dp_audit::report::terminal::{self, Progress};
+use dp_audit::report::witnesses::Witnesses;
+use dp_audit::report::{Listener, RunReport, explain};
 use dp_audit::run::{self, Settings};
 use dp_audit::spec::{self, Audit};
 
@@ -28,6 +34,8 @@ fn main() -> process::ExitCode {
         Command::Samples(args) => samples(args),
         Command::List(args) => list(args),
         Command::Show(args) => show(args),
+        Command::Explain(args) => explain(args),
+        Command::Replay(args) => replay_witness(args),
     });
     let code = match outcome {
         Ok(Ok(code)) => code,
@@ -43,36 +51,98 @@ fn main() -> process::ExitCode {
 fn run_audits(args: &RunArgs) -> Result<ExitCode, Error> {
     let audits = spec::select(spec::load(&args.paths)?, args.filter.as_deref())?;
     let audits = spec::select_pairs(audits, args.pair.as_deref())?;
-    let csv = CsvFile::open(&args.csv)?;
+    let gate = args.gate.gate();
+    let baseline = args.gate.baseline.as_deref().map(JsonReport::read).transpose()?;
+    let files = args.reports.files(&args.csv, &gate)?;
+    let witnesses = Witnesses::open(&args.witnesses)?;
     run::use_threads(args.threads)?;
-    let report = run_and_report(&audits, args.settings(), csv, args.quiet)?;
-    Ok(ExitCode::of_run(&report, args.require_power))
+    let report = run_and_report(&audits, args.settings(), files, &[&witnesses], args.quiet)?;
+    let written = witnesses.close()?;
+    if written > 0 && !args.quiet {
+        println!("Witnesses: {written} in {}; check one with `dp-audit replay FILE`", args.witnesses.display());
+    }
+    let comparison = baseline.map(|before| Comparison::new(&before, &JsonReport::new(&report)));
+    if let Some(comparison) = comparison.as_ref().filter(|_| !args.quiet) {
+        print!("{}", comparison.text());
+    }
+    tell_github(&report, &gate, comparison.as_ref())?;
+    Ok(gate.exit_code(&report, comparison.is_some_and(|comparison| !comparison.worse.is_empty())))
 }
 
 fn samples(args: &SamplesArgs) -> Result<ExitCode, Error> {
     run::use_threads(args.threads)?;
     let recording = Recording::read(&args.left, &args.right, args.header)?;
-    let csv = CsvFile::open(&args.csv)?;
+    let gate = args.gate();
+    let files = args.reports.files(&args.csv, &gate)?;
     if !args.quiet {
         println!("{recording}");
     }
     let settings = args.settings(recording.draws());
     let audit = recording.into_audit(args.claim(), &args.attacks, args.order(), args.seed);
-    let report = run_and_report(&[audit], settings, csv, args.quiet)?;
-    Ok(ExitCode::of_run(&report, args.require_power))
+    let report = run_and_report(&[audit], settings, files, &[], args.quiet)?;
+    tell_github(&report, &gate, None)?;
+    Ok(gate.exit_code(&report, false))
 }
 
-/// Runs audits while a CSV file and a person follow.
-fn run_and_report(audits: &[Audit], settings: Settings, csv: CsvFile, quiet: bool) -> Result<RunReport, Error> {
+/// Runs audits while files, a person and others follow.
+fn run_and_report(
+    audits: &[Audit],
+    settings: Settings,
+    files: Vec<ReportFile>,
+    others: &[&dyn Listener],
+    quiet: bool,
+) -> Result<RunReport, Error> {
     let started = Instant::now();
     let progress = Progress::new(audits.len(), quiet);
-    let report = run::run(audits, settings, &[&progress, &csv]);
+    let mut listeners: Vec<&dyn Listener> = vec![&progress];
+    listeners.extend(others);
+    listeners.extend(files.iter().map(|file| file as &dyn Listener));
+    let report = run::run(audits, settings, &listeners);
     if !quiet {
         println!("{}", terminal::closing(&report, started.elapsed().as_secs_f64()));
-        println!("Report: {}", csv.path().display());
+        files.iter().for_each(|file| println!("Report: {}", file.path().display()));
     }
-    csv.close()?;
+    files.into_iter().try_for_each(ReportFile::close)?;
     Ok(report)
+}
+
+/// In GitHub Actions: annotations and the job's summary.
+fn tell_github(report: &RunReport, gate: &Gate, comparison: Option<&Comparison>) -> Result<(), Error> {
+    let Some(github) = GitHub::from_environment() else { return Ok(()) };
+    print!("{}", github.annotations(report, gate, comparison));
+    github.summarise(report)
+}
+
+fn explain(args: &ExplainArgs) -> Result<ExitCode, Error> {
+    let audit = spec::one(spec::load(&args.which.paths)?, &args.which.audit)?;
+    let report = args.json.as_deref().map(JsonReport::read).transpose()?;
+    print!("{}", explain::explain(&audit, report.as_ref()));
+    Ok(ExitCode::AsExpected)
+}
+
+fn replay_witness(args: &ReplayArgs) -> Result<ExitCode, Error> {
+    let witness = replay::read(&args.witness)?;
+    let stale = |reason| Error::Witness { path: args.witness.clone(), reason };
+    let paths = if args.paths.is_empty() { vec![witness.file.clone()] } else { args.paths.clone() };
+    let audit = spec::one(spec::load(&paths)?, &witness.audit)?;
+    let pair = replay::pair(&witness, &audit).map_err(stale)?;
+    witness.check(&audit, pair).map_err(stale)?;
+    run::use_threads(args.threads)?;
+    let settings = replay::Settings {
+        draws: args.draws.unwrap_or(witness.draws),
+        seed: args.seed.unwrap_or(witness.seed),
+        confidence: args.confidence,
+    };
+    match replay::replay(&witness, pair, settings, &|_| ()) {
+        Ok(found) => {
+            println!("{}", terminal::replayed(&witness, settings, &found));
+            Ok(if found.confirmed { ExitCode::AsExpected } else { ExitCode::Surprise })
+        }
+        Err(error) => {
+            eprintln!("{} / {}: could not be run: {error}", witness.audit, witness.pair);
+            Ok(ExitCode::NotRun)
+        }
+    }
 }
 
 fn list(args: &ListArgs) -> Result<ExitCode, Error> {

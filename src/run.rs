@@ -2,15 +2,19 @@
 
 use std::time::Instant;
 
+use serde::{Deserialize, Serialize};
+
 use crate::attack::{Explorer, GuessRule, Learned};
 use crate::error::{Error, TargetError};
-use crate::evidence::fixed::Limits;
+use crate::evidence::fixed::{Limits, Shown, shown_epsilon};
 use crate::evidence::wealth::{Bet, Ledger};
 use crate::evidence::{Bounds, Certified, Level};
+use crate::report::picture::Sketch;
 use crate::report::{AuditReport, Listener, PairReport, RunReport};
 use crate::sample::{PairStream, Phase, Sampler, Schedule, Tally};
 use crate::spec::{Audit, Confidence, Pair};
 use crate::verdict::Verdict;
+use crate::witness::{Found, Witness};
 
 /// Draws per pair when neither the command line nor the audit file says.
 pub const DEFAULT_DRAWS: u64 = 10_000_000;
@@ -22,7 +26,8 @@ const EARLY: u64 = 4096;
 const PURSES: usize = 2;
 
 /// When to stop.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Until {
     /// When the budget is spent: the tightest bounds.
     #[default]
@@ -76,11 +81,11 @@ fn budget(audit: &Audit, settings: Settings) -> u64 {
 /// Audits one pair: the whole data flow.
 fn run_pair(audit: &Audit, pair: &Pair, level: Level, settings: Settings, listeners: &[&dyn Listener]) -> Result<PairReport, TargetError> {
     let started = Instant::now();
-    let mut game = Game { audit, pair, level, settings, listeners, ledger: Ledger::default(), draws: 0 };
+    let mut game = Game { audit, pair, level, settings, listeners, ledger: Ledger::default(), looked_at: Vec::new(), draws: 0 };
     let schedule = Schedule::new(budget(audit, settings));
     let explored = game.explore(&schedule.rounds)?;
     let certified = game.certify(explored, &schedule.looks)?;
-    Ok(game.report(certified, started.elapsed().as_secs_f64()))
+    Ok(game.report(certified, started))
 }
 
 /// One pair being audited.
@@ -91,6 +96,8 @@ struct Game<'a> {
     settings: Settings,
     listeners: &'a [&'a dyn Listener],
     ledger: Ledger,
+    /// The draws made before each look.
+    looked_at: Vec<u64>,
     draws: u64,
 }
 
@@ -114,7 +121,7 @@ impl Played {
 
 /// What the certify phase left: the frozen rules, and their tallies if the fixed sample was completed.
 struct Certification {
-    rules: Vec<GuessRule>,
+    learned: Vec<Learned>,
     certified: Vec<Certified>,
     complete: bool,
 }
@@ -181,30 +188,55 @@ impl Game<'_> {
         let shares = shares(&rules);
         let certified = rules.iter().zip(&played.tallies).zip(shares);
         let certified = certified.map(|((rule, tally), share)| Certified { tally: *tally, regions: rule.regions(), share }).collect();
-        Ok(Certification { rules, certified, complete })
+        Ok(Certification { learned, certified, complete })
     }
 
     /// Bounds, verdict, and the rule that did best.
-    fn report(self, certification: Certification, seconds: f64) -> PairReport {
-        let Certification { rules, certified, complete } = certification;
+    fn report(self, certification: Certification, started: Instant) -> PairReport {
+        let Certification { learned, certified, complete } = certification;
         let claim = self.audit.claim;
         // Fixed-sample limits hold only for the sample size that was fixed beforehand.
-        let bounds = Bounds::new(&self.ledger, if complete { &certified } else { &[] }, claim, self.level);
+        let fixed: &[Certified] = if complete { &certified } else { &[] };
+        let bounds = Bounds::new(&self.ledger, fixed, claim, self.level);
         let reached =
             |part: &Certified| Limits::new(part.tally, part.regions, self.level.fixed(part.share)).epsilon_lower(claim.delta.get());
         // The first of equals.
-        let best = certified.iter().zip(rules).reduce(|best, next| if reached(next.0) > reached(best.0) { next } else { best });
+        let best = certified.iter().zip(&learned).reduce(|best, next| if reached(next.0) > reached(best.0) { next } else { best });
+        let (tally, regions) = best.map_or((Tally::default(), 0), |(part, _)| (part.tally, part.regions));
+        let shows = |part: &Certified| shown_epsilon(part.tally, part.regions, claim.delta.get(), self.level.fixed(part.share));
+        let shown = Shown {
+            estimate: best.map_or(0.0, |(part, _)| shows(part).estimate),
+            // A rule without a share of α has no limit, and is another one's double.
+            upper: certified.iter().filter(|part| part.share > 0.0).map(|part| shows(part).upper).reduce(f64::max).unwrap_or(f64::INFINITY),
+        };
+        let learned = best.map(|(_, learned)| learned);
+        let verdict = Verdict::new(&bounds, claim, self.audit.resolution);
+        let witness = match learned {
+            // Without a file there is nothing to find the audit by.
+            Some(Learned { rule, .. }) if verdict == Verdict::Violated && self.audit.is_from_file() => {
+                let Settings { seed, confidence, .. } = self.settings;
+                Some(Witness::new(self.audit, self.pair, &Found { seed, confidence, draws: self.draws, tally, bounds, rule }))
+            }
+            _ => None,
+        };
+        let (ledger, looked_at, level) = (&self.ledger, self.looked_at.as_slice(), self.level);
+        let picture = Sketch { learned, certified: fixed, ledger, looked_at, claim, bounds, level }.picture();
         PairReport {
             pair: self.pair.name.clone(),
+            left: self.pair.left.to_string(),
+            right: self.pair.right.to_string(),
             expect: self.pair.expect,
             truth: self.pair.truth,
-            verdict: Verdict::new(&bounds, claim, self.audit.resolution),
+            verdict,
             bounds,
+            shown,
             draws: self.draws,
-            tally: best.as_ref().map_or_else(Tally::default, |(part, _)| part.tally),
-            regions: best.as_ref().map_or(0, |(part, _)| part.regions),
-            rule: best.map(|(_, rule)| rule),
-            seconds,
+            tally,
+            regions,
+            rule: learned.map(|learned| learned.rule.clone()),
+            picture,
+            witness,
+            seconds: started.elapsed().as_secs_f64(),
         }
     }
 
@@ -215,6 +247,7 @@ impl Game<'_> {
     /// Enters the bets on draws that were just judged; their forecasts are from before.
     fn look(&mut self, learned: &[Learned], tallies: &[Tally]) {
         let bets = learned.iter().zip(tallies).take(PURSES);
+        self.looked_at.push(self.draws);
         self.ledger.push(bets.map(|(l, tally)| Bet { forecast: l.forecast, regions: l.rule.regions(), tally: *tally }).collect());
         let bound = self.ledger.epsilon_lower(self.audit.claim.delta.get(), self.level.anytime());
         self.listeners.iter().for_each(|listener| listener.looked(bound));

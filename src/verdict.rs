@@ -97,6 +97,16 @@ impl Agreement {
         }
     }
 
+    /// A mark for tables.
+    #[must_use]
+    pub fn mark(self) -> &'static str {
+        match self {
+            Self::Agrees => "✓",
+            Self::Undecided => "?",
+            Self::NotRun | Self::Differs => "✗",
+        }
+    }
+
     /// The graver of two.
     #[must_use]
     pub fn worse(self, other: Self) -> Self {

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use dp_audit::cell::{Cell, Rows};
 use dp_audit::error::TargetError;
 use dp_audit::exit_code::ExitCode;
+use dp_audit::gate::Gate;
 use dp_audit::mechanism::{Side, Target};
 use dp_audit::noise::{Generator, gaussian, laplace};
 use dp_audit::report::RunReport;
@@ -46,7 +47,7 @@ fn complaint(noise: fn(Side, StreamSeed, usize) -> Vec<f64>) -> String {
     let mut last = String::new();
     for (draws, until) in [(40_000, Until::Budget), (1_000_000, Until::Budget), (1_000_000, Until::Decided)] {
         let report = run(Batchwise(noise), draws, until);
-        assert_eq!(ExitCode::of_run(&report, false), ExitCode::NotRun);
+        assert_eq!(Gate::default().exit_code(&report, false), ExitCode::NotRun);
         let error = report.audits[0].pairs[0].1.as_ref().expect_err("not judged").clone();
         assert!(matches!(error, TargetError::NotIndependent { .. }), "{error}");
         last = error.to_string();

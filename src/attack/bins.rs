@@ -21,6 +21,7 @@ const MOST_ATOMS: usize = 4096;
 /// each known symbol and a last one for all others.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Bins {
+    #[serde(with = "crate::exact::list")]
     edges: Vec<f64>,
     symbols: Vec<Cell>,
 }

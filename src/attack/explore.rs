@@ -1,5 +1,7 @@
 //! Learning from exploration draws, in constant memory.
 
+use std::sync::Arc;
+
 use rayon::prelude::*;
 
 use super::Attack;
@@ -7,6 +9,7 @@ use super::board::{Board, Hits};
 use super::rule::GuessRule;
 use super::score::{Features, Joint, Lesson, NaiveBayes, Pattern, Score};
 use super::screen::screen;
+use super::seen::Seen;
 use super::select::{Goal, Selected, select};
 use super::trend::Trend;
 use crate::cell::{Cell, Rows};
@@ -32,6 +35,8 @@ pub struct Learned {
     pub rule: GuessRule,
     /// How it should do.
     pub forecast: Forecast,
+    /// What it was learned from, to explain it.
+    pub seen: Arc<Seen>,
 }
 
 /// Collects exploration draws and learns rules from them.
@@ -218,7 +223,7 @@ impl<'a> Explorer<'a> {
             self.left.iter().chain(&self.right).filter(|row| board.bins().knows(Cell::of_row(row))).for_each(Cell::name_row);
         }
         let rule = GuessRule::new(board.score().clone(), board.bins(), &best.answers);
-        Some((best.value, Learned { rule, forecast: best.forecast }))
+        Some((best.value, Learned { rule, forecast: best.forecast, seen: Arc::new(Seen::new(board, &best.answers)) }))
     }
 }
 

@@ -12,6 +12,7 @@ mod order;
 mod rule;
 mod score;
 mod screen;
+mod seen;
 mod select;
 mod smooth;
 mod table;
@@ -22,6 +23,7 @@ use serde::{Deserialize, Serialize};
 pub use explore::{Explorer, Learned};
 pub use rule::{Answer, Answers, GuessRule};
 pub use score::Score;
+pub use seen::{Bar, Distribution, Line, Seen};
 
 /// A family of scores that an audit can ask for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

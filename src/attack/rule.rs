@@ -47,6 +47,7 @@ impl Answers {
 pub struct GuessRule {
     score: Score,
     /// Where the answer to numbers changes; `answers` has one more entry.
+    #[serde(with = "crate::exact::list")]
     edges: Vec<f64>,
     answers: Vec<Answer>,
     /// Answers to known symbols, sorted by key.

@@ -300,6 +300,7 @@ pub struct Joint {
     first: usize,
     second: usize,
     /// Where the first component is divided; the second has a table in each part.
+    #[serde(with = "crate::exact::list")]
     edges: Vec<f64>,
     parts: Vec<Table>,
 }

@@ -18,6 +18,7 @@ use crate::mechanism::Side;
 pub struct Trend {
     symbol: Cell,
     /// Where the least number's groups begin, but for the first; rows without numbers are the last group.
+    #[serde(with = "crate::exact::list")]
     edges: Vec<f64>,
     /// Log-odds at count 0, and per further occurrence.
     lines: Vec<(f64, f64)>,

@@ -56,6 +56,35 @@ impl Limits {
     }
 }
 
+/// The ε that a rule shows at this δ, and the upper limit of what it shows, with confidence `1 − α`. Both speak of this rule: the mechanism may leak more to another.
+///
+/// `ln((c − δ_eff)/w)` with the frequencies of correct and wrong guesses, and the same with upper limits in place of frequencies.
+#[must_use]
+pub fn shown_epsilon(tally: Tally, regions: u8, delta: f64, alpha: f64) -> Shown {
+    let of = |log_odds: f64, mass: f64| {
+        let (likely, spent) = (logistic(log_odds), effective(delta, regions) / mass);
+        if likely > spent { (log_odds + (-spent / likely).ln_1p()).max(0.0) } else { 0.0 }
+    };
+    let Tally { correct, wrong, abstained } = tally;
+    let guesses = tally.guesses();
+    if guesses == 0 {
+        return Shown { estimate: 0.0, upper: f64::INFINITY };
+    }
+    // The upper limit of successes is the lower limit of failures, seen from the other side.
+    let log_odds = -lower_log_odds(wrong, guesses, alpha * (1.0 - MASS_SHARE));
+    let mass = 1.0 - lower_limit(abstained, tally.draws(), alpha * MASS_SHARE);
+    Shown { estimate: of((correct as f64 / wrong as f64).ln(), guesses as f64 / tally.draws() as f64), upper: of(log_odds, mass) }
+}
+
+/// What a rule shows, without and with uncertainty.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Shown {
+    /// The plain estimate; infinite when no guess was wrong.
+    pub estimate: f64,
+    /// The upper limit.
+    pub upper: f64,
+}
+
 /// The log-odds that a rule's guesses must be *known* to exceed before the claim is refuted, or infinity.
 ///
 /// Solves `L = e^ε·(1 − L) + δ_eff/g` for L.
@@ -114,6 +143,20 @@ mod tests {
         let none = Limits::new(Tally::default(), 1, 0.05);
         assert_eq!(none.epsilon_lower(0.1), 0.0);
         assert_eq!(none.delta_lower(1.0), 0.0);
+    }
+
+    #[test]
+    fn what_a_rule_shows_lies_between_its_limits() {
+        for delta in [0.0, 0.01] {
+            let shown = shown_epsilon(TALLY, 2, delta, 0.05);
+            let exact = ((0.7 - delta) / 0.2_f64).ln();
+            assert!((shown.estimate - exact).abs() < 1e-12, "{} against {exact}", shown.estimate);
+            assert!(Limits::new(TALLY, 2, 0.05).epsilon_lower(delta) < shown.estimate && shown.estimate < shown.upper);
+        }
+        // Without a wrong guess nothing caps the odds.
+        let sure = shown_epsilon(Tally { correct: 50, wrong: 0, abstained: 0 }, 2, 0.0, 0.05);
+        assert!(sure.estimate.is_infinite() && sure.upper.is_infinite());
+        assert!(shown_epsilon(Tally { correct: 0, wrong: 0, abstained: 9 }, 1, 0.0, 0.05).upper.is_infinite());
     }
 
     #[test]

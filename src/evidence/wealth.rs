@@ -95,19 +95,22 @@ impl Ledger {
         self.looks.push(bets);
     }
 
-    /// The logarithm of the greatest wealth at any look, against this claim.
-    #[must_use]
-    pub fn log_wealth(&self, epsilon: f64, delta: f64) -> f64 {
+    /// The logarithm of the wealth after each look, against this claim.
+    pub fn path(&self, epsilon: f64, delta: f64) -> impl Iterator<Item = f64> {
         let purses = self.looks.first().map_or(0, Vec::len);
         let mut logs = vec![0.0_f64; purses];
-        let mut greatest = 0.0_f64;
-        for bets in &self.looks {
+        self.looks.iter().map(move |bets| {
             for (log, bet) in logs.iter_mut().zip(bets) {
                 *log += bet.growth(epsilon, delta);
             }
-            greatest = greatest.max(log_mean_exp(&logs));
-        }
-        greatest
+            log_mean_exp(&logs)
+        })
+    }
+
+    /// The logarithm of the greatest wealth at any look, against this claim.
+    #[must_use]
+    pub fn log_wealth(&self, epsilon: f64, delta: f64) -> f64 {
+        self.path(epsilon, delta).fold(0.0, f64::max)
     }
 
     /// Whether the claim is refuted at level α.

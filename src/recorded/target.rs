@@ -81,13 +81,15 @@ impl Shuffled {
                 end
             }
             Phase::Certify => end + self.explored.load(Ordering::Relaxed),
+            // All there are have been looked at; none are fresh.
+            Phase::Replay => u64::MAX,
         };
         if taken > rows {
             return Err(TargetError::UsedUp { side: self.name, rows: self.rows.len() });
         }
         let range = match phase {
             Phase::Explore => first..end,
-            Phase::Certify => rows - end..rows - first,
+            Phase::Certify | Phase::Replay => rows - end..rows - first,
         };
         #[allow(clippy::cast_possible_truncation)] // not beyond the number of rows
         Ok(range.start as usize..range.end as usize)

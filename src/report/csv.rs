@@ -1,54 +1,57 @@
-//! The CSV report: one row per pair, rewritten whole after each audit, so that an interrupted run loses nothing it finished.
+//! The CSV report: one row per pair.
 
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use super::{AuditReport, Listener, PairReport, RunReport, round_down};
-use crate::error::{Error, TargetError};
+use super::file::Format;
+use super::{AuditReport, PairReport, RunReport, round_down};
+use crate::error::TargetError;
+use crate::exact::Exact;
 use crate::verdict::Agreement;
 
 /// Significant digits of bounds.
 const DIGITS: i32 = 6;
 
-/// One row; the columns in order.
-#[derive(Serialize)]
-struct Row<'a> {
-    audit: &'a str,
-    mechanism: &'a str,
-    relation: &'a str,
-    pair: &'a str,
-    claim_epsilon: f64,
-    claim_delta: f64,
-    verdict: String,
-    expected: String,
-    as_expected: Option<bool>,
-    epsilon_lower: Option<f64>,
-    delta_lower: Option<f64>,
-    delta_excess: Option<f64>,
-    detectable_epsilon: Option<f64>,
-    truth_epsilon: Option<f64>,
-    confidence: f64,
-    draws: Option<u64>,
-    correct: Option<u64>,
-    wrong: Option<u64>,
-    abstained: Option<u64>,
-    rule: String,
-    seed: u64,
-    seconds: Option<String>,
+/// What is reported of a pair, in CSV as columns in this order and in JSON as keys.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[allow(missing_docs)] // results/README.md explains each column
+pub struct Row {
+    pub audit: String,
+    pub mechanism: String,
+    pub relation: String,
+    pub pair: String,
+    pub claim_epsilon: f64,
+    pub claim_delta: f64,
+    pub verdict: String,
+    pub expected: String,
+    pub as_expected: Option<bool>,
+    pub epsilon_lower: Option<f64>,
+    pub delta_lower: Option<f64>,
+    pub delta_excess: Option<f64>,
+    pub detectable_epsilon: Option<Exact>,
+    pub truth_epsilon: Option<Exact>,
+    pub confidence: f64,
+    pub draws: Option<u64>,
+    pub correct: Option<u64>,
+    pub wrong: Option<u64>,
+    pub abstained: Option<u64>,
+    pub rule: String,
+    pub seed: u64,
+    pub seconds: Option<f64>,
 }
 
-impl<'a> Row<'a> {
-    fn new(run: &RunReport, audit: &'a AuditReport, pair: &'a str, outcome: &Result<PairReport, TargetError>) -> Self {
+impl Row {
+    /// The row of a pair.
+    #[must_use]
+    pub fn new(run: &RunReport, audit: &AuditReport, pair: &str, outcome: &Result<PairReport, TargetError>) -> Self {
         let report = outcome.as_ref().ok();
         let claim = audit.claim;
         Self {
-            audit: &audit.audit,
-            mechanism: &audit.mechanism,
-            relation: &audit.relation,
-            pair,
+            audit: audit.audit.clone(),
+            mechanism: audit.mechanism.clone(),
+            relation: audit.relation.clone(),
+            pair: pair.to_owned(),
             claim_epsilon: claim.epsilon.get(),
             claim_delta: claim.delta.get(),
             verdict: report.map_or_else(|| "error".to_owned(), |report| report.verdict.to_string()),
@@ -61,8 +64,8 @@ impl<'a> Row<'a> {
             epsilon_lower: report.map(|report| round_down(report.bounds.epsilon_lower, DIGITS)),
             delta_lower: report.map(|report| round_down(report.bounds.delta_lower, DIGITS)),
             delta_excess: report.map(|report| round_down(report.delta_excess(claim), DIGITS)),
-            detectable_epsilon: report.map(|report| -round_down(-report.bounds.detectable_epsilon, DIGITS)),
-            truth_epsilon: report.and_then(|report| report.truth.epsilon),
+            detectable_epsilon: report.map(|report| Exact(-round_down(-report.bounds.detectable_epsilon, DIGITS))),
+            truth_epsilon: report.and_then(|report| report.truth.epsilon).map(Exact),
             confidence: run.settings.confidence.get(),
             draws: report.map(|report| report.draws),
             correct: report.map(|report| report.tally.correct),
@@ -73,7 +76,7 @@ impl<'a> Row<'a> {
                 Err(error) => format!("not run: {error}"),
             },
             seed: run.settings.seed,
-            seconds: report.map(|report| format!("{:.3}", report.seconds)),
+            seconds: report.map(|report| (report.seconds * 1e3).round() / 1e3),
         }
     }
 }
@@ -92,75 +95,13 @@ pub fn write(report: &RunReport, writer: impl Write) -> io::Result<()> {
     csv.flush()
 }
 
-/// A CSV file that always holds every finished audit.
-pub struct CsvFile {
-    path: PathBuf,
-    failure: Mutex<Option<io::Error>>,
-}
+/// The format of `--csv`.
+pub struct Csv;
 
-impl CsvFile {
-    /// Checks, before anything is measured, that the file can be written; leaves what it holds untouched.
-    ///
-    /// # Errors
-    /// When it cannot.
-    pub fn open(path: &Path) -> Result<Self, Error> {
-        let failed = |source| Error::Write { path: path.to_owned(), source };
-        if path.is_dir() {
-            return Err(failed(io::Error::other("it is a folder")));
-        }
-        let folder = folder(path);
-        std::fs::create_dir_all(folder).map_err(failed)?;
-        tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
-        Ok(Self { path: path.to_owned(), failure: Mutex::new(None) })
-    }
-
-    /// Where it is.
-    #[must_use]
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// Writes a temporary file beside the report, then renames it: readers see the old report or the new one, never half of one.
-    fn replace(&self, report: &RunReport) -> io::Result<()> {
-        let mut file = tempfile::Builder::new().permissions(readable()).tempfile_in(folder(&self.path))?;
-        write(report, io::BufWriter::new(&mut file))?;
-        file.persist(&self.path).map_err(|error| error.error)?;
-        Ok(())
-    }
-
-    /// Ends the report.
-    ///
-    /// # Errors
-    /// When the last attempt to write it failed.
-    pub fn close(self) -> Result<(), Error> {
-        match self.failure.into_inner().unwrap_or_default() {
-            Some(source) => Err(Error::Write { path: self.path, source }),
-            None => Ok(()),
-        }
-    }
-}
-
-fn folder(path: &Path) -> &Path {
-    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
-}
-
-/// The permissions of an ordinary new file; temporary files are private by default.
-fn readable() -> std::fs::Permissions {
-    #[cfg(unix)]
-    {
-        std::os::unix::fs::PermissionsExt::from_mode(0o666)
-    }
-    #[cfg(not(unix))]
-    {
-        std::fs::metadata(".").map(|data| data.permissions()).expect("the current folder exists")
-    }
-}
-
-impl Listener for CsvFile {
-    fn audit_finished(&self, report: &RunReport) {
-        let outcome = self.replace(report).err();
-        if let Ok(mut failure) = self.failure.lock() {
-            *failure = outcome;
-        }
+impl Format for Csv {
+    fn render(&self, report: &RunReport) -> io::Result<Vec<u8>> {
+        let mut text = Vec::new();
+        write(report, &mut text)?;
+        Ok(text)
     }
 }

@@ -1,16 +1,29 @@
 //! What a run found, and who hears of it. One format a file.
 
 pub mod csv;
+pub mod explain;
+pub mod file;
+pub mod github;
+pub mod html;
+pub mod json;
+pub mod junit;
+pub mod markdown;
+pub mod picture;
 pub mod terminal;
+pub mod witnesses;
+
+use std::path::PathBuf;
 
 use crate::attack::GuessRule;
 use crate::error::TargetError;
 use crate::evidence::Bounds;
-use crate::evidence::fixed::effective;
+use crate::evidence::fixed::{Shown, effective};
 use crate::run::Settings;
 use crate::sample::Tally;
 use crate::spec::{Audit, Claim, Truth};
 use crate::verdict::{Agreement, Expectation, Verdict};
+use crate::witness::Witness;
+use picture::Picture;
 
 /// Hears of a run's progress. Called from several threads.
 pub trait Listener: Sync {
@@ -40,12 +53,20 @@ pub struct RunReport {
 pub struct AuditReport {
     /// The audit's name.
     pub audit: String,
+    /// Its file.
+    pub file: PathBuf,
     /// Its mechanism.
     pub mechanism: String,
+    /// The mechanism's parameters.
+    pub params: toml::Table,
+    /// Where mechanism and claim come from.
+    pub source: Option<String>,
     /// Its neighbour relation.
     pub relation: String,
     /// What was claimed.
     pub claim: Claim,
+    /// The smallest excess over the claim that counts.
+    pub resolution: f64,
     /// What was expected of the pairs that do not say so themselves.
     pub expect: Expectation,
     /// The pairs, by name: a report, or why the mechanism could not be run.
@@ -57,6 +78,10 @@ pub struct AuditReport {
 pub struct PairReport {
     /// The pair's name.
     pub pair: String,
+    /// The dataset D in short.
+    pub left: String,
+    /// Its neighbour D' in short.
+    pub right: String,
     /// What was expected of this pair alone, if anything.
     pub expect: Option<Expectation>,
     /// The exact leakage, where it is known.
@@ -65,6 +90,8 @@ pub struct PairReport {
     pub verdict: Verdict,
     /// The bounds behind it.
     pub bounds: Bounds,
+    /// The ε that the reported rule shows, without uncertainty, and the most that any of the frozen rules can be showing.
+    pub shown: Shown,
     /// All draws, exploration included.
     pub draws: u64,
     /// How the reported rule did on the draws it was judged on.
@@ -73,8 +100,39 @@ pub struct PairReport {
     pub regions: u8,
     /// The rule; absent when the budget was too small to learn one.
     pub rule: Option<GuessRule>,
+    /// The evidence as curves.
+    pub picture: Picture,
+    /// What refuted the claim, if anything did.
+    pub witness: Option<Witness>,
     /// How long it took.
     pub seconds: f64,
+}
+
+impl RunReport {
+    /// Whether all audits have ended.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        self.audits.iter().map(|audit| audit.pairs.len()).sum::<usize>() == self.pairs
+    }
+
+    /// The audits: surprises first, then those that could not be run, then what was refuted, then the rest; within that as run.
+    #[must_use]
+    pub fn gravest_first(&self) -> Vec<&AuditReport> {
+        let mut audits: Vec<&AuditReport> = self.audits.iter().collect();
+        audits.sort_by_key(|audit| (std::cmp::Reverse(audit.agreement() as u8), audit.verdict() != Some(Verdict::Violated)));
+        audits
+    }
+
+    /// How many audits ended with this verdict; none is for those that could not be run.
+    #[must_use]
+    pub fn count(&self, verdict: Option<Verdict>) -> usize {
+        self.audits.iter().filter(|audit| audit.verdict() == verdict).count()
+    }
+
+    /// The audits that compare in this way with what was expected.
+    pub fn with(&self, agreement: Agreement) -> impl Iterator<Item = &AuditReport> {
+        self.audits.iter().filter(move |audit| audit.agreement() == agreement)
+    }
 }
 
 impl PairReport {
@@ -140,9 +198,13 @@ impl AuditReport {
     pub fn new(audit: &Audit, outcomes: Vec<Result<PairReport, TargetError>>) -> Self {
         Self {
             audit: audit.name.clone(),
+            file: audit.file.clone(),
             mechanism: audit.mechanism.clone(),
+            params: audit.params.clone(),
+            source: audit.source.clone(),
             relation: audit.relation.to_string(),
             claim: audit.claim,
+            resolution: audit.resolution,
             expect: audit.expect,
             pairs: audit.pairs.iter().map(|pair| pair.name.clone()).zip(outcomes).collect(),
         }
@@ -151,6 +213,14 @@ impl AuditReport {
     /// The pairs that could be run.
     pub fn reports(&self) -> impl Iterator<Item = &PairReport> {
         self.pairs.iter().filter_map(|(_, outcome)| outcome.as_ref().ok())
+    }
+
+    /// The pair that tells most: of the refuted ones if there are any, the one with the largest ε bound.
+    #[must_use]
+    pub fn telling(&self) -> Option<&PairReport> {
+        let weight = |report: &PairReport| (report.verdict == Verdict::Violated, report.bounds.epsilon_lower);
+        // The first of equals.
+        self.reports().reduce(|best, next| if weight(next) > weight(best) { next } else { best })
     }
 
     /// The verdict on the mechanism: one refuting pair refutes the claim. None when nothing could be run.

@@ -11,8 +11,10 @@ use indicatif::{HumanCount, HumanDuration, ProgressBar, ProgressStyle};
 use super::{AuditReport, Listener, PairReport, RunReport, percent, round_down};
 use crate::cell::Brief;
 use crate::mechanism::registry;
+use crate::replay::{self, Replayed};
 use crate::spec::{Audit, Relation};
 use crate::verdict::{Agreement, Verdict};
+use crate::witness::Witness;
 
 /// Progress on standard error: a bar for the running audit on a terminal, and one line for each finished audit.
 pub struct Progress {
@@ -92,10 +94,11 @@ fn summary_line(audit: &AuditReport, seconds: f64) -> String {
 }
 
 fn mark(agreement: Agreement) -> console::StyledObject<&'static str> {
+    let mark = style(agreement.mark());
     match agreement {
-        Agreement::Agrees => style("✓").green(),
-        Agreement::Undecided => style("?").yellow(),
-        Agreement::NotRun | Agreement::Differs => style("✗").red(),
+        Agreement::Agrees => mark.green(),
+        Agreement::Undecided => mark.yellow(),
+        Agreement::NotRun | Agreement::Differs => mark.red(),
     }
 }
 
@@ -215,11 +218,7 @@ fn table(report: &RunReport) -> Table {
     for (audit, pair, found, agreement) in rows {
         let number = |value: Option<f64>| TableCell::new(value.map_or_else(String::new, short)).set_alignment(CellAlignment::Right);
         table.add_row(vec![
-            TableCell::new(match agreement {
-                Agreement::Agrees => "✓",
-                Agreement::Undecided => "?",
-                Agreement::NotRun | Agreement::Differs => "✗",
-            }),
+            TableCell::new(agreement.mark()),
             TableCell::new(found.map_or_else(|| "error".to_owned(), |found| found.verdict.to_string())),
             TableCell::new(&audit.audit),
             TableCell::new(pair),
@@ -236,6 +235,29 @@ fn table(report: &RunReport) -> Table {
 /// A number as people write it.
 fn short(value: f64) -> String {
     Brief(value).to_string()
+}
+
+/// What a replay found.
+#[must_use]
+pub fn replayed(witness: &Witness, settings: replay::Settings, found: &Replayed) -> String {
+    let verdict = if found.confirmed { style("CONFIRMED").green() } else { style("NOT CONFIRMED").red() };
+    let (epsilon, delta) = (short(round_down(found.epsilon_lower, 4)), short(round_down(found.delta_lower, 4)));
+    let conclusion = if found.confirmed {
+        format!("the claim {} is refuted again", witness.claim)
+    } else {
+        format!(
+            "these draws do not refute the claim {}; more may (--draws), or the witness was the rare error its confidence allows",
+            witness.claim
+        )
+    };
+    format!(
+        "{verdict}: {} / {}: {conclusion}.\n{} fresh draws (seed {}), judged by the frozen rule: ε ≥ {epsilon} at the claimed δ, δ ≥ {delta} at the claimed ε, with confidence {}.",
+        witness.audit,
+        witness.pair,
+        HumanCount(settings.draws),
+        settings.seed,
+        percent(settings.confidence.get()),
+    )
 }
 
 /// The registered mechanisms.

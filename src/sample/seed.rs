@@ -3,13 +3,15 @@
 use crate::cell::Mix;
 use crate::mechanism::Side;
 
-/// What the draws are for; explore and certify never share a stream.
+/// What the draws are for; explore and certify never share a stream, nor does a replay with either.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
     /// Draws from which rules are learned.
     Explore,
     /// Draws on which the frozen rules are judged.
     Certify,
+    /// Draws that check a witness, whatever the seed: never those that made it.
+    Replay,
 }
 
 /// The streams of one pair of one audit in one run.
@@ -94,7 +96,7 @@ mod tests {
         for run in 0..4 {
             for audit in ["a", "b", "ab"] {
                 for pair in ["a", "b", ""] {
-                    for phase in [Phase::Explore, Phase::Certify] {
+                    for phase in [Phase::Explore, Phase::Certify, Phase::Replay] {
                         for batch in 0..16 {
                             let stream = PairStream::new(run, audit, pair);
                             assert!(seen.insert(stream.side(phase, batch, Side::Left).bytes()));

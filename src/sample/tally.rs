@@ -1,5 +1,6 @@
 //! Three integers: all the evidence there is.
 
+use std::iter::Sum;
 use std::ops::{Add, AddAssign};
 
 use serde::{Deserialize, Serialize};
@@ -48,6 +49,12 @@ impl Add for Tally {
 
     fn add(self, other: Self) -> Self {
         Self { correct: self.correct + other.correct, wrong: self.wrong + other.wrong, abstained: self.abstained + other.abstained }
+    }
+}
+
+impl Sum for Tally {
+    fn sum<I: Iterator<Item = Self>>(tallies: I) -> Self {
+        tallies.fold(Self::default(), Add::add)
     }
 }
 

@@ -1,0 +1,198 @@
+//! The three pictures of a pair: what came out, how much of it leaked, and how the evidence grew.
+
+use super::svg::{Drawing, Scale};
+use crate::attack::{Answer, Bar, Distribution, Line};
+use crate::cell::Brief;
+use crate::report::PairReport;
+use crate::report::percent;
+use crate::report::picture::{Picture, ProfilePoint};
+use crate::spec::Claim;
+use crate::verdict::Verdict;
+
+const WIDTH: f64 = 340.0;
+const HEIGHT: f64 = 190.0;
+/// Left, right and top margins, and the room for the axis below.
+const LEFT: f64 = 36.0;
+const RIGHT: f64 = WIDTH - 14.0;
+const TOP: f64 = 8.0;
+const BOTTOM: f64 = HEIGHT - 32.0;
+/// The height of a bar's row.
+const ROW: f64 = 19.0;
+/// Characters of a bar's name that there is room for.
+const NAME: usize = 15;
+
+/// The outputs on both sides, with the rule's regions shaded.
+pub fn distribution(drawn: &Distribution) -> String {
+    let line_height = if drawn.line.is_some() { HEIGHT } else { 0.0 };
+    let height = line_height + if drawn.bars.is_empty() { 0.0 } else { drawn.bars.len() as f64 * ROW + 4.0 };
+    let mut drawing = Drawing::new(WIDTH, height);
+    if let Some(line) = &drawn.line {
+        numbers(&mut drawing, line, &drawn.score);
+    }
+    bars(&mut drawing, &drawn.bars, line_height);
+    drawing.finish("The distribution of the outputs on D and on D'")
+}
+
+fn numbers(drawing: &mut Drawing, line: &Line, score: &str) {
+    let x = Scale::new(line.from, line.to, 8.0, RIGHT);
+    let most = line.left.iter().chain(&line.right).copied().fold(0.0, f64::max);
+    let y = Scale::new(0.0, most * 1.05, BOTTOM, TOP);
+    let cells = line.left.len();
+    let edge = |index: usize| x.at(line.from + (line.to - line.from) * index as f64 / cells as f64);
+    let mut begin = 0;
+    for run in line.answers.chunk_by(|a, b| a == b) {
+        let end = begin + run.len();
+        if let Some(class) = shade(run[0]) {
+            drawing.rect(class, edge(begin), TOP, edge(end) - edge(begin), BOTTOM - TOP);
+        }
+        begin = end;
+    }
+    for (class, shares) in [("dl", &line.left), ("dr", &line.right)] {
+        let steps = shares.iter().enumerate().flat_map(|(index, share)| [(edge(index), y.at(*share)), (edge(index + 1), y.at(*share))]);
+        drawing.path(class, &steps.collect::<Vec<_>>());
+    }
+    drawing.x_axis(x, BOTTOM, score);
+}
+
+/// Single values: a row each, D above D'.
+fn bars(drawing: &mut Drawing, bars: &[Bar], top: f64) {
+    let most = bars.iter().flat_map(|bar| [bar.left, bar.right]).fold(1e-9, f64::max);
+    let x = Scale::new(0.0, most, 0.0, RIGHT - 150.0);
+    for (index, bar) in bars.iter().enumerate() {
+        let y = top + index as f64 * ROW + 2.0;
+        if let Some(class) = shade(bar.answer) {
+            drawing.rect(class, 0.0, y - 1.0, WIDTH, ROW - 1.0);
+        }
+        let mut name: String = bar.name.chars().take(NAME).collect();
+        if bar.name.chars().count() > NAME {
+            name.push('…');
+        }
+        drawing.text("e", 96.0, y + 12.0, &name);
+        drawing.rect("bl", 100.0, y + 1.0, x.at(bar.left), 7.0);
+        drawing.rect("br", 100.0, y + 8.5, x.at(bar.right), 7.0);
+        let shares = if bar.left == bar.right { percent(bar.left) } else { format!("{} | {}", short(bar.left), short(bar.right)) };
+        drawing.text("b", 104.0 + x.at(bar.left.max(bar.right)), y + 12.0, &shares);
+    }
+}
+
+/// A share in per cent.
+fn short(share: f64) -> String {
+    let percent = 100.0 * share;
+    // Two digits, more where they would hide the difference from all.
+    let digits = if percent > 90.0 { 3 } else { 1 };
+    Brief(format!("{percent:.digits$e}").parse().unwrap_or(percent)).to_string()
+}
+
+fn shade(answer: Answer) -> Option<&'static str> {
+    match answer {
+        Answer::Left => Some("sl"),
+        Answer::Right => Some("sr"),
+        Answer::Abstain => None,
+    }
+}
+
+/// The privacy profile on a logarithmic scale: what is certified, what is estimated, and what the claim allows.
+pub fn profile(found: &PairReport, claim: Claim) -> String {
+    let points = &found.picture.profile;
+    let mut drawing = Drawing::new(WIDTH, HEIGHT);
+    let (epsilon, delta) = (claim.epsilon.get(), claim.delta.get());
+    let end = points.last().map_or(1.5 * epsilon, |point| point.epsilon);
+    // Low enough to show both at the claim, and most of the certified curve beyond it.
+    let middle = f64::midpoint(epsilon, found.bounds.epsilon_lower);
+    let beyond = points.iter().find(|point| point.epsilon >= middle).and_then(|point| point.delta_lower).unwrap_or_default();
+    let least = [delta, found.bounds.delta_lower, beyond].into_iter().filter(|value| *value > 0.0).fold(1e-2, f64::min);
+    let floor = (least.log10() - 0.5).floor().max(-9.0);
+    let (x, y) = (Scale::new(0.0, end, LEFT, RIGHT), Scale::new(floor, 0.0, BOTTOM, TOP));
+    let at = |epsilon: f64, delta: f64| (x.at(epsilon), y.at(delta.log10()));
+    #[allow(clippy::cast_possible_truncation)] // from -9 to 0
+    for power in (floor as i32..=0).step_by(if floor < -4.0 { 2 } else { 1 }) {
+        let height = y.at(f64::from(power));
+        drawing.line("grid", (LEFT, height), (RIGHT, height));
+        drawing.text("e", LEFT - 3.0, height + 4.0, &if power == 0 { "δ = 1".to_owned() } else { format!("1e{power}") });
+    }
+    // All that an (ε, δ) claim allows at a smaller ε': 1 − (1 − δ)(1 + e^ε')/(1 + e^ε).
+    let allowed = |at: f64| 1.0 - (1.0 - delta) * (1.0 + at.exp()) / (1.0 + epsilon.exp());
+    let mut claimed: Vec<(f64, f64)> = (0..30).map(|index| epsilon * f64::from(index) / 30.0).map(|e| at(e, allowed(e))).collect();
+    claimed.push(at(epsilon, delta));
+    claimed.push(at(end, delta));
+    let area: Vec<(f64, f64)> = claimed.iter().copied().chain([(RIGHT, BOTTOM), (LEFT, BOTTOM)]).collect();
+    drawing.path("allowed", &area);
+    curve(&mut drawing, "est", points, |point| point.delta_estimate, at, BOTTOM);
+    curve(&mut drawing, "bound", points, |point| point.delta_lower, at, BOTTOM);
+    drawing.path("claim", &claimed);
+    if found.bounds.delta_lower > 0.0 {
+        let (x, y) = at(epsilon, found.bounds.delta_lower);
+        drawing.dot("bd", x, y);
+    }
+    drawing.x_axis(x, BOTTOM, "ε");
+    drawing.finish("The privacy profile")
+}
+
+/// A falling curve; where it reaches zero it drops at the last point that is known to be above.
+fn curve(
+    drawing: &mut Drawing,
+    class: &str,
+    points: &[ProfilePoint],
+    delta: impl Fn(&ProfilePoint) -> Option<f64>,
+    at: impl Fn(f64, f64) -> (f64, f64),
+    bottom: f64,
+) {
+    let positive = points.iter().map_while(|point| Some((point.epsilon, delta(point).filter(|delta| *delta > 0.0)?)));
+    let mut path: Vec<(f64, f64)> = positive.map(|(epsilon, delta)| at(epsilon, delta)).collect();
+    if path.len() < points.len()
+        && let Some((x, _)) = path.last().copied()
+    {
+        path.push((x, bottom));
+    }
+    drawing.path(class, &path);
+}
+
+/// The wealth of the gambler against the claim, up to a little beyond what refutes it.
+pub fn wealth(picture: &Picture, verdict: Verdict) -> String {
+    let mut drawing = Drawing::new(WIDTH, HEIGHT);
+    let decade = |draws: u64| (draws.max(1) as f64).log10();
+    let (first, last) = (picture.wealth.first(), picture.wealth.last());
+    let x = Scale::new(first.map_or(2.0, |point| decade(point.draws)).floor(), last.map_or(3.0, |point| decade(point.draws)), LEFT, RIGHT);
+    let threshold = picture.threshold;
+    let y = Scale::new(-0.5 * threshold, 1.5 * threshold, BOTTOM, TOP);
+    drawing.rect("refute", LEFT, TOP, RIGHT - LEFT, y.at(threshold) - TOP);
+    drawing.line("grid", (LEFT, y.at(0.0)), (RIGHT, y.at(0.0)));
+    drawing.text("e", LEFT - 3.0, y.at(0.0) + 4.0, "start");
+    drawing.line("claim", (LEFT, y.at(threshold)), (RIGHT, y.at(threshold)));
+    drawing.text("e", LEFT - 3.0, y.at(threshold) + 4.0, &format!("×{}", magnitude(threshold)));
+    let mut path = vec![(LEFT, y.at(0.0))];
+    // Beyond the upper border there is nothing more to see.
+    let above = picture.wealth.iter().position(|point| point.log_wealth >= 1.5 * threshold).map_or(usize::MAX, |index| index + 1);
+    path.extend(picture.wealth.iter().take(above).map(|point| (x.at(decade(point.draws)), y.at(point.log_wealth))));
+    drawing.path("wealth", &path);
+    if let Some(refuted) = picture.wealth.iter().find(|point| point.log_wealth >= threshold) {
+        let place = x.at(decade(refuted.draws));
+        drawing.dot("bd", place, y.at(refuted.log_wealth));
+        // Beside the dot, where there is room for the words.
+        let (class, place, height) = if place > WIDTH / 2.0 {
+            ("e w", (place - 7.0).max(185.0), TOP + 14.0)
+        } else {
+            ("b w", (place + 7.0).min(WIDTH - 170.0), y.at(threshold) + 16.0)
+        };
+        drawing.text(class, place, height, &format!("refuted after {} draws", grouped(refuted.draws)));
+    } else if verdict == Verdict::Violated {
+        drawing.text("b w", LEFT + 6.0, TOP + 14.0, "refuted by the count at the end");
+    }
+    drawing.line("ax", (LEFT, BOTTOM), (RIGHT, BOTTOM));
+    for tick in x.ticks(5.0).into_iter().filter(|tick| tick.fract() == 0.0) {
+        drawing.line("ax", (x.at(tick), BOTTOM), (x.at(tick), BOTTOM + 3.0));
+        drawing.text("m", x.at(tick), BOTTOM + 14.0, &format!("1e{tick}"));
+    }
+    drawing.text("e n", RIGHT, BOTTOM + 27.0, "draws");
+    drawing.finish("The evidence against the claim as draws were made")
+}
+
+/// `e^log`, roughly.
+fn magnitude(log: f64) -> String {
+    format!("1e{:.0}", log / std::f64::consts::LN_10)
+}
+
+/// A count with commas.
+pub fn grouped(count: u64) -> String {
+    indicatif::HumanCount(count).to_string()
+}

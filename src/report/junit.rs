@@ -1,0 +1,83 @@
+//! `JUnit` XML, which CI servers show as tests: a suite for each audit, a case for each pair.
+
+use std::io;
+use std::time::Duration;
+
+use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
+
+use super::csv::Row;
+use super::file::Format;
+use super::{AuditReport, PairReport, RunReport};
+use crate::error::TargetError;
+use crate::exit_code::ExitCode;
+use crate::gate::Gate;
+use crate::verdict::Agreement;
+
+/// The format of `--junit`. What fails the run is a failure, a mechanism that could not be run an error, and an audit that cannot tell is skipped.
+pub struct JUnit {
+    /// What fails.
+    pub gate: Gate,
+}
+
+impl Format for JUnit {
+    fn render(&self, report: &RunReport) -> io::Result<Vec<u8>> {
+        let mut xml = Report::new("dp-audit");
+        for audit in &report.audits {
+            let mut suite = TestSuite::new(audit.audit.as_str());
+            suite.add_test_cases(audit.pairs.iter().map(|(pair, outcome)| self.case(report, audit, pair, outcome)));
+            suite.set_time(seconds(audit.reports().map(|found| found.seconds).sum()));
+            xml.add_test_suite(suite);
+        }
+        xml.to_string().map(String::into_bytes).map_err(io::Error::other)
+    }
+}
+
+impl JUnit {
+    fn case(&self, run: &RunReport, audit: &AuditReport, pair: &str, outcome: &Result<PairReport, TargetError>) -> TestCase {
+        let row = Row::new(run, audit, pair, outcome);
+        let code = self.gate.judge(audit, outcome);
+        let mut status = match code {
+            ExitCode::AsExpected if audit.agreement_of(outcome) == Agreement::Undecided => TestCaseStatus::skipped(),
+            ExitCode::AsExpected => TestCaseStatus::success(),
+            ExitCode::NotRun => TestCaseStatus::non_success(NonSuccessKind::Error),
+            _ => TestCaseStatus::non_success(NonSuccessKind::Failure),
+        };
+        let message = match outcome {
+            Ok(found) => format!("{}, expected {}: the attacker {}", row.verdict, row.expected, found.sentence(audit.claim)),
+            Err(error) => format!("could not be run: {error}"),
+        };
+        if status != TestCaseStatus::success() {
+            status.set_message(message);
+        }
+        if code != ExitCode::AsExpected {
+            status.set_type(row.verdict.as_str());
+        }
+        let mut case = TestCase::new(pair, status);
+        case.set_classname(audit.audit.as_str());
+        if let Ok(found) = outcome {
+            case.set_time(seconds(found.seconds));
+        }
+        // The columns of the CSV, for tools that show properties.
+        if let Ok(serde_json::Value::Object(columns)) = serde_json::to_value(&row) {
+            for key in [
+                "verdict",
+                "expected",
+                "claim_epsilon",
+                "claim_delta",
+                "epsilon_lower",
+                "delta_lower",
+                "detectable_epsilon",
+                "draws",
+                "rule",
+            ] {
+                let value = columns.get(key).map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned));
+                case.add_property((key, value.unwrap_or_default().as_str()));
+            }
+        }
+        case
+    }
+}
+
+fn seconds(seconds: f64) -> Duration {
+    Duration::try_from_secs_f64(seconds).unwrap_or_default()
+}

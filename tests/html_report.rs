@@ -1,0 +1,137 @@
+//! The HTML report as a browser shows it. Needs Chromium (`chromium`, `chromium-browser`, `google-chrome`, or what `CHROMIUM` names); says loudly when there is none.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const AUDITS: [&str; 5] = [
+    "basics/laplace-count-short.toml",
+    "basics/gaussian-exact.toml",
+    "notes/mode-ptr-printed.toml",
+    "notes/gap-laplace-l2-scale.toml",
+    "benchmark/svt5.toml",
+];
+
+/// Runs a few audits and returns the report.
+fn report(folder: &Path) -> PathBuf {
+    let audits = AUDITS.iter().map(|file| Path::new(env!("CARGO_MANIFEST_DIR")).join("audits").join(file));
+    let mut command = Command::new(env!("CARGO_BIN_EXE_dp-audit"));
+    command.current_dir(folder).arg("run").args(audits).args(["-q", "--report-only", "--draws", "100000", "--html", "r.html"]);
+    let output = command.output().expect("the program starts");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    folder.join("r.html")
+}
+
+fn chromium() -> Option<String> {
+    let named = std::env::var("CHROMIUM").ok();
+    let names = named.into_iter().chain(["chromium", "chromium-browser", "google-chrome"].map(str::to_owned));
+    let found = names.into_iter().find(|name| Command::new(name).arg("--version").output().is_ok_and(|output| output.status.success()));
+    if found.is_none() {
+        eprintln!("\n**** SKIPPED: no Chromium here, the HTML report was NOT looked at. Install chromium or set CHROMIUM. ****\n");
+    }
+    found
+}
+
+/// Starts the browser on a page; returns what it prints and what it logs.
+fn browse(chromium: &str, folder: &Path, page: &Path, size: &str, args: &[&str]) -> (String, String) {
+    let profile = tempfile::tempdir_in(folder).unwrap();
+    let output = Command::new(chromium)
+        .args(["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--disable-dev-shm-usage", "--enable-logging=stderr"])
+        .arg(format!("--user-data-dir={}", profile.path().display()))
+        .arg(format!("--window-size={size}"))
+        .args(args)
+        .arg(format!("file://{}", page.display()))
+        .output()
+        .expect("the browser starts");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    (String::from_utf8_lossy(&output.stdout).into_owned(), String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+#[test]
+fn the_page_refers_to_nothing_outside_and_escapes_what_it_quotes() {
+    let folder = tempfile::tempdir().unwrap();
+    let page = std::fs::read_to_string(report(folder.path())).unwrap();
+    for outside in ["http:", "https:", "//", " src=", "url(", "@import", "<script", "<iframe", "<object"] {
+        // Sources of mechanisms may quote an address as text; as text it cannot be followed.
+        let markup: String = page.split('<').map(|part| part.split('>').next().unwrap_or_default()).collect::<Vec<_>>().join("<");
+        assert!(!markup.contains(outside), "«{outside}» in the markup");
+    }
+    let sneaky = r#"
+name = "<script>alert(1)</script> & \"more\""
+mechanism = "laplace"
+params = { query = "count", epsilon = 1.0 }
+claim = { epsilon = 1.0 }
+relation = "add-remove"
+[[pair]]
+name = "</details><b onclick='x'>"
+left = ["<i>"]
+right = ["<i>", "<i>"]
+"#;
+    std::fs::write(folder.path().join("sneaky.toml"), sneaky).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_dp-audit"));
+    command.current_dir(folder.path()).args([
+        "run",
+        "sneaky.toml",
+        "-q",
+        "--draws",
+        "5000",
+        "--html",
+        "s.html",
+        "--junit",
+        "s.xml",
+        "--markdown",
+        "s.md",
+    ]);
+    assert!(command.status().unwrap().success());
+    let page = std::fs::read_to_string(folder.path().join("s.html")).unwrap();
+    assert!(page.contains("&lt;script&gt;alert(1)") && !page.contains("<script") && !page.contains("<b onclick") && !page.contains("[<i>"));
+    let xml = std::fs::read_to_string(folder.path().join("s.xml")).unwrap();
+    assert!(xml.contains("&lt;script&gt;") && !xml.contains("<script>"));
+}
+
+#[test]
+fn a_browser_shows_it_without_errors_requests_or_overflow() {
+    let Some(chromium) = chromium() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let page = report(folder.path());
+    // The same page with a probe: opens every card, then says what it measures.
+    let probe = "<script>addEventListener('load',()=>{document.querySelectorAll('details').forEach(d=>d.open=true);\
+                 const root=document.documentElement;\
+                 const svgs=[...document.querySelectorAll('svg')].filter(s=>s.getBoundingClientRect().height>20).length;\
+                 parent.document.documentElement.dataset.probe=[innerWidth,root.scrollWidth,performance.getEntriesByType('resource').length,svgs].join(' ')})</script>";
+    let content = (std::fs::read_to_string(&page).unwrap() + probe).replace('&', "&amp;").replace('"', "&quot;");
+    let probed = folder.path().join("probed.html");
+    for width in [390, 1280] {
+        // Browser windows have a least width; frames have none.
+        let frame = format!("<!doctype html><iframe style=\"border:0;width:{width}px;height:900px\" srcdoc=\"{content}\"></iframe>");
+        std::fs::write(&probed, frame).unwrap();
+        let (dom, log) = browse(&chromium, folder.path(), &probed, "1300,1000", &["--dump-dom"]);
+        let probe =
+            dom.split("data-probe=\"").nth(1).and_then(|rest| rest.split('"').next()).unwrap_or_else(|| panic!("no probe in {dom:.300}"));
+        let measured: Vec<u32> = probe.split(' ').map(|number| number.parse().unwrap()).collect();
+        let [inner, scroll, resources, svgs] = measured[..] else { panic!("{probe}") };
+        assert_eq!(inner, width, "the page has the width it is tested at");
+        assert!(scroll <= inner, "at width {inner} the page is {scroll} wide");
+        assert_eq!(resources, 0, "requests");
+        assert!(svgs as usize >= 3 * AUDITS.len() - 1, "{svgs} pictures");
+        assert!(!log.contains("CONSOLE"), "{log}");
+    }
+    let blank = folder.path().join("blank.html");
+    std::fs::write(&blank, "<!doctype html><title>blank</title>").unwrap();
+    let shot = |page: &Path, dark: bool| {
+        let file = folder.path().join("shot.png");
+        let option = format!("--screenshot={}", file.display());
+        let scheme = if dark { "--blink-settings=preferredColorScheme=0" } else { "--blink-settings=preferredColorScheme=1" };
+        browse(&chromium, folder.path(), page, "1280,900", &[&option, scheme]);
+        std::fs::read(file).unwrap()
+    };
+    let (blank, light, dark) = (shot(&blank, false), shot(&page, false), shot(&page, true));
+    // A blank page compresses to next to nothing.
+    assert!(
+        light.len() > 5 * blank.len() && dark.len() > 5 * blank.len(),
+        "{} and {} bytes, blank {}",
+        light.len(),
+        dark.len(),
+        blank.len()
+    );
+    assert_ne!(light, dark, "dark is another picture");
+}
