@@ -1,6 +1,6 @@
 //! The command line.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Parser, Subcommand};
 use serde::Deserialize;
@@ -86,6 +86,9 @@ pub struct RunArgs {
     /// Which reports to write, besides the CSV
     #[command(flatten)]
     pub reports: ReportArgs,
+    /// The folder for witnesses of refuted claims; `dp-audit replay` checks them
+    #[arg(long, value_name = "DIR", default_value = "results/witnesses")]
+    pub witnesses: PathBuf,
     /// What fails the run
     #[command(flatten)]
     pub gate: GateArgs,
@@ -95,30 +98,6 @@ pub struct RunArgs {
 }
 
 impl RunArgs {
-    /// The report files, checked and ready to be written.
-    ///
-    /// # Errors
-    /// When one cannot be written, or two are the same.
-    pub fn files(&self) -> Result<Vec<ReportFile>, Error> {
-        let ReportArgs { html, json, junit, markdown, .. } = &self.reports;
-        let formats: [(Option<&PathBuf>, Box<dyn Format>); 5] = [
-            (Some(&self.csv), Box::new(Csv)),
-            (html.as_ref(), Box::new(Html)),
-            (json.as_ref(), Box::new(Json)),
-            (junit.as_ref(), Box::new(JUnit { gate: self.gate.gate() })),
-            (markdown.as_ref(), Box::new(Markdown)),
-        ];
-        let mut files: Vec<ReportFile> = Vec::new();
-        for (path, format) in formats {
-            let Some(path) = path else { continue };
-            if files.iter().any(|file| file.path() == path) {
-                return Err(Error::Write { path: path.clone(), source: std::io::Error::other("two reports cannot share a file") });
-            }
-            files.push(ReportFile::open(path, format)?);
-        }
-        Ok(files)
-    }
-
     /// The settings of the run.
     #[must_use]
     pub fn settings(&self) -> Settings {
@@ -166,6 +145,9 @@ pub struct SamplesArgs {
     /// Where the CSV report goes
     #[arg(long, value_name = "FILE", default_value = "results/samples.csv")]
     pub csv: PathBuf,
+    /// Which reports to write, besides the CSV
+    #[command(flatten)]
+    pub reports: ReportArgs,
     /// Fail (exit code 3) when the audit is inconclusive
     #[arg(long)]
     pub require_power: bool,
@@ -181,7 +163,7 @@ impl SamplesArgs {
         Claim { epsilon: self.claim_epsilon, delta: self.claim_delta }
     }
 
-    /// What fails it.
+    /// What fails the run.
     #[must_use]
     pub fn gate(&self) -> Gate {
         Gate { fail_on: self.require_power.then_some(FailOn::Inconclusive).into_iter().collect(), report_only: false }
@@ -200,7 +182,7 @@ impl SamplesArgs {
     }
 }
 
-/// Reports of `run`.
+/// Reports besides the CSV.
 #[derive(Args)]
 pub struct ReportArgs {
     /// A report to look at: one HTML file, with pictures
@@ -215,9 +197,31 @@ pub struct ReportArgs {
     /// A summary as Markdown
     #[arg(long, value_name = "FILE")]
     pub markdown: Option<PathBuf>,
-    /// The folder for witnesses of refuted claims; `dp-audit replay` checks them
-    #[arg(long, value_name = "DIR", default_value = "results/witnesses")]
-    pub witnesses: PathBuf,
+}
+
+impl ReportArgs {
+    /// The report files, checked and ready to be written.
+    ///
+    /// # Errors
+    /// When one cannot be written, or two are the same.
+    pub fn files(&self, csv: &Path, gate: &Gate) -> Result<Vec<ReportFile>, Error> {
+        let formats: [(Option<&Path>, Box<dyn Format>); 5] = [
+            (Some(csv), Box::new(Csv)),
+            (self.html.as_deref(), Box::new(Html)),
+            (self.json.as_deref(), Box::new(Json)),
+            (self.junit.as_deref(), Box::new(JUnit { gate: gate.clone() })),
+            (self.markdown.as_deref(), Box::new(Markdown)),
+        ];
+        let mut files: Vec<ReportFile> = Vec::new();
+        for (path, format) in formats {
+            let Some(path) = path else { continue };
+            if files.iter().any(|file| file.path() == path) {
+                return Err(Error::Write { path: path.to_owned(), source: std::io::Error::other("two reports cannot share a file") });
+            }
+            files.push(ReportFile::open(path, format)?);
+        }
+        Ok(files)
+    }
 }
 
 /// What fails a `run`.

@@ -10,9 +10,9 @@ use dp_audit::calibrate::{self, Outcome, table};
 use dp_audit::cli::{CalibrateArgs, Cli, Command, ExplainArgs, ListArgs, ReplayArgs, RunArgs, SamplesArgs, ShowArgs};
 use dp_audit::error::Error;
 use dp_audit::exit_code::ExitCode;
+use dp_audit::gate::Gate;
 use dp_audit::recorded::Recording;
 use dp_audit::replay;
-use dp_audit::report::csv::Csv;
 use dp_audit::report::file::ReportFile;
 use dp_audit::report::github::GitHub;
 use dp_audit::report::json::JsonReport;
@@ -56,54 +56,64 @@ fn run_audits(args: &RunArgs) -> Result<ExitCode, Error> {
     let audits = spec::select_pairs(audits, args.pair.as_deref())?;
     let gate = args.gate.gate();
     let baseline = args.gate.baseline.as_deref().map(JsonReport::read).transpose()?;
-    let files = args.files()?;
-    let witnesses = Witnesses::open(&args.reports.witnesses)?;
+    let files = args.reports.files(&args.csv, &gate)?;
+    let witnesses = Witnesses::open(&args.witnesses)?;
     run::use_threads(args.threads)?;
-    let report = run_and_report(&audits, args.settings(), &files, &[&witnesses], args.quiet);
-    let comparison = baseline.map(|before| Comparison::new(&before, &JsonReport::new(&report)));
-    if let (Some(comparison), false) = (&comparison, args.quiet) {
-        println!("{}", comparison.text());
-    }
-    let github = GitHub::from_environment();
-    if let Some(github) = &github {
-        print!("{}", github.annotations(&report, &gate, comparison.as_ref()));
-    }
-    files.into_iter().try_for_each(ReportFile::close)?;
+    let report = run_and_report(&audits, args.settings(), files, &[&witnesses], args.quiet)?;
     let written = witnesses.close()?;
     if written > 0 && !args.quiet {
-        println!("Witnesses: {written} in {}; check one with `dp-audit replay FILE`", args.reports.witnesses.display());
+        println!("Witnesses: {written} in {}; check one with `dp-audit replay FILE`", args.witnesses.display());
     }
-    github.map_or(Ok(()), |github| github.summarise(&report))?;
+    let comparison = baseline.map(|before| Comparison::new(&before, &JsonReport::new(&report)));
+    if let Some(comparison) = comparison.as_ref().filter(|_| !args.quiet) {
+        print!("{}", comparison.text());
+    }
+    tell_github(&report, &gate, comparison.as_ref())?;
     Ok(gate.exit_code(&report, comparison.is_some_and(|comparison| !comparison.worse.is_empty())))
 }
 
 fn samples(args: &SamplesArgs) -> Result<ExitCode, Error> {
     run::use_threads(args.threads)?;
     let recording = Recording::read(&args.left, &args.right, args.header)?;
-    let csv = ReportFile::open(&args.csv, Box::new(Csv))?;
+    let gate = args.gate();
+    let files = args.reports.files(&args.csv, &gate)?;
     if !args.quiet {
         println!("{recording}");
     }
     let settings = args.settings(recording.draws());
     let audit = recording.into_audit(args.claim(), &args.attacks, args.order(), args.seed);
-    let files = [csv];
-    let report = run_and_report(&[audit], settings, &files, &[], args.quiet);
-    files.into_iter().try_for_each(ReportFile::close)?;
-    Ok(args.gate().exit_code(&report, false))
+    let report = run_and_report(&[audit], settings, files, &[], args.quiet)?;
+    tell_github(&report, &gate, None)?;
+    Ok(gate.exit_code(&report, false))
 }
 
-/// Runs audits while report files and a person follow.
-fn run_and_report(audits: &[Audit], settings: Settings, files: &[ReportFile], others: &[&dyn Listener], quiet: bool) -> RunReport {
+/// Runs audits while files, a person and others follow.
+fn run_and_report(
+    audits: &[Audit],
+    settings: Settings,
+    files: Vec<ReportFile>,
+    others: &[&dyn Listener],
+    quiet: bool,
+) -> Result<RunReport, Error> {
     let started = Instant::now();
     let progress = Progress::new(audits.len(), quiet);
-    let listeners: Vec<&dyn Listener> =
-        [&progress as &dyn Listener].into_iter().chain(others.iter().copied()).chain(files.iter().map(|file| file as _)).collect();
+    let mut listeners: Vec<&dyn Listener> = vec![&progress];
+    listeners.extend(others);
+    listeners.extend(files.iter().map(|file| file as &dyn Listener));
     let report = run::run(audits, settings, &listeners);
     if !quiet {
         println!("{}", terminal::closing(&report, started.elapsed().as_secs_f64()));
         files.iter().for_each(|file| println!("Report: {}", file.path().display()));
     }
-    report
+    files.into_iter().try_for_each(ReportFile::close)?;
+    Ok(report)
+}
+
+/// In GitHub Actions: annotations and the job's summary.
+fn tell_github(report: &RunReport, gate: &Gate, comparison: Option<&Comparison>) -> Result<(), Error> {
+    let Some(github) = GitHub::from_environment() else { return Ok(()) };
+    print!("{}", github.annotations(report, gate, comparison));
+    github.summarise(report)
 }
 
 fn explain(args: &ExplainArgs) -> Result<ExitCode, Error> {

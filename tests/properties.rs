@@ -457,8 +457,8 @@ mod rules {
     }
 
     impl Target for Palette {
-        fn width(&self) -> usize {
-            self.width
+        fn open(&self) -> Result<usize, TargetError> {
+            Ok(self.width)
         }
 
         fn draw(&self, side: Side, count: usize, seed: StreamSeed, sink: &mut dyn FnMut(&Rows)) -> Result<(), TargetError> {
@@ -487,7 +487,7 @@ mod rules {
         fn a_rule_answers_every_row_once_and_survives_being_written(palette in palette(), seed in any::<u64>()) {
             let claim = Claim { epsilon: Epsilon::try_from(0.5).unwrap(), delta: Delta::default() };
             let mut explorer = Explorer::new(palette.width, &Attack::DEFAULT, claim, 1000);
-            let mut sampler = Sampler::new(&palette, PairStream::new(seed, "palette", ""), Phase::Explore, &|_| ());
+            let mut sampler = Sampler::open(&palette, PairStream::new(seed, "palette", ""), Phase::Explore, &|_| ()).unwrap();
             explorer.absorb(&mut sampler, 1000, &[]).unwrap();
             let rows = palette.rows(Side::Left, 500, &mut Generator::seed_from_u64(seed));
             for learned in explorer.learn() {

@@ -380,3 +380,25 @@ fn explain_says_what_is_claimed_and_what_was_found() {
     assert!(found.contains("What the run found\n  one more: violated. The attacker guessed right 8"), "{found}");
     assert_eq!(code(&dp_audit(folder.path(), &["explain", "nobody"])), 1);
 }
+
+#[test]
+fn recorded_outputs_get_the_same_reports_but_no_witness() {
+    let folder = tempfile::tempdir().unwrap();
+    // Counts 0 and 1 without any noise but for every tenth output, in no period: squares modulo a prime.
+    let noisy = |index: u64| (index * index % 10_007).is_multiple_of(10);
+    for (file, value) in [("left.csv", 0), ("right.csv", 1)] {
+        let rows: Vec<String> = (1..5000).map(|index| if noisy(index + value) { 1 - value } else { value }.to_string()).collect();
+        std::fs::write(folder.path().join(file), rows.join("\n")).unwrap();
+    }
+    let args = ["samples", "--left", "left.csv", "--right", "right.csv", "--claim-epsilon", "1", "-q", "--unordered", "--header", "absent"];
+    let mut command = command(folder.path());
+    command.args(args).args(["--html", "r.html", "--json", "o.json"]).env("GITHUB_ACTIONS", "true");
+    let output = command.output().unwrap();
+    assert_eq!(code(&output), 2, "{}", text(&output.stderr));
+    assert!(text(&output.stdout).starts_with("::error title=recorded outputs::violated"), "{}", text(&output.stdout));
+    let json = json(folder.path(), "o.json");
+    assert_eq!(json["audits"][0]["verdict"], "violated");
+    assert_eq!(json["audits"][0]["witness"], Value::Null, "there are no fresh draws to replay it with");
+    let html = read(folder.path(), "r.html");
+    assert!(html.contains("<b>1</b> of 1 claims refuted") && !html.contains("D (left)"));
+}

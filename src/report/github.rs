@@ -61,8 +61,9 @@ fn findings(report: &RunReport, gate: &Gate) -> Vec<String> {
     audits.sort_by_key(|audit| !grave(audit));
     let line = |audit: &AuditReport| {
         let level = if grave(&audit) { "error" } else { "warning" };
-        let (file, title) = (property(&audit.file.display().to_string()), property(&audit.audit));
-        format!("::{level} file={file},title={title}::{}\n", message(&because(audit)))
+        let file = audit.file.display().to_string();
+        let file = if file.is_empty() { file } else { format!("file={},", property(&file)) };
+        format!("::{level} {file}title={}::{}\n", property(&audit.audit), message(&because(audit)))
     };
     audits.into_iter().map(line).collect()
 }

@@ -158,6 +158,12 @@ impl Audit {
         }
     }
 
+    /// Whether a file describes it.
+    #[must_use]
+    pub fn is_from_file(&self) -> bool {
+        !self.file.as_os_str().is_empty()
+    }
+
     /// Whether the name, the mechanism or the file contains a text.
     fn matches(&self, text: &str) -> bool {
         self.name.contains(text) || self.mechanism.contains(text) || self.file.to_string_lossy().contains(text)

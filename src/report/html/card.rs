@@ -144,8 +144,11 @@ fn pair_body(run: &RunReport, audit: &AuditReport, pair: &str, outcome: &Result<
         let _ = write!(text, "<dt>{key}<dd>{}", escape(value));
     };
     entry("pair", pair);
-    entry("D (left)", &found.left);
-    entry("D′ (right)", &found.right);
+    // Outputs that came without their datasets have none to show.
+    if !audit.file.as_os_str().is_empty() {
+        entry("D (left)", &found.left);
+        entry("D′ (right)", &found.right);
+    }
     entry("guess rule", &rule);
     entry("guesses", &counts);
     entry("draws", &plot::grouped(found.draws));
@@ -195,13 +198,15 @@ fn facts(audit: &AuditReport) -> String {
     let params: Vec<String> = audit.params.iter().map(|(key, value)| format!("{key} = {value}")).collect();
     let mechanism = if params.is_empty() { audit.mechanism.clone() } else { format!("{} ({})", audit.mechanism, params.join(", ")) };
     let mut text = format!(
-        "<dl><dt>mechanism<dd>{}<dt>claim<dd>{} for {} neighbours<dt>expected<dd>{}<dt>file<dd>{}",
+        "<dl><dt>mechanism<dd>{}<dt>claim<dd>{} for {} neighbours<dt>expected<dd>{}",
         escape(&mechanism),
         escape(&audit.claim.to_string()),
         escape(&audit.relation),
         audit.expect,
-        escape(&audit.file.display().to_string())
     );
+    if !audit.file.as_os_str().is_empty() {
+        let _ = write!(text, "<dt>file<dd>{}", escape(&audit.file.display().to_string()));
+    }
     if let Some(source) = &audit.source {
         let _ = write!(text, "<dt>source<dd>{}", escape(source));
     }
