@@ -136,6 +136,17 @@ mod tests {
     }
 
     #[test]
+    fn what_is_needed_to_refute_a_claim_is_what_bounds_it() {
+        for (epsilon, delta, regions) in [(1.0, 0.0, 2), (1.0, 0.05, 2), (0.3, 0.2, 1), (2.0, 0.01, 1), (800.0, 0.05, 2)] {
+            let needed = refuting_log_odds(TALLY, regions, epsilon, delta, 0.05);
+            // Guesses that are known to be right just so often, and made as often as these.
+            let limits = Limits { log_odds: needed, ..Limits::new(TALLY, regions, 0.05) };
+            assert!((limits.epsilon_lower(delta) / epsilon - 1.0).abs() < 1e-12, "ε {epsilon}, δ {delta}: {}", limits.epsilon_lower(delta));
+        }
+        assert_eq!(refuting_log_odds(TALLY, 2, 1.0, 0.95, 0.05), f64::INFINITY);
+    }
+
+    #[test]
     fn no_guesses_bound_nothing() {
         let limits = Limits::new(Tally { correct: 0, wrong: 0, abstained: 100 }, 0, 0.05);
         assert_eq!(limits.epsilon_lower(0.0), 0.0);

@@ -35,6 +35,7 @@ pub fn detectable_epsilon(tally: Tally, regions: u8, epsilon: f64, delta: f64, a
 
 #[cfg(test)]
 mod tests {
+    use super::super::fixed::Limits;
     use super::*;
 
     #[test]
@@ -55,6 +56,23 @@ mod tests {
         let expected = 1.0 + (z + 1.2816) / (n as f64 * p * (1.0 - p)).sqrt();
         let found = detectable_epsilon(Tally { correct: n / 2, wrong: n - n / 2, abstained: 0 }, 2, 1.0, 0.0, alpha);
         assert!((found - expected).abs() < 1e-4, "{found} against {expected}");
+    }
+
+    #[test]
+    fn a_leak_just_detectable_is_flagged_with_the_stated_probability() {
+        let (draws, guesses, alpha) = (10_000_u64, 4_000_u64, 0.01);
+        let tally = |correct| Tally { correct, wrong: guesses - correct, abstained: draws - guesses };
+        for (epsilon, delta, regions) in [(1.0_f64, 0.0, 2), (1.0, 0.05, 2), (0.5, 0.05, 1)] {
+            let found = detectable_epsilon(tally(2_000), regions, epsilon, delta, alpha);
+            // The fewest correct guesses whose bound exceeds the claim, one by one.
+            let flags = |correct: &u64| Limits::new(tally(*correct), regions, alpha).epsilon_lower(delta) > epsilon;
+            let enough = (0..=guesses).find(flags).unwrap();
+            // A mechanism that leaks so much is right with P(correct) = e^ε·P(wrong) + δ_eff.
+            let spent = effective(delta, regions) * draws as f64 / guesses as f64;
+            let right = (found.exp() + spent) / (1.0 + found.exp());
+            let flagged = upper_tail(enough, guesses, right);
+            assert!((flagged - 0.9).abs() < 1e-6, "ε {epsilon}, δ {delta}: {flagged}");
+        }
     }
 
     #[test]
