@@ -212,7 +212,8 @@ impl Game<'_> {
         let learned = best.map(|(_, learned)| learned);
         let verdict = Verdict::new(&bounds, claim, self.audit.resolution);
         let witness = match learned {
-            Some(Learned { rule, .. }) if verdict == Verdict::Violated => {
+            // Without a file there is nothing to find the audit by.
+            Some(Learned { rule, .. }) if verdict == Verdict::Violated && self.audit.is_from_file() => {
                 let Settings { seed, confidence, .. } = self.settings;
                 Some(Witness::new(self.audit, self.pair, &Found { seed, confidence, draws: self.draws, tally, bounds, rule }))
             }

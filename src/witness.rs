@@ -32,9 +32,9 @@ pub struct Witness {
     pub pair: String,
     /// What was claimed.
     pub claim: Claim,
-    /// A hash of what was audited: mechanism, parameters, claim, relation, both datasets.
+    /// A hash of what was audited: mechanism, command line, parameters, claim, relation, both datasets.
     pub fingerprint: String,
-    /// A hash of the mechanism's first outputs on a fixed stream: other code gives others. Absent if they could not be drawn.
+    /// A hash of the mechanism's first outputs on a fixed stream: other code gives others. Absent for a program that does not follow seeds.
     pub behaviour: Option<String>,
     /// The run's seed.
     pub seed: u64,
@@ -79,7 +79,7 @@ impl Witness {
             pair: pair.name.clone(),
             claim: audit.claim,
             fingerprint: fingerprint(audit, pair),
-            behaviour: behaviour(pair.target.as_ref()).ok(),
+            behaviour: if pair.target.reproducible() { behaviour(pair.target.as_ref()).ok() } else { None },
             seed: found.seed,
             confidence: found.confidence,
             draws: found.draws,
@@ -125,15 +125,13 @@ impl Witness {
         }
         if self.fingerprint != fingerprint(audit, pair) {
             return Err(format!(
-                "is about another audit than {} is now: mechanism, parameters, claim, relation or data have changed",
+                "is about another audit than {} is now: mechanism, command, parameters, claim, relation or data have changed",
                 audit.file.display()
             ));
         }
+        let Some(then) = &self.behaviour else { return Ok(()) };
         let now = behaviour(pair.target.as_ref()).map_err(|error| format!("cannot be checked, the mechanism could not be run: {error}"))?;
-        if self.behaviour.as_ref().is_some_and(|then| *then != now) {
-            return Err("is about another version of the mechanism: its outputs have changed".to_owned());
-        }
-        Ok(())
+        if *then == now { Ok(()) } else { Err("is about another version of the mechanism: its outputs have changed".to_owned()) }
     }
 
     /// A name for its file.
@@ -166,6 +164,7 @@ fn fingerprint(audit: &Audit, pair: &Pair) -> String {
     hash(&[
         &audit.name,
         &audit.mechanism,
+        &audit.command.as_ref().map_or_else(String::new, ToString::to_string),
         &audit.params.to_string(),
         &audit.claim.to_string(),
         &relation,

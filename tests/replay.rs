@@ -53,3 +53,43 @@ fn a_witness_of_another_version_or_other_code_is_refused() {
     std::mem::swap(&mut other[0].pairs[0].target, &mut slower[0].pairs[0].target);
     assert!(witness.check(&other[0], &other[0].pairs[0]).unwrap_err().contains("another version of the mechanism"));
 }
+
+#[cfg(unix)]
+#[test]
+fn witnesses_of_programs_are_confirmed_and_their_changes_noticed_where_seeds_are_followed() {
+    use common::program::{GOOD, code, dp_audit, errors, folder, worker};
+    // Half the noise that ε = 1 needs.
+    let shell = r#"
+        read -r line
+        echo '{"dp_audit": 1, "width": 1, "seeded": SEEDED}'
+        while read -r line; do
+            count=${line#*\"count\":}; count=${count%%[,\}]*}
+            seed=${line#*\"seed\":\"}; seed=$(printf '%s' "$seed" | cut -c 1-7)
+            case $line in *left*) n=1 ;; *) n=2 ;; esac
+            awk -v n="$n" -v count="$count" -v seed="$((0x$seed))" 'BEGIN {
+                srand(seed)
+                for (i = 0; i < count; i++) printf "%s%.17g", i ? "," : "[", n + log((1 - rand()) / (1 - rand())) / 2
+                print "]"
+            }'
+        done
+    "#;
+    let audit = GOOD.replace("\"consistent\"", "\"violated\"").replace("\"laplace\"", "\"command\"\ncommand = [\"sh\", \"worker.sh\"]");
+    for seeded in [true, false] {
+        let folder = folder(&[("good", &audit)]);
+        let script = shell.replace("SEEDED", &seeded.to_string());
+        worker(folder.path(), "worker.sh", &script);
+        let output = dp_audit(folder.path(), &["run", "-q", "--draws", "60000", "--json", "o.json"]);
+        assert_eq!(code(&output), 0, "{}", errors(&output));
+        let witness = std::fs::read_dir(folder.path().join("results/witnesses")).unwrap().next().unwrap().unwrap().path();
+        let replay = || dp_audit(folder.path(), &["replay", &witness.display().to_string()]);
+        let confirmed = replay();
+        assert_eq!(code(&confirmed), 0, "seeded {seeded}: {}", errors(&confirmed));
+        // Other outputs, and a little less noise. A program without seeds always has other outputs: the fresh draws alone decide.
+        worker(folder.path(), "worker.sh", &script.replace("/ 2\n", "/ 2.1\n"));
+        let changed = replay();
+        assert_eq!(code(&changed), i32::from(seeded), "seeded {seeded}: {}", errors(&changed));
+        // Another command line is another audit, seeds or not.
+        std::fs::write(folder.path().join("audits/good.toml"), audit.replace("\"worker.sh\"]", "\"worker.sh\", \"again\"]")).unwrap();
+        assert!(errors(&replay()).contains("is about another audit"), "{}", errors(&replay()));
+    }
+}

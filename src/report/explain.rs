@@ -27,17 +27,20 @@ pub fn explain(audit: &Audit, report: Option<&JsonReport>) -> String {
 }
 
 fn claim(audit: &Audit) -> String {
-    let summary = registry::find(&audit.mechanism).map_or("", |entry| entry.summary);
+    let mechanism = match (&audit.command, registry::find(&audit.mechanism)) {
+        (Some(command), _) => format!("program `{command}`"),
+        (None, Some(entry)) => format!("mechanism {} ({})", audit.mechanism, entry.summary),
+        (None, None) => format!("mechanism {}", audit.mechanism),
+    };
     let Claim { epsilon, delta } = audit.claim;
     let (epsilon, delta) = (epsilon.get(), delta.get());
     let slack = if delta > 0.0 { format!(", apart from a slack of δ = {}", Brief(delta)) } else { String::new() };
     // A rule that always guesses has P(correct) ≤ (e^ε + δ)/(1 + e^ε).
     let right = if epsilon < 700.0 { (epsilon.exp() + delta) / (1.0 + epsilon.exp()) } else { 1.0 };
     format!(
-        "The mechanism {} ({summary}) is claimed to be private with {}.\n\
+        "The {mechanism} is claimed to be private with {}.\n\
          For {}, no output may be more than e^ε = {} times as likely on one as on the other{slack}.\n\
          So whoever sees an output and must guess which of the two datasets it came from is right at most {} of the time.{}",
-        audit.mechanism,
         audit.claim,
         neighbours(&audit.relation),
         Brief(epsilon.exp()),

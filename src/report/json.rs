@@ -79,6 +79,8 @@ pub struct JsonAudit {
     pub file: String,
     /// The mechanism.
     pub mechanism: String,
+    /// The command line, where the mechanism is a program.
+    pub command: Option<String>,
     /// The mechanism's parameters.
     pub params: serde_json::Value,
     /// The neighbour relation.
@@ -173,6 +175,7 @@ impl JsonAudit {
             audit: audit.audit.clone(),
             file: audit.file.display().to_string(),
             mechanism: audit.mechanism.clone(),
+            command: audit.command.clone(),
             params: serde_json::to_value(&audit.params).unwrap_or_default(),
             relation: audit.relation.clone(),
             source: audit.source.clone(),

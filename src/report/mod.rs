@@ -57,6 +57,8 @@ pub struct AuditReport {
     pub file: PathBuf,
     /// Its mechanism.
     pub mechanism: String,
+    /// The command line, where the mechanism is a program.
+    pub command: Option<String>,
     /// The mechanism's parameters.
     pub params: toml::Table,
     /// Where mechanism and claim come from.
@@ -202,6 +204,7 @@ impl AuditReport {
             audit: audit.name.clone(),
             file: audit.file.clone(),
             mechanism: audit.mechanism.clone(),
+            command: audit.command.as_ref().map(ToString::to_string),
             params: audit.params.clone(),
             source: audit.source.clone(),
             relation: audit.relation.to_string(),

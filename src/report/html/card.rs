@@ -196,7 +196,8 @@ fn figures(found: &PairReport, claim: Claim) -> String {
 
 fn facts(audit: &AuditReport) -> String {
     let params: Vec<String> = audit.params.iter().map(|(key, value)| format!("{key} = {value}")).collect();
-    let mechanism = if params.is_empty() { audit.mechanism.clone() } else { format!("{} ({})", audit.mechanism, params.join(", ")) };
+    let mechanism = audit.command.as_ref().unwrap_or(&audit.mechanism);
+    let mechanism = if params.is_empty() { mechanism.clone() } else { format!("{mechanism} ({})", params.join(", ")) };
     let mut text = format!(
         "<dl><dt>mechanism<dd>{}<dt>claim<dd>{} for {} neighbours<dt>expected<dd>{}",
         escape(&mechanism),
