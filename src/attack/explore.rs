@@ -19,7 +19,8 @@ use crate::mechanism::Side;
 use crate::sample::{Sampler, Tallies};
 use crate::spec::Claim;
 
-/// Rows kept for learning, both sides together: an eighth of the exploration, within these limits. Later draws are only counted.
+/// Rows kept for learning, both sides together: an eighth of the exploration, within these limits, or the lower one where there is no score to learn. Later draws are
+/// only counted.
 const KEPT: std::ops::RangeInclusive<u64> = 1 << 18..=1 << 20;
 
 /// Cells kept at most: of wide outputs, fewer rows.
@@ -60,7 +61,8 @@ impl<'a> Explorer<'a> {
     /// An explorer that has seen nothing yet and is to see so many draws.
     #[must_use]
     pub fn new(width: usize, attacks: &'a [Attack], claim: Claim, draws: u64) -> Self {
-        let kept = (draws / 8).clamp(*KEPT.start(), *KEPT.end()).min((KEPT_CELLS / width as u64).max(LEAST_KEPT));
+        let kept = if width == 1 { *KEPT.start() } else { (draws / 8).clamp(*KEPT.start(), *KEPT.end()) };
+        let kept = kept.min((KEPT_CELLS / width as u64).max(LEAST_KEPT));
         Self { attacks, claim, left: Rows::new(width), right: Rows::new(width), kept, seen: 0.0, boards: Vec::new() }
     }
 

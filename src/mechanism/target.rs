@@ -140,7 +140,12 @@ impl<M: Mechanism> Target for InProcess<M> {
 fn fill<M: Mechanism>(mechanism: &M, rng: &mut Generator, rows: &mut Rows) {
     let all = caught(|| {
         let mut rng = rng.clone();
-        rows.iter_mut().for_each(|row| mechanism.run(&mut rng, row));
+        if rows.width() == 1 {
+            // Rows of one cell, said so that the compiler knows.
+            rows.cells_mut().iter_mut().for_each(|cell| mechanism.run(&mut rng, std::slice::from_mut(cell)));
+        } else {
+            rows.iter_mut().for_each(|row| mechanism.run(&mut rng, row));
+        }
         rng
     });
     if let Ok(after) = all {
