@@ -49,7 +49,7 @@ same=yes
 awk -F'\t' -v tolerance="$tolerance" -v same="$same" '
   /^#/ { next }
   NR == FNR { before[$1] = $2; next }
-  !($1 in before) { printf "%-10s %15d  no baseline\n", $1, $2; missing = 1; next }
-  { change = 100 * ($2 / before[$1] - 1); printf "%-10s %15d  %+.2f %%\n", $1, $2, change; if (change > tolerance) worse = 1 }
+  !($1 in before) { printf "%-10s %15.0f  no baseline\n", $1, $2; missing = 1; next }
+  { change = 100 * ($2 / before[$1] - 1); printf "%-10s %15.0f  %+.2f %%\n", $1, $2, change; if (change > tolerance) worse = 1 }
   END { exit (worse && same == "yes") || missing }
 ' "$baseline" "$found"
