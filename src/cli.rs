@@ -11,6 +11,7 @@ use crate::attack::Attack;
 use crate::calibrate::{self, Plan};
 use crate::error::Error;
 use crate::gate::{FailOn, Gate};
+use crate::journal::Start;
 use crate::recorded::{Header, RowOrder};
 use crate::report::csv::Csv;
 use crate::report::file::{Format, ReportFile};
@@ -83,6 +84,9 @@ pub struct RunArgs {
     /// Only pairs whose name contains this text
     #[arg(long, value_name = "TEXT")]
     pub pair: Option<String>,
+    /// Continue an interrupted run of the same audits and settings; from the start if there is none
+    #[arg(long)]
+    pub resume: bool,
     /// Which reports to write, besides the CSV
     #[command(flatten)]
     pub reports: ReportArgs,
@@ -102,6 +106,12 @@ impl RunArgs {
     #[must_use]
     pub fn settings(&self) -> Settings {
         Settings { draws: self.draws, seed: self.seed, confidence: self.confidence, until: self.until }
+    }
+
+    /// Whether an interrupted run is continued.
+    #[must_use]
+    pub fn start(&self) -> Start {
+        if self.resume { Start::Resumed } else { Start::Anew }
     }
 }
 

@@ -214,6 +214,14 @@ pub enum Error {
         /// What is wrong with it.
         reason: String,
     },
+    /// A journal that another run left.
+    #[error("cannot resume {}: {reason}; run as it was run then, or start anew without --resume", .path.display())]
+    Resume {
+        /// The journal.
+        path: PathBuf,
+        /// What is different.
+        reason: String,
+    },
     /// The worker threads could not be started.
     #[error("cannot start {threads} worker threads: {reason}; choose fewer with --threads")]
     Threads {

@@ -30,6 +30,28 @@ impl<'de> Deserialize<'de> for Exact {
     }
 }
 
+/// Single such numbers, for `#[serde(with = "crate::exact::number")]`.
+pub mod number {
+    use super::{Deserialize, Deserializer, Exact, Serialize, Serializer};
+
+    /// Writes a number.
+    ///
+    /// # Errors
+    /// When the serializer fails.
+    #[allow(clippy::trivially_copy_pass_by_ref)] // serde wants it so
+    pub fn serialize<S: Serializer>(number: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+        Exact(*number).serialize(serializer)
+    }
+
+    /// Reads a number.
+    ///
+    /// # Errors
+    /// When it is none.
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+        Ok(Exact::deserialize(deserializer)?.0)
+    }
+}
+
 /// Lists of such numbers, for `#[serde(with = "crate::exact::list")]`.
 pub mod list {
     use super::{Deserialize, Deserializer, Exact, Serializer};

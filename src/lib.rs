@@ -47,6 +47,7 @@ pub mod evidence;
 pub mod exact;
 pub mod exit_code;
 pub mod gate;
+pub mod journal;
 pub mod mechanism;
 pub mod noise;
 pub mod recorded;

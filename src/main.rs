@@ -11,6 +11,7 @@ use dp_audit::cli::{CalibrateArgs, Cli, Command, ExplainArgs, ListArgs, ReplayAr
 use dp_audit::error::Error;
 use dp_audit::exit_code::ExitCode;
 use dp_audit::gate::Gate;
+use dp_audit::journal::Journal;
 use dp_audit::recorded::Recording;
 use dp_audit::replay;
 use dp_audit::report::file::ReportFile;
@@ -18,7 +19,7 @@ use dp_audit::report::github::GitHub;
 use dp_audit::report::json::JsonReport;
 use dp_audit::report::terminal::{self, Progress};
 use dp_audit::report::witnesses::Witnesses;
-use dp_audit::report::{Listener, RunReport, explain};
+use dp_audit::report::{Listener, PairReport, RunReport, explain};
 use dp_audit::run::{self, Settings};
 use dp_audit::spec::{self, Audit};
 
@@ -59,8 +60,16 @@ fn run_audits(args: &RunArgs) -> Result<ExitCode, Error> {
     let files = args.reports.files(&args.csv, &gate)?;
     let witnesses = Witnesses::open(&args.witnesses)?;
     run::use_threads(args.threads)?;
-    let report = run_and_report(&audits, args.settings(), files, &[&witnesses], args.quiet)?;
+    let journal = Journal::open(&args.csv, &audits, args.settings(), args.start())?;
+    if let Some(notice) = journal.notice().filter(|_| !args.quiet) {
+        eprintln!("{notice}");
+    }
+    let found = |audit: &Audit| journal.found(audit);
+    let report = run_and_report(&audits, args.settings(), &found, files, &[&witnesses, &journal], args.quiet)?;
     let written = witnesses.close()?;
+    if let Some(journal) = journal.close(&report)?.filter(|_| !args.quiet) {
+        println!("Journal: {}; with --resume only what could not be run is run again", journal.display());
+    }
     if written > 0 && !args.quiet {
         println!("Witnesses: {written} in {}; check one with `dp-audit replay FILE`", args.witnesses.display());
     }
@@ -82,7 +91,7 @@ fn samples(args: &SamplesArgs) -> Result<ExitCode, Error> {
     }
     let settings = args.settings(recording.draws());
     let audit = recording.into_audit(args.claim(), &args.attacks, args.order(), args.seed);
-    let report = run_and_report(&[audit], settings, files, &[], args.quiet)?;
+    let report = run_and_report(&[audit], settings, &|_| None, files, &[], args.quiet)?;
     tell_github(&report, &gate, None)?;
     Ok(gate.exit_code(&report, false))
 }
@@ -91,6 +100,7 @@ fn samples(args: &SamplesArgs) -> Result<ExitCode, Error> {
 fn run_and_report(
     audits: &[Audit],
     settings: Settings,
+    found: &dyn Fn(&Audit) -> Option<Vec<PairReport>>,
     files: Vec<ReportFile>,
     others: &[&dyn Listener],
     quiet: bool,
@@ -100,7 +110,7 @@ fn run_and_report(
     let mut listeners: Vec<&dyn Listener> = vec![&progress];
     listeners.extend(others);
     listeners.extend(files.iter().map(|file| file as &dyn Listener));
-    let report = run::run(audits, settings, &listeners);
+    let report = run::run_rest(audits, settings, found, &listeners);
     if !quiet {
         println!("{}", terminal::closing(&report, started.elapsed().as_secs_f64()));
         files.iter().for_each(|file| println!("Report: {}", file.path().display()));

@@ -158,7 +158,7 @@ fn checksum(witness: &serde_json::Value) -> String {
 }
 
 /// What was audited.
-fn fingerprint(audit: &Audit, pair: &Pair) -> String {
+pub(crate) fn fingerprint(audit: &Audit, pair: &Pair) -> String {
     let data = |data: &crate::spec::Dataset| format!("{:?}", data.records());
     let relation = format!("{:?}", audit.relation);
     hash(&[
@@ -194,7 +194,7 @@ fn behaviour(target: &dyn Target) -> Result<String, TargetError> {
 }
 
 /// 128 bits in hexadecimal.
-fn hash(parts: &[&str]) -> String {
+pub(crate) fn hash(parts: &[&str]) -> String {
     let half = |salt| parts.iter().fold(Mix::new().word(salt), |mix, part| mix.text(part)).end();
     format!("{:016x}{:016x}", half(3), half(4))
 }

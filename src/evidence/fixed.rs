@@ -1,5 +1,7 @@
 //! Bounds from a sample whose size was fixed beforehand: the tightest when the whole budget was spent.
 
+use serde::{Deserialize, Serialize};
+
 use super::binomial::{logistic, lower_limit, lower_log_odds};
 use crate::sample::Tally;
 
@@ -77,11 +79,13 @@ pub fn shown_epsilon(tally: Tally, regions: u8, delta: f64, alpha: f64) -> Shown
 }
 
 /// What a rule shows, without and with uncertainty.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Shown {
     /// The plain estimate; infinite when no guess was wrong.
+    #[serde(with = "crate::exact::number")]
     pub estimate: f64,
     /// The upper limit.
+    #[serde(with = "crate::exact::number")]
     pub upper: f64,
 }
 

@@ -61,6 +61,7 @@ pub struct Bounds {
     /// Its δ at the claimed ε is at least this.
     pub delta_lower: f64,
     /// The smallest ε that would have been flagged with probability 0.9.
+    #[serde(with = "crate::exact::number")]
     pub detectable_epsilon: f64,
 }
 

@@ -14,6 +14,8 @@ pub mod witnesses;
 
 use std::path::PathBuf;
 
+use serde::{Deserialize, Serialize};
+
 use crate::attack::GuessRule;
 use crate::error::TargetError;
 use crate::evidence::Bounds;
@@ -76,7 +78,7 @@ pub struct AuditReport {
 }
 
 /// What one pair showed.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct PairReport {
     /// The pair's name.
     pub pair: String,
@@ -86,7 +88,8 @@ pub struct PairReport {
     pub right: String,
     /// What was expected of this pair alone, if anything.
     pub expect: Option<Expectation>,
-    /// The exact leakage, where it is known.
+    /// The exact leakage, where it is known. It may be infinite, and whoever reads a report has the audit, which says it.
+    #[serde(skip)]
     pub truth: Truth,
     /// The verdict.
     pub verdict: Verdict,

@@ -66,6 +66,11 @@ impl CommandLine {
         if program.components().count() > 1 { self.folder.join(program) } else { program.to_owned() }
     }
 
+    /// The files that it names: a script, say, or the program itself.
+    pub fn files(&self) -> impl Iterator<Item = PathBuf> {
+        self.words.iter().map(|word| self.folder.join(word)).filter(|file| file.is_file())
+    }
+
     fn fails(&self, problem: Problem, stderr: String) -> TargetError {
         // A program that starts and answers, only wrongly, is installed.
         let missing = matches!(problem, Problem::NotStarted { .. } | Problem::Ended { .. } | Problem::Refused { .. });
