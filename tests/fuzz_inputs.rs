@@ -63,7 +63,7 @@ fn places(value: &Value, at: &str, found: &mut Vec<(String, String)>) {
     }
 }
 
-fn changed(mut value: Value, at: &Index, change: &Change) -> Value {
+fn changed(mut value: Value, at: Index, change: &Change) -> Value {
     let mut found = Vec::new();
     places(&value, "", &mut found);
     let (parent, key) = at.get(&found);
@@ -94,7 +94,7 @@ fn changed(mut value: Value, at: &Index, change: &Change) -> Value {
 }
 
 /// The text with one byte changed, if it is still a text.
-fn other_byte(text: &str, at: &Index, byte: u8) -> Option<String> {
+fn other_byte(text: &str, at: Index, byte: u8) -> Option<String> {
     let mut bytes = text.as_bytes().to_vec();
     bytes[at.index(text.len())] = byte;
     String::from_utf8(bytes).ok()
@@ -156,7 +156,7 @@ mod witnesses {
     /// What a careful forger can do: the witness is whole, its checksum right.
     fn forged(witness: &Witness, changes: &[(Index, Change)]) -> Option<Witness> {
         let value = serde_json::to_value(witness).expect("JSON");
-        serde_json::from_value(changes.iter().fold(value, |value, (at, change)| changed(value, at, change))).ok()
+        serde_json::from_value(changes.iter().fold(value, |value, (at, change)| changed(value, *at, change))).ok()
     }
 
     #[test]
@@ -212,7 +212,7 @@ mod witnesses {
         #[test]
         fn a_changed_byte_is_refused_or_means_the_same(which in any::<Index>(), at in any::<Index>(), byte in any::<u8>()) {
             let (_, witness) = which.get(&REFUTED);
-            if let Some(text) = other_byte(&witness.sealed().to_string(), &at, byte) {
+            if let Some(text) = other_byte(&witness.sealed().to_string(), at, byte) {
                 refused_or_equal(&text, witness)?;
             }
         }
@@ -220,7 +220,7 @@ mod witnesses {
         #[test]
         fn a_changed_value_is_refused_or_means_the_same(which in any::<Index>(), changes in prop::collection::vec(change(), 1..3)) {
             let (_, witness) = which.get(&REFUTED);
-            let value = changes.iter().fold(witness.sealed(), |value, (at, change)| changed(value, at, change));
+            let value = changes.iter().fold(witness.sealed(), |value, (at, change)| changed(value, *at, change));
             refused_or_equal(&value.to_string(), witness)?;
         }
 
@@ -266,7 +266,7 @@ mod reports {
     /// Audits and their report: one claim is refuted, one not.
     static RUN: LazyLock<(Vec<Audit>, JsonReport)> = LazyLock::new(|| {
         let mut audits = vec![common::laplace(0.5).remove(0), common::laplace(1.0).remove(0)];
-        audits[1].name = "right".to_owned();
+        "right".clone_into(&mut audits[1].name);
         let report = JsonReport::new(&run::run(&audits, settings(100_000, 1), &[]));
         assert_eq!(report.summary.violated, 1);
         (audits, report)
@@ -325,7 +325,7 @@ mod reports {
 
         #[test]
         fn a_changed_report_is_refused_or_compared(changes in prop::collection::vec(change(), 1..4)) {
-            let value = changes.iter().fold(written(), |value, (at, change)| changed(value, at, change));
+            let value = changes.iter().fold(written(), |value, (at, change)| changed(value, *at, change));
             refused_or_compared(value.to_string().as_bytes())?;
         }
 
@@ -336,7 +336,7 @@ mod reports {
             let pair = &mut value["audits"][audit]["pairs"][0];
             let picture = pair["picture"].take();
             let (at, how) = change;
-            *pair = changed(pair.clone(), &at, &how);
+            *pair = changed(pair.clone(), at, &how);
             if pair.get("picture").is_some_and(Value::is_null) {
                 pair["picture"] = picture;
             }
