@@ -23,6 +23,9 @@ static NAMES: LazyLock<RwLock<HashMap<u64, String>>> = LazyLock::new(RwLock::def
 /// So many names are kept: a program may put out a new text with every draw.
 const MOST_NAMES: usize = 1 << 16;
 
+/// Wider outputs are taken for a mistake.
+pub const MOST_WIDTH: usize = 1 << 16;
+
 /// One number or one symbol of an output.
 #[derive(Clone, Copy, Debug)]
 #[repr(transparent)]
@@ -281,6 +284,9 @@ impl Rows {
 
     /// Makes all rows wider; what they lack is absent. The new width must not be smaller.
     pub fn widen(&mut self, width: usize) {
+        if width == self.width {
+            return;
+        }
         let mut wider = Self { width, cells: Vec::with_capacity(self.len() * width) };
         for row in self.iter() {
             wider.cells.extend_from_slice(row);

@@ -129,8 +129,14 @@ impl Witness {
                 audit.file.display()
             ));
         }
+        if self.claim != audit.claim {
+            return Err(format!("is about the claim {}, and {} claims {}", self.claim, audit.file.display(), audit.claim));
+        }
+        let not_run = |error| format!("cannot be checked, the mechanism could not be run: {error}");
+        let width = pair.target.open().map_err(not_run)?;
+        self.rule.check(width).map_err(|problem| format!("has no rule for these outputs: {problem}"))?;
         let Some(then) = &self.behaviour else { return Ok(()) };
-        let now = behaviour(pair.target.as_ref()).map_err(|error| format!("cannot be checked, the mechanism could not be run: {error}"))?;
+        let now = behaviour(pair.target.as_ref()).map_err(not_run)?;
         if *then == now { Ok(()) } else { Err("is about another version of the mechanism: its outputs have changed".to_owned()) }
     }
 

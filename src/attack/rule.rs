@@ -81,6 +81,20 @@ impl GuessRule {
         u8::from(gives(Answer::Left)) + u8::from(gives(Answer::Right))
     }
 
+    /// Whether a rule that was read from a file can judge outputs of this width: it then gives each of them one answer.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn check(&self, width: usize) -> Result<(), String> {
+        self.score.check(width)?;
+        let increasing = self.edges.is_sorted_by(|a, b| a < b) && self.symbols.is_sorted_by(|a, b| a.0.key() < b.0.key());
+        if increasing && self.answers.len() == self.edges.len() + 1 {
+            Ok(())
+        } else {
+            Err("its edges, answers or symbols are not in order".to_owned())
+        }
+    }
+
     /// The answers to all rows.
     #[must_use]
     pub fn answers(&self, rows: &Rows) -> Answers {
@@ -130,7 +144,7 @@ impl GuessRule {
             if *answer != wanted {
                 continue;
             }
-            let from = index.checked_sub(1).map(|below| self.edges[below]);
+            let from = index.checked_sub(1).and_then(|below| self.edges.get(below)).copied();
             let to = self.edges.get(index).copied();
             conditions.push(match (from, to) {
                 (None, None) => format!("{score} is any number"),

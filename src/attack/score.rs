@@ -64,6 +64,28 @@ impl Score {
         }
     }
 
+    /// Whether a score that was read from a file gives each output of this width one cell.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn check(&self, width: usize) -> Result<(), String> {
+        let cell = |index: usize| if index < width { Ok(()) } else { Err(format!("it looks at cell {index} of {width} (the first is 0)")) };
+        let sound = |sound: bool| if sound { Ok(()) } else { Err("its tables are not whole".to_owned()) };
+        match self {
+            Self::Output if width > 1 => Err(format!("it looks at a single cell, and the outputs have {width}")),
+            Self::Output | Self::WholeRow | Self::Sum | Self::Max | Self::Min => Ok(()),
+            Self::Coordinate(index) | Self::LowestBit(index) | Self::BitsUsed(index) => cell(*index),
+            Self::Difference(a, b) => cell(*a.max(b)),
+            Self::NaiveBayes(model) => sound(model.tables.iter().all(Table::is_whole)),
+            Self::Pattern(model) => {
+                let numbers = model.known.values().flat_map(|pattern| &pattern.numbers);
+                sound(model.columns.iter().chain(numbers).all(Table::is_whole))
+            }
+            Self::Trend(model) => sound(model.is_whole()),
+            Self::Joint(model) => cell(model.first.max(model.second)).and(sound(model.is_whole())),
+        }
+    }
+
     /// Whether the score was learned from labelled rows, which must then not be counted for it.
     #[must_use]
     pub fn is_learned(&self) -> bool {
@@ -215,11 +237,11 @@ impl NaiveBayes {
     #[inline]
     fn score(&self, row: &[Cell]) -> Cell {
         let cells = (0..row.len()).map(|index| self.features.of(row, index));
-        let sum: i32 = match self.tables.as_slice() {
-            [table] => cells.map(|cell| table.steps(cell)).sum(),
-            tables => cells.zip(tables).map(|(cell, table)| table.steps(cell)).sum(),
+        let sum: i64 = match self.tables.as_slice() {
+            [table] => cells.map(|cell| i64::from(table.steps(cell))).sum(),
+            tables => cells.zip(tables).map(|(cell, table)| i64::from(table.steps(cell))).sum(),
         };
-        Cell::number(f64::from(sum) / STEPS)
+        Cell::number(sum as f64 / STEPS)
     }
 }
 
@@ -274,9 +296,10 @@ impl Pattern {
     fn score(&self, row: &[Cell]) -> Cell {
         let (key, numbers) = split(&self.columns, row);
         let steps = self.known.get(&key).map_or(0, |pattern| {
-            pattern.steps + pattern.numbers.iter().zip(&numbers).map(|(table, number)| table.steps(*number)).sum::<i32>()
+            i64::from(pattern.steps)
+                + pattern.numbers.iter().zip(&numbers).map(|(table, number)| i64::from(table.steps(*number))).sum::<i64>()
         });
-        Cell::number(f64::from(steps) / STEPS)
+        Cell::number(steps as f64 / STEPS)
     }
 }
 
@@ -330,6 +353,11 @@ impl Joint {
     #[must_use]
     pub fn learn_again(&self, lesson: Lesson) -> Self {
         Self::learn(lesson, self.first, self.second)
+    }
+
+    /// Whether there is a part for every number.
+    fn is_whole(&self) -> bool {
+        self.parts.len() == self.edges.len() + 1 && self.parts.iter().all(Table::is_whole)
     }
 
     fn score(&self, row: &[Cell]) -> Cell {

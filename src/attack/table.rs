@@ -71,6 +71,12 @@ impl Table {
         self.steps[self.bins.index(cell)]
     }
 
+    /// Whether there is a ratio for every cell.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        self.steps.len() == self.bins.len()
+    }
+
     /// Whether the cell is a symbol or a value with a bin of its own.
     #[inline]
     #[must_use]

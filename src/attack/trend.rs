@@ -94,6 +94,12 @@ impl Trend {
         self.lines = lines.map(|(start, slope)| (start - even, slope)).collect();
     }
 
+    /// Whether there is a line for every row.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        self.lines.len() == self.edges.len() + 2
+    }
+
     /// The log-odds of a row, in whole steps.
     #[must_use]
     pub fn score(&self, row: &[Cell]) -> Cell {

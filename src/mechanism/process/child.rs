@@ -74,15 +74,7 @@ impl Child {
             return Err(self.fail(Problem::Answer { reason: format!("it wrote more than it was asked for: {line}") }));
         }
         self.talk(&format!("to answer a request for {count} outputs"), request.line(), |output, deadline| {
-            let answer = Answer::parse(&output.line(deadline)?)?;
-            let got = answer.count();
-            if got != count {
-                return Err(Trouble::Problem(Problem::WrongCount { asked: count, got }));
-            }
-            Ok(match answer {
-                Answer::Values(values) => protocol::rows_of_values(&values, width)?,
-                Answer::Block { symbols, .. } => protocol::rows_of_block(output.exactly(count * width * 8, deadline)?, &symbols, width)?,
-            })
+            output.rows(count, width, deadline)
         })
     }
 
@@ -138,6 +130,7 @@ impl Drop for Child {
 }
 
 /// Why no answer came.
+#[derive(Debug, PartialEq)]
 pub enum Trouble {
     /// What came was wrong.
     Problem(Problem),
@@ -180,6 +173,19 @@ impl Output {
             }
         });
         Self { reads, buffer: Vec::new(), taken: 0 }
+    }
+
+    /// The answer to a request for `count` outputs: exactly as many, or trouble.
+    fn rows(&mut self, count: usize, width: usize, deadline: Instant) -> Result<Rows, Trouble> {
+        let answer = Answer::parse(&self.line(deadline)?)?;
+        let got = answer.count();
+        if got != count {
+            return Err(Problem::WrongCount { asked: count, got }.into());
+        }
+        Ok(match answer {
+            Answer::Values(values) => protocol::rows_of_values(&values, width)?,
+            Answer::Block { symbols, .. } => protocol::rows_of_block(self.exactly(count * width * 8, deadline)?, &symbols, width)?,
+        })
     }
 
     /// What has come without being asked for: its beginning.
@@ -264,3 +270,6 @@ impl LastWords {
         String::from_utf8_lossy(&bytes).trim().to_owned()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::cell::{Cell, Rows};
+use crate::cell::{Cell, MOST_WIDTH, Rows};
 use crate::error::Problem;
 use crate::mechanism::Side;
 use crate::sample::StreamSeed;
@@ -13,8 +13,6 @@ use crate::spec::Dataset;
 pub const VERSION: u64 = 1;
 /// The key of the version.
 const VERSION_KEY: &str = "dp_audit";
-/// Wider outputs are taken for a mistake.
-const MOST_WIDTH: usize = 1 << 16;
 /// The upper 16 bits of a NaN that stands for a symbol; the lower 48 are the symbol's place in the table of its block.
 const SYMBOL: u64 = 0x7ffd;
 

@@ -1,0 +1,142 @@
+//! Much from outside: wide outputs and many symbols of programs, wide sample files, closures whose outputs are now short and now long.
+
+mod common;
+
+use std::fmt::Write as _;
+
+use common::settings;
+use dp_audit::audit;
+use dp_audit::cell::Cell;
+use dp_audit::noise::{Generator, bernoulli};
+use dp_audit::recorded::{Header, Recording, RowOrder};
+use dp_audit::run;
+use dp_audit::spec::Claim;
+use dp_audit::verdict::Verdict;
+use rand::{RngExt, SeedableRng};
+
+/// Claims that hold are refuted with probability at most 1e-6 each.
+const CONFIDENCE: f64 = 1.0 - 1e-6;
+
+#[cfg(unix)]
+mod programs {
+    use dp_audit::error::TargetError;
+    use dp_audit::report::PairReport;
+    use dp_audit::spec;
+
+    use super::common::program::{GOOD, folder, worker};
+    use super::*;
+
+    /// The report on an awk program: `cells` prints the cells of one output; `right` is 1 on the right side.
+    fn report(width: usize, cells: &str, draws: u64) -> Result<PairReport, TargetError> {
+        let command = "mechanism = \"command\"\ncommand = [\"sh\", \"worker.sh\"]";
+        let folder = folder(&[("program", &GOOD.replace("mechanism = \"laplace\"", command))]);
+        // Each request has a generator of its own, seeded with 31 bits of the request's seed.
+        let text = format!(
+            r#"
+read -r greeting
+echo '{{"dp_audit": 1, "width": {width}, "seeded": true}}'
+while read -r line; do
+    n=${{line#*\"count\":}}; n=${{n%%,*}}
+    seed=${{line#*\"seed\":\"}}; seed=$(printf '%d' "0x$(printf '%.7s' "$seed")")
+    case $line in *left*) right=0;; *) right=1;; esac
+    awk -v n="$n" -v seed="$seed" -v right="$right" 'BEGIN {{
+        srand(seed); printf "["
+        for (i = 1; i <= n; i++) {{ {cells}; printf i < n ? "," : "]\n" }}
+    }}'
+done
+"#
+        );
+        worker(folder.path(), "worker.sh", &text);
+        let audits = spec::load(&[folder.path().join("audits")]).unwrap_or_else(|error| panic!("{error}"));
+        let settings = run::Settings { confidence: CONFIDENCE.try_into().unwrap(), ..settings(draws, 1) };
+        run::run(&audits, settings, &[]).audits.remove(0).pairs.remove(0).1
+    }
+
+    #[test]
+    fn a_leak_in_one_of_a_thousand_cells_of_a_program_is_found() {
+        for (leak, expected) in [(1, Verdict::Violated), (0, Verdict::Inconclusive)] {
+            let cells = format!(
+                r#"printf "["; for (j = 0; j < 1000; j++) printf "%s%.4f", j ? "," : "", rand() + (j == 777) * right * {leak}; printf "]""#
+            );
+            let found = report(1_000, &cells, 4_000).unwrap();
+            assert_eq!(found.verdict, expected, "{:?}", found.bounds);
+            assert_eq!(found.draws, 4_000);
+        }
+    }
+
+    #[test]
+    fn ten_thousand_symbols_of_a_program_are_told_apart() {
+        for (leak, refuted) in [(1, true), (0, false)] {
+            let cells = format!(
+                r#"printf "\"s%d\"", int(rand() * {}) + {}"#,
+                if leak == 1 { 5_000 } else { 10_000 },
+                if leak == 1 { "5000 * right" } else { "0" }
+            );
+            let found = report(1, &cells, 300_000).unwrap();
+            assert_eq!(found.verdict == Verdict::Violated, refuted, "{:?}", found.bounds);
+        }
+    }
+}
+
+#[test]
+fn a_leak_in_one_of_a_thousand_columns_is_found() {
+    for (leak, refuted) in [(1.0, true), (0.0, false)] {
+        let folder = tempfile::tempdir().unwrap();
+        let mut rng = Generator::seed_from_u64(3);
+        let mut write = |name: &str, leak: f64| {
+            let mut text = (0..1000).map(|column| format!("c{column}")).collect::<Vec<_>>().join(",") + "\n";
+            for _ in 0..2_000 {
+                for column in 0..1000 {
+                    let at = if column == 777 { leak } else { 0.0 };
+                    let _ = write!(text, "{:.4}{}", rng.random::<f64>() + at, if column < 999 { "," } else { "\n" });
+                }
+            }
+            let path = folder.path().join(name);
+            std::fs::write(&path, text).unwrap();
+            path
+        };
+        let (left, right) = (write("left.csv", 0.0), write("right.csv", leak));
+        let recording = Recording::read(&left, &right, Header::Detect).unwrap();
+        assert!(recording.to_string().contains("has 2,000 outputs"), "{recording}");
+        let settings = run::Settings { confidence: CONFIDENCE.try_into().unwrap(), ..settings(recording.draws(), 1) };
+        let claim = Claim { epsilon: 1.0.try_into().unwrap(), delta: 0.0.try_into().unwrap() };
+        let audit = recording.into_audit(claim, &[], RowOrder::AsDrawn, 1);
+        let found = run::run(&[audit], settings, &[]).audits.remove(0).pairs.remove(0).1.unwrap();
+        assert_eq!(found.verdict == Verdict::Violated, refuted, "{:?}", found.bounds);
+    }
+}
+
+#[test]
+fn outputs_of_any_length_up_to_a_thousand_are_judged() {
+    // The length tells nothing, or is never above 500 on the right.
+    for (telling, refuted) in [(true, true), (false, false)] {
+        let finding = audit(move |right: &bool, rng| {
+            let length = rng.random_range(0..=if telling && *right { 500_usize } else { 1000 });
+            (0..length).map(|_| rng.random::<f64>()).collect::<Vec<f64>>()
+        })
+        .claim(0.1, 0.0)
+        .pair(false, true)
+        .draws(20_000)
+        .confidence(CONFIDENCE)
+        .run();
+        assert_eq!(finding.verdict() == Ok(Verdict::Violated), refuted, "{finding}");
+    }
+}
+
+#[test]
+fn rare_outputs_longer_than_any_before_are_judged_too() {
+    // One output in 500 is a thousand cells long, on the right with other cells. The calls that tell how wide outputs are, 64 on each side, see none with probability 0.77.
+    for (telling, refuted) in [(true, true), (false, false)] {
+        let finding = audit(move |right: &bool, rng| {
+            let long = bernoulli(rng, 0.002);
+            let cell = Cell::number(if telling && *right && long { 1.0 } else { 0.0 });
+            vec![cell; if long { 1000 } else { 1 }]
+        })
+        .claim(0.1, 0.0)
+        .pair(false, true)
+        .draws(200_000)
+        .confidence(CONFIDENCE)
+        .run();
+        assert_eq!(finding.verdict() == Ok(Verdict::Violated), refuted, "{finding}");
+    }
+}
