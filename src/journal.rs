@@ -8,6 +8,7 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
@@ -172,16 +173,23 @@ impl Listener for Journal {
     }
 }
 
+/// How long a lock may outlive the run that held it: a program that was being started when the run was killed has it for a moment more.
+const PATIENCE: Duration = Duration::from_secs(3);
+
 /// Opens an ordinary file that no other run is writing.
 fn open(path: &Path) -> io::Result<File> {
     let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
     if !file.metadata()?.is_file() {
         return Err(io::Error::other("it is no ordinary file"));
     }
-    match file.try_lock() {
-        Err(TryLockError::WouldBlock) => Err(io::Error::other("another run is writing it")),
-        // A file system without locks keeps nobody out.
-        Ok(()) | Err(TryLockError::Error(_)) => Ok(file),
+    let limit = Instant::now() + PATIENCE;
+    loop {
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) if Instant::now() < limit => std::thread::sleep(Duration::from_millis(20)),
+            Err(TryLockError::WouldBlock) => return Err(io::Error::other("another run is writing it")),
+            // A file system without locks keeps nobody out.
+            Ok(()) | Err(TryLockError::Error(_)) => return Ok(file),
+        }
     }
 }
 
