@@ -1,55 +1,114 @@
 //! Where the time of an audit goes: `cargo bench --bench throughput [-- DRAWS]`.
 //!
-//! Every stage of a Laplace audit, as a ratio to a bare loop that draws the same noise with the same generator on the same threads. All are
-//! measured in turn in one run and the fastest of each counts, because machines are shared.
+//! Every stage of a Laplace audit, as a ratio to a bare loop that draws the same noise with the same generator, on one thread and on all. Everything is
+//! measured in turn in one run and the fastest of each counts, because machines are shared. What is not about a single number per draw follows with its own rate.
 
 use std::hint::black_box;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use dp_audit::attack::{Attack, Explorer, GuessRule};
+use dp_audit::attack::{Attack, Explorer, GuessRule, Plan};
+use dp_audit::cell::Rows;
 use dp_audit::evidence::wealth::{Bet, Ledger};
 use dp_audit::evidence::{Bounds, Certified, Level};
 use dp_audit::noise::{self, Generator};
 use dp_audit::run::{self, Settings, Until};
-use dp_audit::sample::{PairStream, Phase, Sampler, Tally};
+use dp_audit::sample::{PairStream, Phase, Sampler, Tally, schedule};
 use dp_audit::spec::{self, Audit};
 use rand::SeedableRng;
 use rayon::prelude::*;
+use rayon::{ThreadPool, ThreadPoolBuilder};
 
-const ROUNDS: usize = 3;
+/// How often everything is measured.
+const ROUNDS: usize = 5;
+
+/// The rows from which rules for a wide output are learned.
+const WIDE_ROWS: u64 = 250_000;
 
 /// What is timed: a name, the draws it makes, and the work.
-type Stage<'a> = (&'a str, u64, Box<dyn Fn() + 'a>);
+type Stage<'a> = (&'a str, u64, Box<dyn Fn() + Send + Sync + 'a>);
 
 fn main() {
     let draws: u64 = std::env::args().skip(1).find_map(|arg| arg.parse().ok()).unwrap_or(100_000_000);
-    let file: PathBuf = [env!("CARGO_MANIFEST_DIR"), "audits", "basics", "laplace-count.toml"].iter().collect();
-    let audits = spec::load(&[file]).unwrap_or_else(|error| panic!("{error}"));
+    let audits = load("basics/laplace-count.toml");
     let audit = &audits[0];
-    let settings = Settings { draws: Some(draws), seed: 1, confidence: spec::Confidence::default(), until: Until::Budget };
-    let (rules, bets) = learn(audit, draws / 8);
+    let explored = draws.min(1 << 22);
+    let (rules, bets) = learn(audit, explored);
     let stages: [Stage; 6] = [
         ("bare loop", draws, Box::new(|| bare_loop(draws))),
         ("sampling", draws, Box::new(|| sample(audit, draws))),
-        ("exploring (draws/8)", draws / 8, Box::new(|| drop(black_box(learn(audit, draws / 8))))),
+        ("exploring", explored, Box::new(|| drop(black_box(learn(audit, explored))))),
         ("certifying", draws, Box::new(|| certify(audit, draws, &rules))),
-        ("bounds", draws, Box::new(|| bounds(audit, &rules, &bets))),
-        ("whole audit", draws, Box::new(|| drop(black_box(run::run(&audits, settings, &[]))))),
+        ("bounds", 0, Box::new(|| bounds(audit, &rules, &bets))),
+        ("whole audit", draws, Box::new(|| run_all(&audits, draws))),
     ];
-    let mut fastest = vec![f64::INFINITY; stages.len()];
+    let cores = rayon::current_num_threads();
+    let pools = [1, cores].map(|threads| ThreadPoolBuilder::new().num_threads(threads).build().unwrap_or_else(|error| panic!("{error}")));
+    let times = measure(&stages, &pools);
+    println!("{draws} draws");
+    println!(
+        "{:<14} {:>9} {:>8} {:>11}   {:>9} {:>8} {:>11}   {:>8}",
+        "",
+        "1 thread",
+        "ratio",
+        "M draws/s",
+        format!("{cores} threads"),
+        "ratio",
+        "M draws/s",
+        "faster by"
+    );
+    for ((name, draws, _), seconds) in stages.iter().zip(&times) {
+        let columns = |pool: usize| {
+            let rate = *draws as f64 / seconds[pool] / 1e6;
+            format!("{:>7.4} s {:>8.3} {rate:>11.1}", seconds[pool], seconds[pool] / times[0][pool])
+        };
+        println!("{name:<14} {}   {}   {:>8.2}", columns(0), columns(1), seconds[0] / seconds[1]);
+    }
+
+    let wide = load("benchmark/laplace-parallel.toml");
+    let seconds = seconds(|| drop(black_box(learn(&wide[0], WIDE_ROWS))));
+    println!("\nlearning rules for 20 cells from {WIDE_ROWS} rows, drawing included: {seconds:.2} s");
+    programs();
+}
+
+/// The fastest of all rounds, for each stage on each pool.
+fn measure(stages: &[Stage], pools: &[ThreadPool; 2]) -> Vec<[f64; 2]> {
+    let mut fastest = vec![[f64::INFINITY; 2]; stages.len()];
     for _ in 0..ROUNDS {
         for ((_, _, work), fastest) in stages.iter().zip(&mut fastest) {
-            *fastest = fastest.min(seconds(work));
+            for (pool, fastest) in pools.iter().zip(fastest) {
+                *fastest = fastest.min(pool.install(|| seconds(work)));
+            }
         }
     }
-    let threads = rayon::current_num_threads();
-    println!("{draws} draws on {threads} threads");
-    println!("{:<20} {:>9} {:>17} {:>11}", "", "seconds", "M draws/s per core", "ratio");
-    for ((name, draws, _), seconds) in stages.iter().zip(&fastest) {
-        let rate = *draws as f64 / seconds / 1e6 / threads as f64;
-        println!("{name:<20} {seconds:>9.4} {rate:>17.1} {:>12.3}", seconds / fastest[0]);
+    fastest
+}
+
+/// Programs in Python: one call a draw, and a batch of draws a call. Errors (no Python, no numpy) are shown in place of a rate.
+fn programs() {
+    for (name, file, draws) in [("one call a draw", "noisy-sum.toml", 400_000), ("vectorised", "noisy-sum-vectorised.toml", 20_000_000)] {
+        let audits = load(&format!("examples/{file}"));
+        let started = Instant::now();
+        let report = run::run(&audits, settings(draws), &[]);
+        let rate = draws as f64 / started.elapsed().as_secs_f64() / 1e6;
+        match &report.audits[0].pairs[0].1 {
+            Ok(_) => println!("a program in Python, {name}: {rate:.2} M draws/s"),
+            Err(error) => println!("a program in Python, {name}: {error}"),
+        }
     }
+}
+
+fn load(file: &str) -> Vec<Audit> {
+    let path: PathBuf = [env!("CARGO_MANIFEST_DIR"), "audits", file].iter().collect();
+    spec::load(&[path]).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn settings(draws: u64) -> Settings {
+    Settings { draws: Some(draws), seed: 1, confidence: spec::Confidence::default(), until: Until::Budget }
+}
+
+fn run_all(audits: &[Audit], draws: u64) {
+    black_box(run::run(audits, settings(draws), &[]));
 }
 
 fn seconds(work: impl FnOnce()) -> f64 {
@@ -78,16 +137,17 @@ fn sampler(audit: &Audit, phase: Phase) -> Sampler<'_> {
 
 /// Rows that nobody looks at.
 fn sample(audit: &Audit, draws: u64) {
-    let count = |sum: &mut usize, _, rows: &dp_audit::cell::Rows| *sum += black_box(rows).len();
+    let count = |sum: &mut usize, _, rows: &Rows| *sum += black_box(rows).len();
     let _ = black_box(sampler(audit, Phase::Certify).fold(draws, || 0, count, |all, next| *all += next));
 }
 
-/// Exploration in two rounds: draws that are kept, then draws that are counted. The rules, and a bet on each.
+/// Exploration in the rounds of an audit. The rules, and a bet on each.
 fn learn(audit: &Audit, draws: u64) -> (Vec<GuessRule>, Vec<Bet>) {
     let mut sampler = sampler(audit, Phase::Explore);
-    let mut explorer = Explorer::new(1, &Attack::DEFAULT, audit.claim, draws);
-    for part in [draws / 8, draws - draws / 8] {
-        explorer.absorb(&mut sampler, part, &[]).unwrap_or_else(|error| panic!("{error}"));
+    let plan = Plan { explore: draws, certify: 7 * draws, alpha: 0.05 };
+    let mut explorer = Explorer::new(sampler.width(), &Attack::DEFAULT, audit.claim, plan);
+    for round in schedule::rounds(8 * draws) {
+        explorer.absorb(&mut sampler, round, &[]).unwrap_or_else(|error| panic!("{error}"));
     }
     let learned = explorer.learn();
     let tally = Tally { correct: 4 * draws / 10, wrong: 15 * draws / 100, abstained: 45 * draws / 100 };

@@ -36,7 +36,13 @@ impl Cell {
     #[inline]
     #[must_use]
     pub fn number(value: f64) -> Self {
-        if value.is_nan() { Self::symbol("NaN") } else { Self(value) }
+        if value.is_nan() { Self::not_a_number() } else { Self(value) }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn not_a_number() -> Self {
+        Self::symbol("NaN")
     }
 
     /// A symbol such as ⊥ or a category's name. Make symbols once, when a mechanism is prepared, not in every draw.

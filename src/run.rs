@@ -4,14 +4,14 @@ use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
-use crate::attack::{Explorer, GuessRule, Learned};
+use crate::attack::{Explorer, GuessRule, Learned, Plan};
 use crate::error::{Error, TargetError};
 use crate::evidence::fixed::{Limits, Shown, shown_epsilon};
 use crate::evidence::wealth::{Bet, Ledger};
 use crate::evidence::{Bounds, Certified, Level};
 use crate::report::picture::Sketch;
 use crate::report::{AuditReport, Listener, PairReport, RunReport};
-use crate::sample::{PairStream, Phase, Sampler, Schedule, Tally};
+use crate::sample::{PairStream, Phase, Sampler, Tally, schedule};
 use crate::spec::{Audit, Confidence, Pair};
 use crate::verdict::Verdict;
 use crate::witness::{Found, Witness};
@@ -24,6 +24,9 @@ const EARLY: u64 = 4096;
 
 /// Rules that bet from the beginning. A bold one comes too late for that and is only certified.
 const PURSES: usize = 2;
+
+/// The share of the frozen rules' α that a bold one takes.
+const SHARE_OF_BOLD: f64 = 0.4;
 
 /// When to stop.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum, Serialize, Deserialize)]
@@ -95,8 +98,7 @@ fn budget(audit: &Audit, settings: Settings) -> u64 {
 fn run_pair(audit: &Audit, pair: &Pair, level: Level, settings: Settings, listeners: &[&dyn Listener]) -> Result<PairReport, TargetError> {
     let started = Instant::now();
     let mut game = Game { audit, pair, level, settings, listeners, ledger: Ledger::default(), looked_at: Vec::new(), draws: 0 };
-    let schedule = Schedule::new(budget(audit, settings));
-    let certified = game.explore(&schedule.rounds).and_then(|explored| game.certify(explored, &schedule.looks));
+    let certified = game.explore().and_then(|explored| game.certify(explored));
     let report = certified.map(|certified| game.report(certified, started));
     pair.target.close();
     report
@@ -142,14 +144,17 @@ struct Certification {
 
 impl Game<'_> {
     /// Learns rules in doubling rounds; each round is already judged with the rules of the rounds before it.
-    fn explore(&mut self, rounds: &[u64]) -> Result<Played, TargetError> {
+    fn explore(&mut self) -> Result<Played, TargetError> {
         let listeners = self.listeners;
         let drawn = |draws| listeners.iter().for_each(|listener| listener.drawn(draws));
         let mut sampler = Sampler::open(self.pair.target.as_ref(), self.stream(), Phase::Explore, &drawn)?;
-        let mut explorer = Explorer::new(sampler.width(), &self.audit.attacks, self.audit.claim, rounds.iter().sum());
+        let (budget, rounds) = (self.budget(), schedule::rounds(self.budget()));
+        let explore = rounds.iter().sum();
+        let plan = Plan { explore, certify: budget - explore, alpha: self.level.fixed(SHARE_OF_BOLD) };
+        let mut explorer = Explorer::new(sampler.width(), &self.audit.attacks, self.audit.claim, plan);
         let mut played = Played::default();
         let mut learned_at = 0;
-        for (index, &round) in rounds.iter().enumerate() {
+        for (index, round) in rounds.iter().copied().enumerate() {
             let tallies = explorer.absorb(&mut sampler, round, &played.rules())?.0;
             self.draws += round;
             if !tallies.is_empty() {
@@ -168,6 +173,8 @@ impl Game<'_> {
             if last {
                 let bold = played.learned.first().and_then(|first| explorer.bolder(first));
                 played.learned.extend(bold);
+            } else if learned_at == self.draws && explorer.is_settled(&played.learned) {
+                break;
             }
         }
         sampler.check_independence()?;
@@ -175,7 +182,7 @@ impl Game<'_> {
     }
 
     /// Judges the frozen rules on fresh draws, in doubling looks.
-    fn certify(&mut self, explored: Played, looks: &[u64]) -> Result<Certification, TargetError> {
+    fn certify(&mut self, explored: Played) -> Result<Certification, TargetError> {
         let listeners = self.listeners;
         let drawn = |draws| listeners.iter().for_each(|listener| listener.drawn(draws));
         let mut sampler = Sampler::open(self.pair.target.as_ref(), self.stream(), Phase::Certify, &drawn)?;
@@ -184,7 +191,7 @@ impl Game<'_> {
         let mut played = Played::default();
         played.add(&vec![Tally::default(); rules.len()]);
         let mut complete = true;
-        for &size in looks {
+        for size in schedule::looks(self.budget(), self.draws) {
             if self.decided() {
                 complete = false;
                 // What there is to show is then the whole path, exploration included.
@@ -254,6 +261,10 @@ impl Game<'_> {
         }
     }
 
+    fn budget(&self) -> u64 {
+        budget(self.audit, self.settings)
+    }
+
     fn stream(&self) -> PairStream {
         PairStream::new(self.settings.seed, &self.audit.name, &self.pair.name)
     }
@@ -289,7 +300,7 @@ fn shares(rules: &[GuessRule]) -> Vec<f64> {
         [_] => vec![1.0],
         [first, second, bold @ ..] => {
             let for_second = if first == second { 0.0 } else { 0.1 };
-            let for_bold = if bold.is_empty() { 0.0 } else { 0.4 };
+            let for_bold = if bold.is_empty() { 0.0 } else { SHARE_OF_BOLD };
             [1.0 - for_second - for_bold, for_second].into_iter().chain(bold.iter().map(|_| for_bold / bold.len() as f64)).collect()
         }
     }

@@ -420,7 +420,7 @@ mod audit_files {
 }
 
 mod rules {
-    use dp_audit::attack::{Attack, Explorer, GuessRule};
+    use dp_audit::attack::{Attack, Explorer, GuessRule, Plan};
     use dp_audit::cell::{Cell, Rows};
     use dp_audit::error::TargetError;
     use dp_audit::mechanism::{Side, Target};
@@ -486,7 +486,7 @@ mod rules {
         #[test]
         fn a_rule_answers_every_row_once_and_survives_being_written(palette in palette(), seed in any::<u64>()) {
             let claim = Claim { epsilon: Epsilon::try_from(0.5).unwrap(), delta: Delta::default() };
-            let mut explorer = Explorer::new(palette.width, &Attack::DEFAULT, claim, 1000);
+            let mut explorer = Explorer::new(palette.width, &Attack::DEFAULT, claim, Plan { explore: 1000, certify: 7000, alpha: 0.05 });
             let mut sampler = Sampler::open(&palette, PairStream::new(seed, "palette", ""), Phase::Explore, &|_| ()).unwrap();
             explorer.absorb(&mut sampler, 1000, &[]).unwrap();
             let rows = palette.rows(Side::Left, 500, &mut Generator::seed_from_u64(seed));

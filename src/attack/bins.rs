@@ -85,6 +85,12 @@ impl Bins {
         bin > 0 && bin < self.edges.len() && self.edges[bin] == self.edges[bin - 1].next_up()
     }
 
+    /// Whether any value or symbol has a bin of its own.
+    #[must_use]
+    pub fn has_atoms(&self) -> bool {
+        !self.symbols.is_empty() || (1..self.numeric()).any(|bin| self.is_atom(bin))
+    }
+
     /// Whether a symbol has a bin of its own.
     #[must_use]
     pub fn knows(&self, symbol: Cell) -> bool {

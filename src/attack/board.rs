@@ -73,6 +73,22 @@ impl Board {
         &self.hits.folds
     }
 
+    /// All hits.
+    #[must_use]
+    pub fn counts(&self) -> Counts {
+        let mut all = Counts::new(self.bins.len());
+        self.hits.folds.iter().for_each(|fold| all.add(fold));
+        all
+    }
+
+    /// Whether each output is told from all others, but for one in a thousand: then no other score can tell more.
+    #[must_use]
+    pub fn tells_all(&self) -> bool {
+        let all = self.counts();
+        let unknown = all.left.last().zip(all.right.last()).map_or(0, |(left, right)| left + right);
+        self.score == Score::WholeRow && unknown as f64 <= 1e-3 * all.draws()
+    }
+
     /// Hits for draws to come.
     #[must_use]
     pub fn no_hits(&self) -> Hits {

@@ -1,16 +1,19 @@
 //! Learning from exploration draws, in constant memory.
 
+use std::f64::consts::SQRT_2;
 use std::sync::Arc;
 
 use rayon::prelude::*;
+use statrs::function::erf::erfc_inv;
 
 use super::Attack;
 use super::board::{Board, Hits};
-use super::rule::GuessRule;
+use super::bold;
+use super::rule::{Answer, GuessRule};
 use super::score::{Features, Joint, Lesson, NaiveBayes, Pattern, Score};
 use super::screen::screen;
 use super::seen::Seen;
-use super::select::{Goal, Selected, select};
+use super::select::{Caution, Goal, Odds, Selected, select};
 use super::trend::Trend;
 use crate::cell::{Cell, Rows};
 use crate::error::TargetError;
@@ -35,6 +38,23 @@ const COUNTED: usize = 3;
 /// Coordinates, and pairs of them, that are looked at one by one; of more, the most telling.
 const LOOKED_AT: usize = 3;
 
+/// Draws after which exploration may end early, or an eighth of those planned if that is more.
+const ENOUGH: f64 = (1 << 22) as f64;
+
+/// A rule whose wrong guesses are so many is known as well as it needs to be.
+const MANY: f64 = (1 << 16) as f64;
+
+/// What the draws will be used for.
+#[derive(Clone, Copy, Debug)]
+pub struct Plan {
+    /// Draws to learn from, at most.
+    pub explore: u64,
+    /// Draws that the rules are certified on, at least.
+    pub certify: u64,
+    /// The level of the certified limits.
+    pub alpha: f64,
+}
+
 /// A rule, and what is known of it before it is judged.
 #[derive(Clone, Debug)]
 pub struct Learned {
@@ -50,6 +70,7 @@ pub struct Learned {
 pub struct Explorer<'a> {
     attacks: &'a [Attack],
     claim: Claim,
+    plan: Plan,
     left: Rows,
     right: Rows,
     kept: u64,
@@ -58,12 +79,12 @@ pub struct Explorer<'a> {
 }
 
 impl<'a> Explorer<'a> {
-    /// An explorer that has seen nothing yet and is to see so many draws.
+    /// An explorer that has seen nothing yet.
     #[must_use]
-    pub fn new(width: usize, attacks: &'a [Attack], claim: Claim, draws: u64) -> Self {
-        let kept = if width == 1 { *KEPT.start() } else { (draws / 8).clamp(*KEPT.start(), *KEPT.end()) };
+    pub fn new(width: usize, attacks: &'a [Attack], claim: Claim, plan: Plan) -> Self {
+        let kept = if width == 1 { *KEPT.start() } else { (plan.explore / 8).clamp(*KEPT.start(), *KEPT.end()) };
         let kept = kept.min((KEPT_CELLS / width as u64).max(LEAST_KEPT));
-        Self { attacks, claim, left: Rows::new(width), right: Rows::new(width), kept, seen: 0.0, boards: Vec::new() }
+        Self { attacks, claim, plan, left: Rows::new(width), right: Rows::new(width), kept, seen: 0.0, boards: Vec::new() }
     }
 
     /// Takes the next draws in, judging the rules learned from earlier ones on the way.
@@ -150,14 +171,22 @@ impl<'a> Explorer<'a> {
         }
     }
 
-    /// Drops the boards that promise least for either goal. Learned scores, which half of the rows count for, compete among themselves.
+    /// Drops the boards that promise least for either goal, as if all draws had been counted on them. Learned scores, which half of the rows count for, compete among
+    /// themselves.
     fn keep_best_boards(&mut self) {
-        let mut best = Vec::new();
-        for goal in self.goals() {
-            let values: Vec<f64> = self.boards.par_iter().map(|board| select(board, goal, self.seen).value).collect();
+        if self.boards.len() <= COUNTED {
+            return;
+        }
+        let selected = self.select(self.seen.max(self.plan.explore as f64));
+        let mut best: Vec<usize> = (0..self.boards.len()).filter(|board| self.boards[*board].tells_all()).collect();
+        for goal in 0..self.goals().len() {
+            let value = |board: usize| selected[board][goal].value;
             for learned in [false, true] {
-                let mut order: Vec<usize> = (0..values.len()).filter(|index| self.boards[*index].score().is_learned() == learned).collect();
-                order.sort_by(|a, b| values[*b].total_cmp(&values[*a]));
+                let mut order: Vec<usize> =
+                    (0..selected.len()).filter(|board| self.boards[*board].score().is_learned() == learned).collect();
+                order.sort_by(|a, b| value(*b).total_cmp(&value(*a)));
+                // Scores of one value are one score under two names.
+                order.dedup_by(|a, b| value(*a) == value(*b));
                 best.extend(order.into_iter().take(COUNTED));
             }
         }
@@ -204,35 +233,57 @@ impl<'a> Explorer<'a> {
     #[must_use]
     pub fn learn(&mut self) -> Vec<Learned> {
         self.make_boards();
-        let [epsilon, delta, power] = self.goals();
-        let second = self.best(delta).filter(|(value, _)| *value > 0.0).or_else(|| self.best(power));
-        self.best(epsilon).into_iter().chain(second).map(|(_, learned)| learned).collect()
+        let selected = self.select(self.seen);
+        let [epsilon, delta, power] = [0, 1, 2].map(|goal| {
+            let of_goal = self.boards.iter().zip(&selected).map(|(board, selected)| (board, &selected[goal]));
+            // The first of equals.
+            of_goal.reduce(|best, next| if next.1.value > best.1.value { next } else { best })
+        });
+        let second = delta.filter(|(_, best)| best.value > 0.0).or(power);
+        epsilon.into_iter().chain(second).map(|(board, best)| self.learned(board, &best.answers, best.forecast)).collect()
     }
 
-    /// A rule that guesses more rarely than this one, if it promises a clearly larger ε bound.
+    /// The best rule on each board for each goal, as pessimistic as after so many draws.
+    fn select(&self, seen: f64) -> Vec<Vec<Selected>> {
+        self.boards.par_iter().map(|board| select(board, &self.goals(), seen)).collect()
+    }
+
+    fn learned(&self, board: &Board, answers: &[Answer], forecast: Forecast) -> Learned {
+        if *board.score() == Score::WholeRow {
+            self.left.iter().chain(&self.right).filter(|row| board.bins().knows(Cell::of_row(row))).for_each(Cell::name_row);
+        }
+        let rule = GuessRule::new(board.score().clone(), board.bins(), answers);
+        Learned { rule, forecast, seen: Arc::new(Seen::new(board, answers)) }
+    }
+
+    /// Whether more draws would hardly teach better rules than these: all of them are about plain scores, and guess so often that their odds are known.
+    #[must_use]
+    pub fn is_settled(&self, learned: &[Learned]) -> bool {
+        let known = |learned: &Learned| !learned.rule.score().is_learned() && learned.forecast.wrong * learned.forecast.draws >= MANY;
+        self.seen >= ENOUGH.max(self.plan.explore as f64 / 8.0) && learned.iter().all(known)
+    }
+
+    /// A rule about the tail of a learned score, if it promises a clearly larger ε bound than this one.
     #[must_use]
     pub fn bolder(&self, than: &Learned) -> Option<Learned> {
         /// How many times larger the bound must look.
         const CLEARLY: f64 = 1.02;
-        let goal = Goal::Bold { delta: self.claim.delta.get() };
-        let (value, bold) = self.best(goal)?;
-        let now = goal.judged(than.forecast, f64::from(than.rule.regions()));
-        (value.ln() > CLEARLY * now.ln().max(0.0)).then_some(bold)
-    }
-
-    /// The best rule for a goal, with its pessimistic value.
-    fn best(&self, goal: Goal) -> Option<(f64, Learned)> {
-        let boards: Vec<&Board> = self.boards.iter().filter(|board| goal.takes(board.score())).collect();
-        let selected: Vec<Selected> = boards.par_iter().map(|board| select(board, goal, self.seen)).collect();
-        let candidates = boards.into_iter().zip(selected);
-        // The first of equals.
+        let delta = self.claim.delta.get();
+        // One standard error more than the limits take: what is promised is itself an estimate.
+        let caution = Caution { draws: self.plan.certify as f64, z: normal_quantile(self.plan.alpha) + 1.0 };
+        let boards: Vec<&Board> = self.boards.iter().filter(|board| board.score().is_learned()).collect();
+        let selected: Vec<Option<bold::Bold>> = boards.par_iter().map(|board| bold::select(board, delta, caution)).collect();
+        let candidates = boards.into_iter().zip(selected).filter_map(|(board, bold)| Some((board, bold?)));
         let (board, best) = candidates.reduce(|best, next| if next.1.value > best.1.value { next } else { best })?;
-        if *board.score() == Score::WholeRow {
-            self.left.iter().chain(&self.right).filter(|row| board.bins().knows(Cell::of_row(row))).for_each(Cell::name_row);
-        }
-        let rule = GuessRule::new(board.score().clone(), board.bins(), &best.answers);
-        Some((best.value, Learned { rule, forecast: best.forecast, seen: Arc::new(Seen::new(board, &best.answers)) }))
+        let Forecast { correct, wrong, .. } = than.forecast;
+        let now = Goal::Epsilon { delta }.value(Odds { correct, wrong, regions: f64::from(than.rule.regions()) }, caution);
+        (best.value.ln() > CLEARLY * now.ln().max(0.0)).then(|| self.learned(board, &best.answers, best.forecast))
     }
+}
+
+/// The standard errors that a normal variable exceeds with this probability.
+fn normal_quantile(alpha: f64) -> f64 {
+    SQRT_2 * erfc_inv(2.0 * alpha.clamp(1e-300, 0.5))
 }
 
 fn naive_bayes(lesson: Lesson, features: Features) -> Vec<Score> {

@@ -5,9 +5,11 @@
 
 mod bins;
 mod board;
+mod bold;
 mod counts;
 mod explore;
 mod float_bits;
+mod line;
 mod order;
 mod rule;
 mod score;
@@ -20,7 +22,7 @@ mod trend;
 
 use serde::{Deserialize, Serialize};
 
-pub use explore::{Explorer, Learned};
+pub use explore::{Explorer, Learned, Plan};
 pub use rule::{Answer, Answers, GuessRule};
 pub use score::Score;
 pub use seen::{Bar, Distribution, Line, Seen};

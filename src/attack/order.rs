@@ -14,7 +14,7 @@ pub enum Order {
     Rising,
     /// Along a smooth curve of this stiffness through the log-ratios.
     Smooth(f64),
-    /// Large numbers speak for D, to the degree that a smooth curve of this stiffness says.
+    /// Large numbers speak for D, to the degree that a smooth curve of this stiffness says; a straight line of log-odds if the stiffness is infinite.
     Calibrated(f64),
     /// Each bin by its own log-ratio, neighbouring bins pooled into about this many groups.
     Ranked(usize),
@@ -31,8 +31,8 @@ impl Order {
 pub const ORDERS: [Order; 7] =
     [Order::Falling, Order::Rising, Order::Smooth(30.0), Order::Smooth(300.0), Order::Ranked(12), Order::Ranked(48), Order::Ranked(256)];
 
-/// The orders of a learned score that trust a smooth curve even where hits are few.
-pub const CALIBRATED: [Order; 2] = [Order::Calibrated(30.0), Order::Calibrated(300.0)];
+/// The orders of a learned score that trust a line or a smooth curve even where hits are few; simple ones first.
+pub const CALIBRATED: [Order; 3] = [Order::Calibrated(f64::INFINITY), Order::Calibrated(300.0), Order::Calibrated(30.0)];
 
 /// The orders that make sense for a score: a learned one is a log-ratio already, so all that is left is where to cut.
 pub fn orders(learned: bool) -> &'static [Order] {
@@ -72,11 +72,17 @@ pub fn shares(bins: &Bins, counts: &Counts, order: Order) -> Vec<f64> {
     let spread = (excess / f64::max(hits, 1.0)).max(0.0);
     let mut shares = vec![logistic(overall); bins.len()];
     for block in &blocks {
-        let trust = if matches!(order, Order::Smooth(_)) { 1.0 } else { spread / (spread + chance(block)) };
+        let trust = if matches!(order, Order::Smooth(_) | Order::Calibrated(_)) { 1.0 } else { spread / (spread + chance(block)) };
         let share = logistic(overall + trust * (log_ratio(block.left, block.right) - overall));
         block.bins.iter().for_each(|bin| shares[*bin] = share);
     }
     shares
+}
+
+/// How likely these hits are, given the share of D in each bin.
+pub fn log_likelihood(shares: &[f64], counts: &Counts) -> f64 {
+    let hits = counts.left.iter().zip(&counts.right);
+    shares.iter().zip(hits).map(|(share, (left, right))| *left as f64 * share.ln() + *right as f64 * (1.0 - share).ln()).sum()
 }
 
 /// Bins that share one ratio.
@@ -141,13 +147,22 @@ fn monotone(bins: &Bins, counts: &Counts, rising: bool) -> Vec<Block> {
 /// Every numeric bin with the hits that the smooth curve gives it.
 fn smoothed(bins: &Bins, counts: &Counts, stiffness: f64) -> Vec<Block> {
     let hits: Vec<(f64, f64)> = (0..bins.numeric()).map(|bin| (counts.left[bin] as f64, counts.right[bin] as f64)).collect();
-    let shares = smooth::shares(&hits, stiffness);
+    let shares = if stiffness.is_finite() { smooth::shares(&hits, stiffness) } else { straight(bins, &hits) };
     let numeric = hits.iter().zip(shares).enumerate().map(|(bin, ((left, right), share))| Block {
         bins: vec![bin],
         left: (left + right) * share,
         right: (left + right) * (1.0 - share),
     });
     numeric.chain((bins.numeric()..bins.len()).map(|bin| Block::of([bin], counts))).collect()
+}
+
+/// The shares of D that follow a straight line of log-odds along the numbers. Each bin stands at its middle, and the open ones at their edge.
+fn straight(bins: &Bins, hits: &[(f64, f64)]) -> Vec<f64> {
+    let edges = bins.edges();
+    let Some(last) = edges.len().checked_sub(1) else { return vec![0.5; hits.len()] };
+    let middle = |bin: usize| f64::midpoint(edges[bin.saturating_sub(1)], edges[bin.min(last)]);
+    let line = smooth::line(hits.iter().enumerate().map(|(bin, (left, right))| (middle(bin), *left, *right)));
+    (0..hits.len()).map(|bin| logistic(line.0 + line.1 * middle(bin))).collect()
 }
 
 /// Bins by their own ratio. Neighbouring intervals are pooled until a group has its part of the hits, or, near the ends, doubles what lies beyond it.

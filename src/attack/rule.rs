@@ -73,6 +73,12 @@ impl GuessRule {
         Self { score, edges, answers: merged, symbols, other }
     }
 
+    /// What it looks at.
+    #[must_use]
+    pub fn score(&self) -> &Score {
+        &self.score
+    }
+
     /// `r`: how many of the two answers the rule ever gives.
     #[must_use]
     pub fn regions(&self) -> u8 {
@@ -112,7 +118,13 @@ impl GuessRule {
         let mut numbers = 0;
         if self.edges.len() <= FEW {
             // Counting one edge at a time has no branches; symbols are NaN and count nowhere.
-            let at_least = |edge: f64| scores.iter().filter(|score| score.raw() >= edge).count() as u64;
+            let arch = pulp::Arch::new();
+            let at_least = |edge: f64| {
+                arch.dispatch(
+                    #[inline(always)]
+                    || scores.iter().filter(|score| score.raw() >= edge).count() as u64,
+                )
+            };
             numbers = at_least(f64::NEG_INFINITY);
             let mut beyond = numbers;
             for (edge, answer) in self.edges.iter().zip(&self.answers) {

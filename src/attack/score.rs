@@ -5,8 +5,9 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::bins::Bins;
 use super::float_bits::{bits_used, lowest_bit};
-use super::table::{STEPS, Table, in_steps};
+use super::table::{STEPS, Table, in_steps, thinned};
 use super::trend::Trend;
 use crate::cell::{Cell, Mix, Rows};
 use crate::mechanism::Side;
@@ -77,10 +78,7 @@ impl Score {
             Self::Coordinate(index) | Self::LowestBit(index) | Self::BitsUsed(index) => cell(*index),
             Self::Difference(a, b) => cell(*a.max(b)),
             Self::NaiveBayes(model) => sound(model.tables.iter().all(Table::is_whole)),
-            Self::Pattern(model) => {
-                let numbers = model.known.values().flat_map(|pattern| &pattern.numbers);
-                sound(model.columns.iter().chain(numbers).all(Table::is_whole))
-            }
+            Self::Pattern(model) => sound(model.known.values().flat_map(|pattern| &pattern.numbers).all(Table::is_whole)),
             Self::Trend(model) => sound(model.is_whole()),
             Self::Joint(model) => cell(model.first.max(model.second)).and(sound(model.is_whole())),
         }
@@ -185,17 +183,21 @@ impl<'a> Lesson<'a> {
         Self { left: &self.left[self.left.len() / 2..], right: &self.right[self.right.len() / 2..] }
     }
 
-    /// The first few rows of one side.
+    /// The first rows of one side, at most so many.
     #[must_use]
-    pub fn brief_rows(self, side: Side) -> Rows {
+    pub fn rows(self, side: Side, most: usize) -> Rows {
         let rows = match side {
-            Side::Left => self.brief().left,
-            Side::Right => self.brief().right,
+            Side::Left => self.left,
+            Side::Right => self.right,
         };
         let mut copy = Rows::new(self.width().max(1));
-        copy.resize(rows.len());
-        copy.iter_mut().zip(rows).for_each(|(copy, row)| copy.copy_from_slice(row));
+        rows.iter().take(most).for_each(|row| copy.push(row));
         copy
+    }
+
+    fn bins(self, cell: impl Fn(&[Cell]) -> Cell) -> Bins {
+        let of = |rows: &[&[Cell]]| thinned(rows).map(|row| cell(row)).collect::<Vec<Cell>>();
+        Bins::learn(&[of(self.left), of(self.right)].concat())
     }
 
     fn table(self, cell: impl Fn(&[Cell]) -> Cell) -> Table {
@@ -249,7 +251,7 @@ impl NaiveBayes {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Pattern {
     /// Tells atoms from numbers, per component.
-    columns: Vec<Table>,
+    columns: Vec<Bins>,
     known: BTreeMap<u64, KnownPattern>,
 }
 
@@ -268,7 +270,10 @@ impl Pattern {
     /// Learns the frequent patterns; None when no row has both a number and an atom.
     #[must_use]
     pub fn learn(lesson: Lesson) -> Option<Self> {
-        let columns: Vec<Table> = (0..lesson.width()).map(|index| lesson.table(|row| row[index])).collect();
+        let columns: Vec<Bins> = (0..lesson.width()).map(|index| lesson.bins(|row| row[index])).collect();
+        if !columns.iter().any(Bins::has_atoms) {
+            return None;
+        }
         let mut found: BTreeMap<u64, [Vec<Vec<Cell>>; 2]> = BTreeMap::new();
         for (side, rows) in [lesson.left, lesson.right].into_iter().enumerate() {
             for row in rows {
@@ -304,12 +309,12 @@ impl Pattern {
 }
 
 /// A row's pattern as a key, and its numbers in order.
-fn split(columns: &[Table], row: &[Cell]) -> (u64, Vec<Cell>) {
+fn split(columns: &[Bins], row: &[Cell]) -> (u64, Vec<Cell>) {
     // Stands for any number; no atom has this key, for −0 counts as 0.
     const NUMBER: u64 = (-0.0_f64).to_bits();
     let mut numbers = Vec::new();
     let key = row.iter().zip(columns).fold(Mix::new(), |mix, (cell, column)| {
-        if column.is_atom(*cell) {
+        if cell.as_number().is_none() || column.is_atom(column.index(*cell)) {
             mix.word(cell.key())
         } else {
             numbers.push(*cell);

@@ -8,12 +8,21 @@ use super::score::{Lesson, Score};
 use crate::cell::{Cell, Rows};
 use crate::mechanism::Side;
 
+/// Rows per side that are looked at: as many as wide outputs allow.
+const MOST_ROWS: usize = 1 << 16;
+const LEAST_ROWS: usize = 1 << 12;
+const MOST_CELLS: usize = 1 << 21;
+
+/// Rows per side from which bins are made.
+const BINNED: usize = 1 << 12;
+
 /// The scores on which the two sides differ most, at most so many, in their old order.
 pub fn screen(lesson: Lesson, scores: Vec<Score>, most: usize) -> Vec<Score> {
     if scores.len() <= most {
         return scores;
     }
-    let (left, right) = (lesson.brief_rows(Side::Left), lesson.brief_rows(Side::Right));
+    let rows = (MOST_CELLS / lesson.width().max(1)).clamp(LEAST_ROWS, MOST_ROWS);
+    let (left, right) = (lesson.rows(Side::Left, rows), lesson.rows(Side::Right, rows));
     let mut ranked: Vec<(usize, f64)> = scores.par_iter().map(|score| contrast(score, &left, &right)).enumerate().collect();
     ranked.sort_by(|a, b| b.1.total_cmp(&a.1));
     ranked.truncate(most);
@@ -30,10 +39,13 @@ fn contrast(score: &Score, left: &Rows, right: &Rows) -> f64 {
         scores
     };
     let (left, right): (Vec<Cell>, Vec<Cell>) = (of(left), of(right));
-    let bins = Bins::learn_coarse(&[left.as_slice(), right.as_slice()].concat());
+    let few = |scores: &[Cell]| scores[..scores.len().min(BINNED)].to_vec();
+    let bins = Bins::learn_coarse(&[few(&left), few(&right)].concat());
     let mut counts = Counts::new(bins.len());
+    let mut indices = Vec::new();
     for (side, scores) in [(Side::Left, &left), (Side::Right, &right)] {
-        scores.iter().for_each(|score| counts.side(side)[bins.index(*score)] += 1);
+        bins.indices(scores, &mut indices);
+        indices.iter().for_each(|bin| counts.side(side)[*bin] += 1);
     }
     let (total_left, total_right) = (left.len().max(1) as f64, right.len().max(1) as f64);
     let (mut chi_square, mut used) = (0.0, 0.0);

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::bins::Bins;
 use super::counts::Counts;
-use super::order::{ORDERS, Order, shares};
+use super::order::{ORDERS, Order, log_likelihood, shares};
 use crate::cell::Cell;
 use crate::mechanism::Side;
 
@@ -26,8 +26,7 @@ impl Table {
     /// Learns the ratios from cells of both sides. How much to smooth is decided by which ratios best predict the other half of the cells.
     #[must_use]
     pub fn learn(left: &[Cell], right: &[Cell]) -> Self {
-        let thinned = |cells: &[Cell]| -> Vec<Cell> { cells.iter().step_by((cells.len() / BINNED).max(1)).copied().collect() };
-        let bins = Bins::learn(&[thinned(left), thinned(right)].concat());
+        let bins = Bins::learn(&thinned(left).chain(thinned(right)).copied().collect::<Vec<Cell>>());
         let mut halves = [Counts::new(bins.len()), Counts::new(bins.len())];
         for (side, cells) in [(Side::Left, left), (Side::Right, right)] {
             for (index, cell) in cells.iter().enumerate() {
@@ -76,13 +75,11 @@ impl Table {
     pub fn is_whole(&self) -> bool {
         self.steps.len() == self.bins.len()
     }
+}
 
-    /// Whether the cell is a symbol or a value with a bin of its own.
-    #[inline]
-    #[must_use]
-    pub fn is_atom(&self, cell: Cell) -> bool {
-        cell.as_number().is_none() || self.bins.is_atom(self.bins.index(cell))
-    }
+/// As many of these, evenly spaced, as bins are made from.
+pub fn thinned<T>(all: &[T]) -> impl Iterator<Item = &T> {
+    all.iter().step_by((all.len() / BINNED).max(1))
 }
 
 /// A log-ratio in whole steps.
@@ -92,11 +89,6 @@ pub fn in_steps(log_ratio: f64) -> i32 {
     {
         (log_ratio.clamp(-100.0, 100.0) * STEPS).round() as i32
     }
-}
-
-fn log_likelihood(shares: &[f64], counts: &Counts) -> f64 {
-    let hits = counts.left.iter().zip(&counts.right);
-    shares.iter().zip(hits).map(|(share, (left, right))| *left as f64 * share.ln() + *right as f64 * (1.0 - share).ln()).sum()
 }
 
 #[cfg(test)]

@@ -8,9 +8,9 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::score::Lesson;
+use super::smooth;
 use super::table::{STEPS, in_steps};
 use crate::cell::Cell;
-use crate::evidence::binomial::logistic;
 use crate::mechanism::Side;
 
 /// Log-odds as lines in the count of a symbol, one for each group of numbers.
@@ -152,52 +152,14 @@ fn pooled(groups: &[Vec<(f64, f64)>], group: usize) -> Vec<(f64, f64)> {
     sum
 }
 
-/// The line of log-odds through `(left, right)` hits at counts 0, 1, 2 …, by Newton's method with a trace of pull towards zero.
+/// The line of log-odds through `(left, right)` hits at counts 0, 1, 2 ….
 fn line(hits: &[(f64, f64)]) -> (f64, f64) {
-    const PULL: f64 = 1.0;
-    let (mut start, mut slope) = (0.0_f64, 0.0_f64);
-    for _ in 0..25 {
-        let (mut g0, mut g1) = (-PULL * start, -PULL * slope);
-        let (mut h00, mut h01, mut h11) = (PULL, 0.0, PULL);
-        for (count, (left, right)) in hits.iter().enumerate() {
-            let x = count as f64;
-            let share = logistic(start + slope * x);
-            let residual = left - (left + right) * share;
-            let information = (left + right) * share * (1.0 - share);
-            g0 += residual;
-            g1 += residual * x;
-            h00 += information;
-            h01 += information * x;
-            h11 += information * x * x;
-        }
-        let determinant = h00 * h11 - h01 * h01;
-        let (d0, d1) = ((h11 * g0 - h01 * g1) / determinant, (h00 * g1 - h01 * g0) / determinant);
-        let damping = f64::min(1.0, 2.0 / d0.abs().max(d1.abs()).max(1e-300));
-        start += damping * d0;
-        slope += damping * d1;
-        if d0.abs().max(d1.abs()) < 1e-9 {
-            break;
-        }
-    }
-    (start, slope)
+    smooth::line(hits.iter().enumerate().map(|(times, (left, right))| (times as f64, *left, *right)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_line_of_log_odds_is_recovered() {
-        // Expected counts of log-odds −0.3 + 0.2·x, no noise; the pull is one part in ten thousand.
-        let hits: Vec<(f64, f64)> = (0..6)
-            .map(|x| {
-                let share = 1.0 / (1.0 + (0.3 - 0.2 * f64::from(x)).exp());
-                (20_000.0 * share, 20_000.0 * (1.0 - share))
-            })
-            .collect();
-        let (start, slope) = line(&hits);
-        assert!((start + 0.3).abs() < 1e-3 && (slope - 0.2).abs() < 1e-3, "{start} {slope}");
-    }
 
     #[test]
     fn rows_without_mixture_have_no_trend() {
