@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::cell::Mix;
 use crate::error::Error;
+use crate::report::terminal::warn;
 use crate::report::{AuditReport, Listener, PairReport, RunReport};
 use crate::run::Settings;
 use crate::spec::Audit;
@@ -167,7 +168,8 @@ impl Listener for Journal {
         let failure = self.enter(&mut book, report).err();
         // The run goes on, for its reports may be elsewhere; said once.
         if let Some(error) = failure.as_ref().filter(|_| !book.failing) {
-            eprintln!("cannot write {}: {error}; if this run is interrupted, --resume will have to repeat more of it", self.path.display());
+            let path = self.path.display();
+            warn(format_args!("cannot write {path}: {error}; if this run is interrupted, --resume will have to repeat more of it"));
         }
         book.failing = failure.is_some();
     }

@@ -17,7 +17,7 @@ use dp_audit::replay;
 use dp_audit::report::file::ReportFile;
 use dp_audit::report::github::GitHub;
 use dp_audit::report::json::JsonReport;
-use dp_audit::report::terminal::{self, Progress};
+use dp_audit::report::terminal::{self, Progress, say, warn};
 use dp_audit::report::witnesses::Witnesses;
 use dp_audit::report::{Listener, PairReport, RunReport, explain};
 use dp_audit::run::{self, Settings};
@@ -44,7 +44,7 @@ fn main() -> process::ExitCode {
     let code = match outcome {
         Ok(Ok(code)) => code,
         Ok(Err(error)) => {
-            eprintln!("{error}");
+            warn(error);
             ExitCode::Usage
         }
         Err(_) => ExitCode::Internal,
@@ -62,20 +62,20 @@ fn run_audits(args: &RunArgs) -> Result<ExitCode, Error> {
     run::use_threads(args.threads)?;
     let journal = Journal::open(&args.csv, &audits, args.settings(), args.start())?;
     if let Some(notice) = journal.notice().filter(|_| !args.quiet) {
-        eprintln!("{notice}");
+        warn(notice);
     }
     let found = |audit: &Audit| journal.found(audit);
     let report = run_and_report(&audits, args.settings(), &found, files, &[&witnesses, &journal], args.quiet)?;
     let written = witnesses.close()?;
     if let Some(journal) = journal.close(&report)?.filter(|_| !args.quiet) {
-        println!("Journal: {}; with --resume only what could not be run is run again", journal.display());
+        say(format_args!("Journal: {}; with --resume only what could not be run is run again\n", journal.display()));
     }
     if written > 0 && !args.quiet {
-        println!("Witnesses: {written} in {}; check one with `dp-audit replay FILE`", args.witnesses.display());
+        say(format_args!("Witnesses: {written} in {}; check one with `dp-audit replay FILE`\n", args.witnesses.display()));
     }
     let comparison = baseline.map(|before| Comparison::new(&before, &JsonReport::new(&report)));
     if let Some(comparison) = comparison.as_ref().filter(|_| !args.quiet) {
-        print!("{}", comparison.text());
+        say(comparison.text());
     }
     tell_github(&report, &gate, comparison.as_ref())?;
     Ok(gate.exit_code(&report, comparison.is_some_and(|comparison| !comparison.worse.is_empty())))
@@ -87,7 +87,7 @@ fn samples(args: &SamplesArgs) -> Result<ExitCode, Error> {
     let gate = args.gate();
     let files = args.reports.files(&args.csv, &gate)?;
     if !args.quiet {
-        println!("{recording}");
+        say(format_args!("{recording}\n"));
     }
     let settings = args.settings(recording.draws());
     let audit = recording.into_audit(args.claim(), &args.attacks, args.order(), args.seed);
@@ -112,8 +112,8 @@ fn run_and_report(
     listeners.extend(files.iter().map(|file| file as &dyn Listener));
     let report = run::run_rest(audits, settings, found, &listeners);
     if !quiet {
-        println!("{}", terminal::closing(&report, started.elapsed().as_secs_f64()));
-        files.iter().for_each(|file| println!("Report: {}", file.path().display()));
+        say(format_args!("{}\n", terminal::closing(&report, started.elapsed().as_secs_f64())));
+        files.iter().for_each(|file| say(format_args!("Report: {}\n", file.path().display())));
     }
     files.into_iter().try_for_each(ReportFile::close)?;
     Ok(report)
@@ -122,14 +122,14 @@ fn run_and_report(
 /// In GitHub Actions: annotations and the job's summary.
 fn tell_github(report: &RunReport, gate: &Gate, comparison: Option<&Comparison>) -> Result<(), Error> {
     let Some(github) = GitHub::from_environment() else { return Ok(()) };
-    print!("{}", github.annotations(report, gate, comparison));
+    say(github.annotations(report, gate, comparison));
     github.summarise(report)
 }
 
 fn explain(args: &ExplainArgs) -> Result<ExitCode, Error> {
     let audit = spec::one(spec::load(&args.which.paths)?, &args.which.audit)?;
     let report = args.json.as_deref().map(JsonReport::read).transpose()?;
-    print!("{}", explain::explain(&audit, report.as_ref()));
+    say(explain::explain(&audit, report.as_ref()));
     Ok(ExitCode::AsExpected)
 }
 
@@ -148,11 +148,11 @@ fn replay_witness(args: &ReplayArgs) -> Result<ExitCode, Error> {
     };
     match replay::replay(&witness, pair, settings, &|_| ()) {
         Ok(found) => {
-            println!("{}", terminal::replayed(&witness, settings, &found));
+            say(format_args!("{}\n", terminal::replayed(&witness, settings, &found)));
             Ok(if found.confirmed { ExitCode::AsExpected } else { ExitCode::Surprise })
         }
         Err(error) => {
-            eprintln!("{} / {}: could not be run: {error}", witness.audit, witness.pair);
+            warn(format_args!("{} / {}: could not be run: {error}", witness.audit, witness.pair));
             Ok(ExitCode::NotRun)
         }
     }
@@ -160,15 +160,15 @@ fn replay_witness(args: &ReplayArgs) -> Result<ExitCode, Error> {
 
 fn list(args: &ListArgs) -> Result<ExitCode, Error> {
     if args.mechanisms {
-        print!("{}", terminal::mechanisms());
+        say(terminal::mechanisms());
     } else {
-        print!("{}", terminal::audits(&spec::select(spec::load(&args.paths)?, args.filter.as_deref())?));
+        say(terminal::audits(&spec::select(spec::load(&args.paths)?, args.filter.as_deref())?));
     }
     Ok(ExitCode::AsExpected)
 }
 
 fn show(args: &ShowArgs) -> Result<ExitCode, Error> {
-    print!("{}", terminal::audit(&spec::one(spec::load(&args.paths)?, &args.audit)?));
+    say(terminal::audit(&spec::one(spec::load(&args.paths)?, &args.audit)?));
     Ok(ExitCode::AsExpected)
 }
 
@@ -185,7 +185,7 @@ fn calibrate(args: &CalibrateArgs) -> Result<ExitCode, Error> {
             Ok(outcome) => outcomes.push(outcome),
             Err(error) => {
                 bar.abandon();
-                eprintln!("{}: could not be run: {error}", audit.name);
+                warn(format_args!("{}: could not be run: {error}", audit.name));
                 return Ok(ExitCode::NotRun);
             }
         }
@@ -193,7 +193,7 @@ fn calibrate(args: &CalibrateArgs) -> Result<ExitCode, Error> {
     }
     bar.finish_and_clear();
     if !args.quiet {
-        print!("{}", table::table(&outcomes));
+        say(table::table(&outcomes));
     }
     written?;
     Ok(if outcomes.iter().any(Outcome::broken) { ExitCode::Surprise } else { ExitCode::AsExpected })

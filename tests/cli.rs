@@ -2,7 +2,7 @@
 
 mod common;
 
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use common::program::{GOOD, code, dp_audit, errors, folder, rows};
 
@@ -278,4 +278,16 @@ fn an_interrupted_run_keeps_every_finished_audit() {
     let rows = rows(folder.path(), "results/audit.csv");
     assert_eq!(rows.len(), 2);
     assert_eq!(rows[1][0], "good");
+}
+
+#[test]
+fn a_reader_who_goes_away_ends_nothing() {
+    let folder = folder(&[("good", GOOD)]);
+    for args in [["list", "audits"].as_slice(), &["run", "--draws", "100000"]] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_dp-audit"));
+        let mut child = command.args(args).current_dir(folder.path()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        drop((child.stdout.take(), child.stderr.take()));
+        assert_eq!(child.wait().unwrap().code(), Some(0), "{args:?}");
+    }
+    assert_eq!(rows(folder.path(), "results/audit.csv").len(), 2);
 }

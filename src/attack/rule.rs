@@ -117,7 +117,7 @@ impl GuessRule {
         let mut answers = Answers::default();
         let mut numbers = 0;
         if self.edges.len() <= FEW {
-            // Counting one edge at a time has no branches; symbols are NaN and count nowhere.
+            // Counting one edge at a time has no branches, and is done with the widest instructions that the processor has. Symbols are NaN and count nowhere.
             let arch = pulp::Arch::new();
             let at_least = |edge: f64| {
                 arch.dispatch(

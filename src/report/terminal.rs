@@ -1,6 +1,7 @@
 //! What a person sees: progress while it runs, a table with surprises first, a sentence for each broken claim.
 
-use std::fmt::Write as _;
+use std::fmt::{Display, Write as _};
+use std::io::{self, Write as _};
 use std::sync::Mutex;
 use std::time::Instant;
 
@@ -15,6 +16,24 @@ use crate::replay::{self, Replayed};
 use crate::spec::{Audit, Relation};
 use crate::verdict::{Agreement, Verdict};
 use crate::witness::Witness;
+
+/// Writes to standard output. A reader who has seen enough (`| head`) ends nothing: reports are still written, and the exit code is that of what was found.
+///
+/// # Panics
+/// When standard output cannot be written for any other reason.
+pub fn say(text: impl Display) {
+    let mut out = io::stdout().lock();
+    let written = write!(out, "{text}").and_then(|()| out.flush());
+    assert!(
+        written.as_ref().err().is_none_or(|error| error.kind() == io::ErrorKind::BrokenPipe),
+        "cannot write to standard output: {written:?}"
+    );
+}
+
+/// Writes a line to standard error, if anybody is there to read it.
+pub fn warn(line: impl Display) {
+    let _ = writeln!(io::stderr(), "{line}");
+}
 
 /// Progress on standard error: a bar for the running audit on a terminal, and one line for each finished audit.
 pub struct Progress {
@@ -80,7 +99,7 @@ impl Listener for Progress {
             running.bar.finish_and_clear();
             if !self.quiet {
                 let line = summary_line(audit, running.started.elapsed().as_secs_f64());
-                eprintln!("[{}/{}] {line}", running.number, self.audits);
+                warn(format_args!("[{}/{}] {line}", running.number, self.audits));
             }
         });
     }
