@@ -13,7 +13,7 @@ use dp_audit::evidence::wealth::{Bet, Ledger};
 use dp_audit::evidence::{Bounds, Certified, Level};
 use dp_audit::noise::{self, Generator};
 use dp_audit::run::{self, Settings, Until};
-use dp_audit::sample::{PairStream, Phase, Sampler, Tally, schedule};
+use dp_audit::sample::{PairStream, Phase, Sampler, Schedule, Tally};
 use dp_audit::spec::{self, Audit};
 use rand::SeedableRng;
 use rayon::prelude::*;
@@ -32,12 +32,12 @@ fn main() {
     let draws: u64 = std::env::args().skip(1).find_map(|arg| arg.parse().ok()).unwrap_or(100_000_000);
     let audits = load("basics/laplace-count.toml");
     let audit = &audits[0];
-    let explored = draws.min(1 << 22);
+    let explored = draws / 8;
     let (rules, bets) = learn(audit, explored);
     let stages: [Stage; 6] = [
         ("bare loop", draws, Box::new(|| bare_loop(draws))),
         ("sampling", draws, Box::new(|| sample(audit, draws))),
-        ("exploring", explored, Box::new(|| drop(black_box(learn(audit, explored))))),
+        ("exploring 1/8", explored, Box::new(|| drop(black_box(learn(audit, explored))))),
         ("certifying", draws, Box::new(|| certify(audit, draws, &rules))),
         ("bounds", 0, Box::new(|| bounds(audit, &rules, &bets))),
         ("whole audit", draws, Box::new(|| run_all(&audits, draws))),
@@ -146,7 +146,7 @@ fn learn(audit: &Audit, draws: u64) -> (Vec<GuessRule>, Vec<Bet>) {
     let mut sampler = sampler(audit, Phase::Explore);
     let plan = Plan { explore: draws, certify: 7 * draws, alpha: 0.05 };
     let mut explorer = Explorer::new(sampler.width(), &Attack::DEFAULT, audit.claim, plan);
-    for round in schedule::rounds(8 * draws) {
+    for round in Schedule::new(8 * draws).rounds {
         explorer.absorb(&mut sampler, round, &[]).unwrap_or_else(|error| panic!("{error}"));
     }
     let learned = explorer.learn();

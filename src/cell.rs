@@ -318,11 +318,6 @@ impl Rows {
         &self.cells
     }
 
-    /// All cells, to be written.
-    pub fn cells_mut(&mut self) -> &mut [Cell] {
-        &mut self.cells
-    }
-
     /// The rows.
     pub fn iter(&self) -> std::slice::ChunksExact<'_, Cell> {
         self.cells.chunks_exact(self.width)

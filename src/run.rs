@@ -11,7 +11,7 @@ use crate::evidence::wealth::{Bet, Ledger};
 use crate::evidence::{Bounds, Certified, Level};
 use crate::report::picture::Sketch;
 use crate::report::{AuditReport, Listener, PairReport, RunReport};
-use crate::sample::{PairStream, Phase, Sampler, Tally, schedule};
+use crate::sample::{PairStream, Phase, Sampler, Schedule, Tally};
 use crate::spec::{Audit, Confidence, Pair};
 use crate::verdict::Verdict;
 use crate::witness::{Found, Witness};
@@ -98,7 +98,8 @@ fn budget(audit: &Audit, settings: Settings) -> u64 {
 fn run_pair(audit: &Audit, pair: &Pair, level: Level, settings: Settings, listeners: &[&dyn Listener]) -> Result<PairReport, TargetError> {
     let started = Instant::now();
     let mut game = Game { audit, pair, level, settings, listeners, ledger: Ledger::default(), looked_at: Vec::new(), draws: 0 };
-    let certified = game.explore().and_then(|explored| game.certify(explored));
+    let schedule = Schedule::new(budget(audit, settings));
+    let certified = game.explore(&schedule).and_then(|explored| game.certify(explored, &schedule.looks));
     let report = certified.map(|certified| game.report(certified, started));
     pair.target.close();
     report
@@ -144,17 +145,16 @@ struct Certification {
 
 impl Game<'_> {
     /// Learns rules in doubling rounds; each round is already judged with the rules of the rounds before it.
-    fn explore(&mut self) -> Result<Played, TargetError> {
+    fn explore(&mut self, schedule: &Schedule) -> Result<Played, TargetError> {
         let listeners = self.listeners;
         let drawn = |draws| listeners.iter().for_each(|listener| listener.drawn(draws));
         let mut sampler = Sampler::open(self.pair.target.as_ref(), self.stream(), Phase::Explore, &drawn)?;
-        let (budget, rounds) = (self.budget(), schedule::rounds(self.budget()));
-        let explore = rounds.iter().sum();
-        let plan = Plan { explore, certify: budget - explore, alpha: self.level.fixed(SHARE_OF_BOLD) };
+        let rounds = &schedule.rounds;
+        let plan = Plan { explore: rounds.iter().sum(), certify: schedule.certify(), alpha: self.level.fixed(SHARE_OF_BOLD) };
         let mut explorer = Explorer::new(sampler.width(), &self.audit.attacks, self.audit.claim, plan);
         let mut played = Played::default();
         let mut learned_at = 0;
-        for (index, round) in rounds.iter().copied().enumerate() {
+        for (index, &round) in rounds.iter().enumerate() {
             let tallies = explorer.absorb(&mut sampler, round, &played.rules())?.0;
             self.draws += round;
             if !tallies.is_empty() {
@@ -173,8 +173,6 @@ impl Game<'_> {
             if last {
                 let bold = played.learned.first().and_then(|first| explorer.bolder(first));
                 played.learned.extend(bold);
-            } else if learned_at == self.draws && explorer.is_settled(&played.learned) {
-                break;
             }
         }
         sampler.check_independence()?;
@@ -182,7 +180,7 @@ impl Game<'_> {
     }
 
     /// Judges the frozen rules on fresh draws, in doubling looks.
-    fn certify(&mut self, explored: Played) -> Result<Certification, TargetError> {
+    fn certify(&mut self, explored: Played, looks: &[u64]) -> Result<Certification, TargetError> {
         let listeners = self.listeners;
         let drawn = |draws| listeners.iter().for_each(|listener| listener.drawn(draws));
         let mut sampler = Sampler::open(self.pair.target.as_ref(), self.stream(), Phase::Certify, &drawn)?;
@@ -191,7 +189,7 @@ impl Game<'_> {
         let mut played = Played::default();
         played.add(&vec![Tally::default(); rules.len()]);
         let mut complete = true;
-        for size in schedule::looks(self.budget(), self.draws) {
+        for &size in looks {
             if self.decided() {
                 complete = false;
                 // What there is to show is then the whole path, exploration included.
@@ -259,10 +257,6 @@ impl Game<'_> {
             reproducible: self.pair.target.reproducible(),
             seconds: started.elapsed().as_secs_f64(),
         }
-    }
-
-    fn budget(&self) -> u64 {
-        budget(self.audit, self.settings)
     }
 
     fn stream(&self) -> PairStream {

@@ -73,6 +73,12 @@ impl Board {
         &self.hits.folds
     }
 
+    /// Whether another score has the same bins and the same hits in them, and so says the same.
+    #[must_use]
+    pub fn is_like(&self, other: &Self) -> bool {
+        self.bins == other.bins && self.hits.folds == other.hits.folds
+    }
+
     /// All hits.
     #[must_use]
     pub fn counts(&self) -> Counts {

@@ -38,18 +38,12 @@ const COUNTED: usize = 3;
 /// Coordinates, and pairs of them, that are looked at one by one; of more, the most telling.
 const LOOKED_AT: usize = 3;
 
-/// Draws after which exploration may end early, or an eighth of those planned if that is more.
-const ENOUGH: f64 = (1 << 22) as f64;
-
-/// A rule whose wrong guesses are so many is known as well as it needs to be.
-const MANY: f64 = (1 << 16) as f64;
-
 /// What the draws will be used for.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan {
-    /// Draws to learn from, at most.
+    /// Draws to learn from.
     pub explore: u64,
-    /// Draws that the rules are certified on, at least.
+    /// Draws that the rules are certified on.
     pub certify: u64,
     /// The level of the certified limits.
     pub alpha: f64,
@@ -155,10 +149,15 @@ impl<'a> Explorer<'a> {
         Ok(tallies)
     }
 
-    /// Scores and bins for the rows kept so far, if they are not there yet.
+    /// Scores and bins for the rows kept so far, if they are not there yet; one score under two names only once.
     fn make_boards(&mut self) {
         if self.boards.is_empty() {
-            self.boards = self.scores().into_par_iter().map(|score| Board::new(score, &self.left, &self.right)).collect();
+            let boards: Vec<Board> = self.scores().into_par_iter().map(|score| Board::new(score, &self.left, &self.right)).collect();
+            for board in boards {
+                if !self.boards.iter().any(|known| known.is_like(&board)) {
+                    self.boards.push(board);
+                }
+            }
         }
     }
 
@@ -185,8 +184,6 @@ impl<'a> Explorer<'a> {
                 let mut order: Vec<usize> =
                     (0..selected.len()).filter(|board| self.boards[*board].score().is_learned() == learned).collect();
                 order.sort_by(|a, b| value(*b).total_cmp(&value(*a)));
-                // Scores of one value are one score under two names.
-                order.dedup_by(|a, b| value(*a) == value(*b));
                 best.extend(order.into_iter().take(COUNTED));
             }
         }
@@ -254,13 +251,6 @@ impl<'a> Explorer<'a> {
         }
         let rule = GuessRule::new(board.score().clone(), board.bins(), answers);
         Learned { rule, forecast, seen: Arc::new(Seen::new(board, answers)) }
-    }
-
-    /// Whether more draws would hardly teach better rules than these: all of them are about plain scores, and guess so often that their odds are known.
-    #[must_use]
-    pub fn is_settled(&self, learned: &[Learned]) -> bool {
-        let known = |learned: &Learned| !learned.rule.score().is_learned() && learned.forecast.wrong * learned.forecast.draws >= MANY;
-        self.seen >= ENOUGH.max(self.plan.explore as f64 / 8.0) && learned.iter().all(known)
     }
 
     /// A rule about the tail of a learned score, if it promises a clearly larger ε bound than this one.

@@ -156,13 +156,15 @@ fn smoothed(bins: &Bins, counts: &Counts, stiffness: f64) -> Vec<Block> {
     numeric.chain((bins.numeric()..bins.len()).map(|bin| Block::of([bin], counts))).collect()
 }
 
-/// The shares of D that follow a straight line of log-odds along the numbers. Each bin stands at its middle, and the open ones at their edge.
+/// The shares of D that follow a straight line of log-odds along the numbers. Each bin stands at its inner edge, for most of its hits are near there.
 fn straight(bins: &Bins, hits: &[(f64, f64)]) -> Vec<f64> {
     let edges = bins.edges();
-    let Some(last) = edges.len().checked_sub(1) else { return vec![0.5; hits.len()] };
-    let middle = |bin: usize| f64::midpoint(edges[bin.saturating_sub(1)], edges[bin.min(last)]);
-    let line = smooth::line(hits.iter().enumerate().map(|(bin, (left, right))| (middle(bin), *left, *right)));
-    (0..hits.len()).map(|bin| logistic(line.0 + line.1 * middle(bin))).collect()
+    if edges.is_empty() {
+        return vec![0.5; hits.len()];
+    }
+    let place = |bin: usize| edges[if 2 * bin < edges.len() { bin } else { bin - 1 }];
+    let (start, slope) = smooth::line(hits.iter().enumerate().map(|(bin, (left, right))| (place(bin), *left, *right)));
+    (0..hits.len()).map(|bin| logistic(start + slope * place(bin))).collect()
 }
 
 /// Bins by their own ratio. Neighbouring intervals are pooled until a group has its part of the hits, or, near the ends, doubles what lies beyond it.

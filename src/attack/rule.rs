@@ -73,12 +73,6 @@ impl GuessRule {
         Self { score, edges, answers: merged, symbols, other }
     }
 
-    /// What it looks at.
-    #[must_use]
-    pub fn score(&self) -> &Score {
-        &self.score
-    }
-
     /// `r`: how many of the two answers the rule ever gives.
     #[must_use]
     pub fn regions(&self) -> u8 {

@@ -6,7 +6,7 @@
 
 use super::board::Board;
 use super::counts::Counts;
-use super::line::{Cut, Line};
+use super::line::Line;
 use super::order::{Order, orders};
 use super::rule::Answer;
 use crate::evidence::wealth::Forecast;
@@ -126,7 +126,7 @@ pub fn select(board: &Board, goals: &[Goal], seen: f64) -> Vec<Selected> {
         let lines: Vec<Line> = folds.iter().map(|fold| Line::new(bins, &all.without(fold), order)).collect();
         for (&goal, best) in goals.iter().zip(&mut best) {
             for z in PESSIMISM {
-                let odds = cross_validated(&lines, folds, |line| line.best_cut(goal, line.caution(z * ease(goal))));
+                let odds = cross_validated(&lines, folds, goal, z * ease(goal));
                 let value = goal.value(odds, Caution { draws: n, z: (JUDGE + order.caution()) * ease(goal) });
                 // Simple orders come first; a later one must gain a tenth of a per cent.
                 if best.value.is_infinite() || value > best.value + 1e-3 * best.value.abs() {
@@ -144,10 +144,10 @@ pub fn select(board: &Board, goals: &[Goal], seen: f64) -> Vec<Selected> {
 }
 
 /// How rules do that are cut on lines of all folds but one, each judged on the one it has not seen.
-pub fn cross_validated(lines: &[Line], folds: &[Counts], best_cut: impl Fn(&Line) -> Cut) -> Odds {
+fn cross_validated(lines: &[Line], folds: &[Counts], goal: Goal, z: f64) -> Odds {
     let (mut correct, mut wrong, mut draws, mut regions) = (0, 0, 0.0, 0.0_f64);
     for (line, fold) in lines.iter().zip(folds) {
-        let cut = best_cut(line);
+        let cut = line.best_cut(goal, line.caution(z));
         let judged = fold.judge(&line.answers(cut));
         (correct, wrong, draws) = (correct + judged.0, wrong + judged.1, draws + fold.draws());
         regions = regions.max(cut.odds.regions);

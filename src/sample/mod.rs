@@ -3,13 +3,14 @@
 //! In each batch a fair coin is flipped for every draw; only the number of heads matters, so `k ~ Binomial(n, ½)` draws come from D and
 //! `n − k` from D'. The coin is what makes the bounds valid: with fixed numbers per side one would bound odds, not ε.
 
-pub mod schedule;
+mod schedule;
 mod seed;
 mod tally;
 
 use rand::{Rng, SeedableRng};
 use rayon::prelude::*;
 
+pub use schedule::Schedule;
 pub use seed::{PairStream, Phase, Place, StreamSeed};
 pub use tally::{Tallies, Tally};
 

@@ -3,18 +3,30 @@
 /// The first round's draws.
 const FIRST_ROUND: u64 = 512;
 
-/// The sizes of the explore rounds: an eighth of the budget at most.
-#[must_use]
-pub fn rounds(budget: u64) -> Vec<u64> {
-    doubling(FIRST_ROUND, budget / 8)
+/// The sizes of the explore rounds and of the certify looks; together they are the budget.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Schedule {
+    /// Draws of each explore round.
+    pub rounds: Vec<u64>,
+    /// Draws of each certify look.
+    pub looks: Vec<u64>,
 }
 
-/// The sizes of the certify looks: all that exploration left of the budget.
-///
-/// Exploration may end early. How many draws certify is fixed by what it has seen, before any of them is made.
-#[must_use]
-pub fn looks(budget: u64, explored: u64) -> Vec<u64> {
-    doubling(explored.max(FIRST_ROUND), budget - explored)
+impl Schedule {
+    /// One eighth of the budget explores, the rest certifies.
+    #[must_use]
+    pub fn new(budget: u64) -> Self {
+        let explore = budget / 8;
+        let rounds = doubling(FIRST_ROUND, explore);
+        let looks = doubling(explore.max(FIRST_ROUND), budget - explore);
+        Self { rounds, looks }
+    }
+
+    /// The draws that certify.
+    #[must_use]
+    pub fn certify(&self) -> u64 {
+        self.looks.iter().sum()
+    }
 }
 
 /// Splits a total into `first, first, 2·first, 4·first, …`, so that the sum doubles each time; the last part takes the rest.
@@ -39,21 +51,16 @@ mod tests {
     #[test]
     fn all_draws_are_spent_and_an_eighth_explores() {
         for budget in [1, 7, 8, 100, 4095, 4096, 20_000, 200_000, 10_000_000, 1_000_000_000] {
-            let rounds = rounds(budget);
-            assert_eq!(rounds.iter().sum::<u64>(), budget / 8);
-            // Whether exploration went to its end or stopped after any round.
-            for end in 0..=rounds.len() {
-                let explored = rounds[..end].iter().sum::<u64>();
-                let looks = looks(budget, explored);
-                assert_eq!(explored + looks.iter().sum::<u64>(), budget);
-                assert!(rounds.iter().chain(&looks).all(|part| *part > 0));
-            }
+            let schedule = Schedule::new(budget);
+            assert_eq!(schedule.rounds.iter().sum::<u64>(), budget / 8);
+            assert_eq!(schedule.rounds.iter().sum::<u64>() + schedule.certify(), budget);
+            assert!(schedule.rounds.iter().chain(&schedule.looks).all(|part| *part > 0));
         }
     }
 
     #[test]
     fn rounds_double() {
-        assert_eq!(rounds(65_536), [512, 512, 1024, 2048, 4096]);
-        assert_eq!(looks(65_536, 8192), [8192, 8192, 16_384, 24_576]);
+        assert_eq!(Schedule::new(65_536).rounds, [512, 512, 1024, 2048, 4096]);
+        assert_eq!(Schedule::new(65_536).looks, [8192, 8192, 16_384, 24_576]);
     }
 }
