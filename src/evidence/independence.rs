@@ -215,8 +215,8 @@ fn repeats(episodes: &[Episode], side: Side, track: usize, alpha: f64) -> Option
     let equal = 1.0 - lower_limit(different as u64, half as u64, alpha / 2.0);
     let pairs = draws.len() as f64 * half as f64;
     let length = (2.0 * (pairs / (alpha / 2.0)).ln() / -equal.ln()).ceil();
-    if length.is_nan() || length > half as f64 {
-        return None; // the outputs vary too little, or there are too few
+    if !(1.0..=half as f64).contains(&length) {
+        return None; // the outputs vary too little or not at all, or there are too few
     }
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // at least 1, at most `half`
     let length = length as usize;
