@@ -153,8 +153,9 @@ mod tests {
     }
 
     #[test]
-    fn the_graver_of_two_does_not_depend_on_their_order() {
+    fn agreements_rise_in_gravity_and_have_their_marks() {
         let rising = [Agreement::Agrees, Agreement::Undecided, Agreement::NotRun, Agreement::Differs];
+        assert_eq!(rising.map(Agreement::mark), ["✓", "?", "✗", "✗"]);
         for (index, graver) in rising.into_iter().enumerate() {
             for milder in &rising[..=index] {
                 assert_eq!(graver.worse(*milder), graver);

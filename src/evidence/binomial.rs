@@ -170,23 +170,98 @@ pub fn logistic(log_odds: f64) -> f64 {
 mod tests {
     use super::*;
 
+    /// The binomial coefficients of `n`, from Pascal's triangle: exact, for they are below 2^53.
+    fn ways(n: u64) -> Vec<f64> {
+        let mut row = vec![1.0_f64];
+        for _ in 0..n {
+            row = (0..=row.len()).map(|j| row.get(j).unwrap_or(&0.0) + if j > 0 { row[j - 1] } else { 0.0 }).collect();
+        }
+        row
+    }
+
+    /// `P(X ≥ k)`: Σ C(n, j) p^j q^(n−j).
+    fn tail_by_definition(k: u64, n: u64, p: f64) -> f64 {
+        let terms = ways(n).into_iter().zip(0_u64..).filter(|(_, j)| *j >= k);
+        terms.map(|(ways, j)| ways * p.powf(j as f64) * (1.0 - p).powf((n - j) as f64)).sum()
+    }
+
+    fn close(found: f64, exact: f64, tolerance: f64) -> bool {
+        (found / exact - 1.0).abs() <= tolerance
+    }
+
     #[test]
     fn small_tails_agree_with_the_definition() {
-        // Σ C(n, j) p^j q^(n−j), with binomial coefficients from Pascal's triangle.
-        for n in 1..=30_u64 {
-            let mut row = vec![1.0_f64];
-            for _ in 0..n {
-                row = (0..=row.len()).map(|j| row.get(j).unwrap_or(&0.0) + if j > 0 { row[j - 1] } else { 0.0 }).collect();
-            }
-            for p in [1e-6_f64, 0.1, 0.5, 0.73, 0.999] {
+        for n in 1..=30 {
+            for p in [1e-6, 0.1, 0.5, 0.73, 0.999] {
                 for k in 0..=n {
-                    let terms = row.iter().zip(0_u64..).filter(|(_, j)| *j >= k);
-                    let exact: f64 = terms.map(|(ways, j)| ways * p.powf(j as f64) * (1.0 - p).powf((n - j) as f64)).sum();
-                    let found = upper_tail(k, n, p);
-                    assert!((found / exact - 1.0).abs() < 1e-11, "P(X ≥ {k}), n = {n}, p = {p}: {found} against {exact}");
+                    let (found, exact) = (upper_tail(k, n, p), tail_by_definition(k, n, p));
+                    assert!(close(found, exact, 1e-11), "P(X ≥ {k}), n = {n}, p = {p}: {found} against {exact}");
                 }
             }
         }
+        assert_eq!([upper_tail(6, 5, 0.3), upper_tail(3, 5, 0.0), upper_tail(3, 5, 1.0)], [0.0, 0.0, 1.0]);
+    }
+
+    #[test]
+    fn single_probabilities_agree_with_the_definition_and_their_mirror() {
+        for (p, q) in [(1e-9_f64, 1.0 - 1e-9_f64), (0.25, 0.75), (0.5, 0.5)] {
+            for (ways, k) in ways(30).into_iter().zip(0_u64..) {
+                let exact = ways * p.powf(k as f64) * q.powf((30 - k) as f64);
+                for found in [point(k, 30, p, q), point(30 - k, 30, q, p)] {
+                    assert!(close(found, exact, 1e-12), "k = {k}, p = {p}: {found} against {exact}");
+                }
+            }
+        }
+        // (1 − 1/n)^n = exp(−1 − 1/2n − …), for which 1 − 1/n must not be rounded first.
+        let exact = (-1.0 - 0.5e-9_f64).exp();
+        let n = 1_000_000_000;
+        for found in [point(0, n, 1e-9, 1.0 - 1e-9), point(n, n, 1.0 - 1e-9, 1e-9)] {
+            assert!(close(found, exact, 1e-12), "{found} against {exact}");
+        }
+    }
+
+    #[test]
+    fn errors_of_stirlings_formula_differ_as_they_must() {
+        // S(n) − S(n + 1) = (n + ½)·ln(1 + 1/n) − 1 = Σ_{j ≥ 1} 1/((2j + 1)(2n + 1)^2j), whose terms are all positive.
+        for n in [1, 2, 7, 14, 15, 16, 17, 25, 100] {
+            let square = ((2 * n + 1) as f64).powi(2);
+            let exact: f64 = (1..40).map(|j| 1.0 / (f64::from(2 * j + 1) * square.powi(j))).sum();
+            let found = stirling_error(n) - stirling_error(n + 1);
+            // Logarithms of factorials up to 15! round at 1e-14; from there on the series is left with 1e-16.
+            let tolerance = if n < 16 { 2e-14 } else { 1e-16 };
+            assert!((found - exact).abs() < tolerance, "n = {n}: {found} against {exact}");
+        }
+    }
+
+    #[test]
+    fn deviances_agree_with_their_taylor_series() {
+        // With x = m(1 + u): m·((1 + u)·ln(1 + u) − u) = m·Σ_{j ≥ 2} (−u)^j/(j(j − 1)).
+        for (m, difference) in [(1e8, 10.0), (1e8, 1e4), (1e8, 1e6), (1000.0, 50.0), (1000.0, 170.0), (1000.0, 250.0), (1000.0, 500.0)] {
+            for difference in [difference, -difference] {
+                let u: f64 = difference / m;
+                let exact: f64 = m * (2..80).map(|j| (-u).powi(j) / f64::from(j * (j - 1))).sum::<f64>();
+                let found = deviance(m + difference, m);
+                assert!(close(found, exact, 1e-12), "{difference} from {m}: {found} against {exact}");
+            }
+        }
+    }
+
+    #[test]
+    fn limits_are_where_the_definition_puts_them() {
+        for n in [1, 2, 7, 40] {
+            for k in 1..=n {
+                for alpha in [1e-9, 0.05, 0.3, 0.8, 0.9999] {
+                    let solved = tail_by_definition(k, n, logistic(solve(k, n, alpha)));
+                    assert!(solved <= alpha * (1.0 + 1e-12) && solved > alpha * (1.0 - 1e-8), "{k} of {n} at {alpha}: {solved}");
+                    // A millionth of α is kept back.
+                    let spent = tail_by_definition(k, n, lower_limit(k, n, alpha));
+                    assert!((spent / alpha - 1.0 + 1e-6).abs() < 1e-7, "{k} of {n} at {alpha}: {spent}");
+                }
+            }
+        }
+        // Also where the search begins at the solution.
+        let found = solve(5, 10, upper_tail(5, 10, 0.5));
+        assert!(found <= 0.0 && found > -1e-12, "{found}");
     }
 
     #[test]
@@ -205,5 +280,14 @@ mod tests {
         assert_eq!(lower_limit(0, 100, 0.05), 0.0);
         assert_eq!(lower_limit(0, 0, 0.05), 0.0);
         assert_eq!(lower_limit(5, 100, 0.0), 0.0);
+        assert_eq!(lower_limit(100, 100, 0.0), 0.0);
+    }
+
+    #[test]
+    fn log_odds_of_any_size_become_probabilities() {
+        assert_eq!([f64::NEG_INFINITY, -800.0, 0.0, 800.0, f64::INFINITY].map(logistic), [0.0, 0.0, 0.5, 1.0, 1.0]);
+        assert!(close(logistic(3.0_f64.ln()), 0.75, 1e-15) && close(logistic(-3.0_f64.ln()), 0.25, 1e-15));
+        // e^-740 is still a number where e^740 is none.
+        assert_eq!(logistic(-740.0), (-740.0_f64).exp());
     }
 }

@@ -130,6 +130,29 @@ mod tests {
     }
 
     #[test]
+    fn bounds_solve_the_inequality_with_limits_in_place_of_probabilities() {
+        let close = |found: f64, exact: f64| assert!((found / exact - 1.0).abs() < 1e-12, "{found} against {exact}");
+        let (odds, mass) = (0.05 * 0.95, 0.05 * 0.05);
+        let least = (lower_limit(7000, 9000, odds), lower_limit(9000, 10_000, mass));
+        let most = (1.0 - lower_limit(2000, 9000, odds), 1.0 - lower_limit(1000, 10_000, mass));
+        for (regions, delta, epsilon) in [(2, 0.0, 0.5_f64), (2, 0.1, 1.0), (1, 0.3, 0.2)] {
+            // right = e^ε·(1 − right) + spent/guessed
+            let spent = delta * f64::from(regions) / 2.0;
+            let solved = |(right, guessed): (f64, f64)| ((right - spent / guessed) / (1.0 - right)).ln();
+            let limits = Limits::new(TALLY, regions, 0.05);
+            close(limits.epsilon_lower(delta), solved(least));
+            close(shown_epsilon(TALLY, regions, delta, 0.05).upper, solved(most));
+            let (right, guessed) = least;
+            close(limits.delta_lower(epsilon), guessed * (right - epsilon.exp() * (1.0 - right)) * 2.0 / f64::from(regions));
+            let needed = logistic(refuting_log_odds(TALLY, regions, epsilon, delta, 0.05));
+            close(needed, epsilon.exp() * (1.0 - needed) + spent / guessed);
+        }
+        // δ alone explains every correct guess.
+        assert_eq!(Limits::new(TALLY, 2, 0.05).epsilon_lower(0.8), 0.0);
+        assert_eq!(shown_epsilon(TALLY, 2, 0.8, 0.05), Shown { estimate: 0.0, upper: 0.0 });
+    }
+
+    #[test]
     fn bounds_shrink_as_more_is_allowed_and_meet_each_other() {
         let limits = Limits::new(TALLY, 2, 0.05);
         let epsilon = limits.epsilon_lower(0.01);
@@ -158,6 +181,7 @@ mod tests {
         let none = Limits::new(Tally::default(), 1, 0.05);
         assert_eq!(none.epsilon_lower(0.1), 0.0);
         assert_eq!(none.delta_lower(1.0), 0.0);
+        assert_eq!(refuting_log_odds(Tally::default(), 1, 1.0, 0.0, 0.05), f64::INFINITY);
     }
 
     #[test]

@@ -215,8 +215,8 @@ fn repeats(episodes: &[Episode], side: Side, track: usize, alpha: f64) -> Option
     let equal = 1.0 - lower_limit(different as u64, half as u64, alpha / 2.0);
     let pairs = draws.len() as f64 * half as f64;
     let length = (2.0 * (pairs / (alpha / 2.0)).ln() / -equal.ln()).ceil();
-    if length.is_nan() || length > half as f64 {
-        return None; // the outputs vary too little, or there are too few
+    if !(1.0..=half as f64).contains(&length) {
+        return None; // the outputs vary too little or not at all, or there are too few
     }
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // at least 1, at most `half`
     let length = length as usize;
@@ -290,12 +290,112 @@ mod tests {
         vec![Cell::number(value)]
     }
 
+    /// Draws of one side in one batch.
+    fn batch(side: Side, draws: &[f64]) -> Episode {
+        let mut episode = Episode::new(1, draws.len());
+        let mut rows = Rows::new(1);
+        draws.iter().for_each(|draw| rows.push(&number(*draw)));
+        episode.see(side, &rows);
+        episode
+    }
+
     #[test]
     fn keys_are_in_the_order_of_the_numbers() {
         let values = [f64::NEG_INFINITY, -1e9, -1.5, -0.0, 1e-300, 2.0, f64::INFINITY];
         assert!(values.windows(2).all(|two| ordered(Cell::number(two[0])) < ordered(Cell::number(two[1]))));
         assert_eq!(ordered(Cell::number(0.0)), ordered(Cell::number(-0.0)));
         assert!(ordered(Cell::symbol("⊥")) > ordered(Cell::number(f64::INFINITY)));
+    }
+
+    #[test]
+    fn wide_outputs_are_followed_whole_and_in_seven_parts() {
+        let mut tracks = Tracks::new(14);
+        let mut row: Vec<Cell> = (0..14).map(|index| Cell::number(f64::from(index))).collect();
+        tracks.push(&row);
+        assert_eq!(tracks.0.len(), 8);
+        assert!((0..7).all(|part| tracks.0[1 + part] == [ordered(row[2 * part])]), "{tracks:?}");
+        row[13] = Cell::symbol("⊥");
+        tracks.push(&row);
+        assert_ne!(tracks.0[0][0], tracks.0[0][1]);
+    }
+
+    #[test]
+    fn no_more_is_remembered_than_there_is_room_for() {
+        let mut episode = Episode::new(1, 10);
+        let mut rows = Rows::new(1);
+        (0..7).for_each(|value| rows.push(&number(f64::from(value))));
+        (0..3).for_each(|_| episode.see(Side::Right, &rows));
+        let seen: Vec<u64> = [0, 1, 2, 3, 4, 5, 6, 0, 1, 2].map(|value| ordered(Cell::number(f64::from(value)))).to_vec();
+        assert_eq!(episode.track(Side::Right, 0), seen);
+        assert!(episode.track(Side::Left, 0).is_empty());
+    }
+
+    #[test]
+    fn the_false_alarms_are_divided_over_all_tests_of_order() {
+        // Eleven ties for each track; n comparisons that all go one way have probability 2·2^-n.
+        for (width, tracks) in [(1, 1.0), (7, 8.0)] {
+            let found = |n: usize| {
+                let mut rows = Rows::new(width);
+                (0..2 * n).for_each(|index| rows.push(&vec![Cell::number(if index < n { 0.0 } else { 1.0 }); width]));
+                let mut episode = Episode::new(width, 2 * n);
+                [Side::Left, Side::Right].into_iter().for_each(|side| episode.see(side, &rows));
+                dependence(&[episode])
+            };
+            let level = 3e-7 * 0.8 / (tracks * 11.0);
+            let least = (1..60).find(|n| 2.0 * 0.5_f64.powi(*n) <= level).unwrap().unsigned_abs();
+            assert_eq!(found(least as usize - 1), None);
+            assert_eq!(found(least as usize), Some(Dependence::Order(Tie::Sides, least.into(), least.into())));
+        }
+    }
+
+    #[test]
+    fn each_draw_is_compared_once_at_every_lag() {
+        let mut rng = Generator::seed_from_u64(11);
+        for lag in LAGS {
+            // Blocks whose second half repeats the first: 960 draws are 480 pairs, two of which make a comparison.
+            let fresh: Vec<f64> = (0..480).map(|_| gaussian(&mut rng, 1.0)).collect();
+            let draws: Vec<f64> = fresh.chunks(lag).flat_map(|block| [block, block].concat()).collect();
+            let tie = Tie::Lag(Side::Right, lag);
+            let found = order(&[batch(Side::Right, &draws)], tie, 0, 1e-9);
+            assert_eq!(found, Some(Dependence::Order(tie, 240, 240)));
+        }
+    }
+
+    #[test]
+    fn repeated_windows_are_just_so_long_that_chance_cannot_repeat_them() {
+        // One track and two sides share a fifth of the false alarms.
+        let alpha = 3e-7 * 0.2 / 2.0;
+        let mut rng = Generator::seed_from_u64(13);
+        let period: Vec<u32> = (0..97).map(|_| rng.random()).collect();
+        for n in [200, 260, 400, 1000, 3000] {
+            // Numbers that hardly ever agree, and coins that do so half the time.
+            for modulus in [u32::MAX, 2] {
+                let draws: Vec<f64> = (0..n).map(|place| f64::from(period[place % 97] % modulus)).collect();
+                let half = n / 2;
+                let different = (0..half).filter(|place| draws[*place] != draws[n - 1 - place]).count();
+                let equal = 1.0 - lower_limit(different as u64, half as u64, alpha / 2.0);
+                // Of n²/2 pairs of windows, each equal with probability at most equal^(length/2), one is with probability at most α/2.
+                let chance = |length: usize| (n * half) as f64 * equal.powf(length as f64 / 2.0);
+                let length = (1..=half).find(|length| chance(*length) <= alpha / 2.0);
+                let expected = length.filter(|length| length + 97 <= n).map(|length| Dependence::Repeats(Side::Left, length, Some(97)));
+                assert_eq!(dependence(&[batch(Side::Left, &draws)]), expected, "{n} draws below {modulus}");
+            }
+        }
+    }
+
+    #[test]
+    fn early_windows_are_all_remembered_and_one_in_eight_of_the_others() {
+        let mut rng = Generator::seed_from_u64(12);
+        let mut draws: Vec<u64> = (0..41_000).map(|_| rng.random()).collect();
+        draws.copy_within(100..150, 500);
+        let windows = remembered(&draws[..1034], 10);
+        // Each is named by its last draw.
+        assert_eq!(windows.iter().map(|(_, place)| *place).collect::<Vec<_>>(), (9..1034).collect::<Vec<_>>());
+        let equal = |place: usize, other: usize| windows[place - 9].0 == windows[other - 9].0;
+        assert!((109..150).all(|place| equal(place, place + 400)) && !equal(108, 508) && !equal(150, 550));
+        // Each of the others is remembered with probability 1/8: 4.9 standard deviations, a false alarm in a million seeds.
+        let later = remembered(&draws, 10).len() - windows.len();
+        assert!(later.abs_diff((41_000 - 1034) / 8) < 325, "{later}");
     }
 
     #[test]

@@ -192,18 +192,47 @@ mod tests {
     }
 
     #[test]
-    fn a_single_draw_pays_at_most_one_on_average_under_the_claim() {
-        // The worst distribution that the claim allows: wrong = w, correct = e^ε·w + δ.
-        for (epsilon, delta) in [(0.1_f64, 0.0), (1.0, 0.0), (1.0, 0.05), (2.0, 1e-3)] {
+    fn a_forecast_is_the_frequency_in_all_draws() {
+        let forecast = Forecast { correct: 0.5, wrong: 0.25, draws: 8.0 };
+        let all = forecast.and(Tally { correct: 1, wrong: 4, abstained: 3 });
+        assert_eq!(all, Forecast { correct: 5.0 / 16.0, wrong: 6.0 / 16.0, draws: 16.0 });
+        let none = Forecast { correct: 0.0, wrong: 0.0, draws: 0.0 };
+        assert_eq!(none.and(Tally::default()), none);
+    }
+
+    #[test]
+    fn a_draw_pays_one_on_average_at_the_limit_of_the_claim() {
+        // The worst distribution that the claim allows: wrong = w, correct = e^ε·w + δ·r/2. With any stake it pays 1 + μ(correct − e^ε·wrong − δ_eff) = 1.
+        for (epsilon, delta, regions) in [(0.1_f64, 0.0, 2), (1.0, 0.0, 1), (1.0, 0.05, 2), (0.5, 0.2, 1), (1.2, 1e-3, 2)] {
+            let (against, staked) = (Point { epsilon, delta }, Point { epsilon: epsilon * 1.02, delta });
+            let growth = |correct, wrong, abstained| Bet { regions, ..bet(correct, wrong, abstained) }.growth(against, staked);
+            let [correct, wrong, none] = [growth(1, 0, 0), growth(0, 1, 0), growth(0, 0, 1)];
+            assert!(correct > 0.0 && wrong < 0.0 && none <= 0.0);
             for w in [0.0, 0.01, 0.05, 0.1] {
-                let c = epsilon.exp() * w + delta;
-                let pay = |correct, wrong, abstained| {
-                    bet(correct, wrong, abstained).growth(Point { epsilon, delta }, Point { epsilon, delta }).exp()
-                };
-                let mean = c * pay(1, 0, 0) + w * pay(0, 1, 0) + (1.0 - c - w) * pay(0, 0, 1);
-                assert!(mean <= 1.0 + 1e-12, "ε {epsilon}, δ {delta}, w {w}: {mean}");
+                let c = epsilon.exp() * w + delta * f64::from(regions) / 2.0;
+                let mean = c * correct.exp() + w * wrong.exp() + (1.0 - c - w) * none.exp();
+                assert!((mean - 1.0).abs() < 1e-12, "ε {epsilon}, δ {delta}, w {w}: {mean}");
             }
+            let sum = 3.0 * correct + 2.0 * wrong + 7.0 * none;
+            assert!((growth(3, 2, 7) - sum).abs() < 1e-12, "{} against {sum}", growth(3, 2, 7));
         }
+    }
+
+    #[test]
+    fn the_wealth_is_the_mean_of_the_purses() {
+        let looks = [[bet(60, 10, 30), bet(50, 15, 35)], [bet(5, 30, 65), bet(40, 12, 48)]];
+        let claim = Point { epsilon: 1.0, delta: 0.01 };
+        let mut ledger = Ledger::default();
+        looks.iter().for_each(|bets| ledger.push(bets.to_vec()));
+        let pays = looks.map(|bets| bets.map(|bet| bet.growth(claim, claim).exp()));
+        let wealth = [f64::midpoint(pays[0][0], pays[0][1]), f64::midpoint(pays[0][0] * pays[1][0], pays[0][1] * pays[1][1])];
+        let path: Vec<f64> = ledger.path(1.0, 0.01).collect();
+        assert_eq!(path.len(), 2);
+        assert!(path.iter().zip(wealth).all(|(log, wealth)| (log - wealth.ln()).abs() < 1e-12), "{path:?} against {wealth:?}");
+        // Logarithms whose exponentials are no numbers, and purses that are empty.
+        assert_eq!(log_mean_exp(&[2000.0, 2000.0]), 2000.0);
+        assert!((log_mean_exp(&[f64::NEG_INFINITY, 4.0_f64.ln()]) - 2.0_f64.ln()).abs() < 1e-15);
+        assert_eq!([log_mean_exp(&[]), log_mean_exp(&[f64::NEG_INFINITY; 2])], [f64::NEG_INFINITY; 2]);
     }
 
     #[test]
@@ -256,17 +285,50 @@ mod tests {
     }
 
     #[test]
-    fn the_stake_maximises_the_expected_growth() {
-        for (epsilon, delta_eff) in [(1.0_f64, 0.0), (0.5, 0.01), (2.0, 1e-4)] {
-            let forecast = Forecast { correct: 0.6, wrong: 0.05, draws: 1e12 };
-            let growth = |mu: f64| {
-                0.6 * (mu * (1.0 - delta_eff)).ln_1p()
-                    + 0.05 * (-mu * (epsilon.exp() + delta_eff)).ln_1p()
-                    + 0.35 * (-mu * delta_eff).ln_1p()
+    fn the_greatest_refuted_value_is_found_whatever_was_claimed() {
+        for claimed in [0.0, 1e-5, 0.3, 1.0, 40.0, 5000.0] {
+            let search = |greatest: f64| {
+                greatest_refuted(claimed, 1e-3, 1e3, |against, staked| {
+                    assert!(against <= staked && staked <= 1.050_001 * against, "{against} with the stake of {staked}");
+                    against <= greatest
+                })
             };
-            let mu = forecast.stake(epsilon, delta_eff);
-            assert!(growth(mu) >= growth(mu * 0.99) && growth(mu) >= growth(mu * 1.01), "ε {epsilon}, δ {delta_eff}: {mu}");
+            for greatest in [1.1e-3, 0.25, 1.0, 7.0, 900.0] {
+                // A cell of 5 % is halved sixteen times.
+                let found = search(greatest);
+                assert!(found <= greatest.next_up() && found > greatest * (1.0 - 1e-6), "claim {claimed}: {found} for {greatest}");
+            }
+            if (1e-3..1e3).contains(&claimed) {
+                // A claim that is just refuted is not lost between two values that are tried.
+                assert_eq!(search(claimed), claimed.next_up());
+                assert_eq!(search(0.95e-3), 0.0);
+            }
         }
+        assert!(greatest_refuted(1.0, 1e-9, 1.0, |_, _| true) <= 1.0);
+    }
+
+    #[test]
+    fn the_stake_maximises_the_expected_growth_of_a_pessimist() {
+        for (epsilon, delta_eff, correct, wrong) in [(1.0_f64, 0.0, 0.6_f64, 0.05_f64), (0.5, 0.1, 0.5, 0.1), (0.1, 0.3, 0.8, 0.1)] {
+            for draws in [50.0, 1e4] {
+                let mu = Forecast { correct, wrong, draws }.stake(epsilon, delta_eff);
+                // One standard error less of what is right and one more of what is wrong, and one wrong guess that was not seen.
+                let (correct, wrong) = (correct - (correct / draws).sqrt(), wrong + (wrong / draws).sqrt() + 1.0 / draws);
+                let (gain, loss) = (1.0 - delta_eff, epsilon.exp() + delta_eff);
+                let slope = correct * gain / (1.0 + mu * gain)
+                    - wrong * loss / (1.0 - mu * loss)
+                    - (1.0 - correct - wrong) * delta_eff / (1.0 - mu * delta_eff);
+                assert!(mu > 0.0 && slope.abs() < 1e-12, "ε {epsilon}, δ {delta_eff}, {draws} draws: slope {slope} at {mu}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_wrong_guess_never_costs_everything() {
+        // Never seen wrong in so many draws that only rounding is left: all but a billionth is staked.
+        let mu = Forecast { correct: 1.0, wrong: 0.0, draws: 1e300 }.stake(1.0, 0.0);
+        let left = 1.0 - mu * 1.0_f64.exp();
+        assert!(left > 0.9e-9 && left < 1.1e-9, "{left}");
     }
 
     #[test]
