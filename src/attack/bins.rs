@@ -20,10 +20,27 @@ const MOST_ATOMS: usize = 4096;
 /// Numbers fall between `edges` (a bin begins at its edge); an atom `a` is the bin from `a` to the next larger float. Then follow one bin for
 /// each known symbol and a last one for all others.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(from = "Parts")]
 pub struct Bins {
     #[serde(with = "crate::exact::list")]
     edges: Vec<f64>,
     symbols: Vec<Cell>,
+    #[serde(skip)]
+    grid: Grid,
+}
+
+/// What is written of bins.
+#[derive(Deserialize)]
+struct Parts {
+    #[serde(with = "crate::exact::list")]
+    edges: Vec<f64>,
+    symbols: Vec<Cell>,
+}
+
+impl From<Parts> for Bins {
+    fn from(Parts { edges, symbols }: Parts) -> Self {
+        Self { grid: Grid::new(&edges), edges, symbols }
+    }
 }
 
 impl Bins {
@@ -52,7 +69,7 @@ impl Bins {
         keep_most_frequent(&mut symbols, Cell::key);
         symbols.sort_unstable_by_key(|(cell, _)| cell.key());
         numbers.sort_unstable_by(f64::total_cmp);
-        Self { edges: edges(&numbers, middle, least), symbols: symbols.into_iter().map(|(cell, _)| cell).collect() }
+        Parts { edges: edges(&numbers, middle, least), symbols: symbols.into_iter().map(|(cell, _)| cell).collect() }.into()
     }
 
     /// Number of bins.
@@ -108,7 +125,7 @@ impl Bins {
         edges.extend(masses(high.len()).map(|mass| high[high.len() - mass]));
         edges.sort_unstable_by(f64::total_cmp);
         edges.dedup();
-        (edges.len() > self.edges.len()).then(|| Self { edges, symbols: self.symbols.clone() })
+        (edges.len() > self.edges.len()).then(|| Parts { edges, symbols: self.symbols.clone() }.into())
     }
 
     /// The same bins, each numeric one merged with the one before it where `same(before, bin)`; and which old bin each new one begins with.
@@ -117,38 +134,7 @@ impl Bins {
         let kept: Vec<usize> = (1..self.numeric()).filter(|bin| !same(bin - 1, *bin)).collect();
         let edges = kept.iter().map(|bin| self.edges[bin - 1]).collect();
         let first_bins = std::iter::once(0).chain(kept).chain(self.numeric()..self.len()).collect();
-        (Self { edges, symbols: self.symbols.clone() }, first_bins)
-    }
-
-    /// The bins of many scores. Several searches go on at once, so that none waits for the memory alone.
-    pub fn indices(&self, scores: &[Cell], indices: &mut Vec<usize>) {
-        const LANES: usize = 8;
-        const PLACES: usize = 512;
-        indices.clear();
-        if self.edges.len() >= PLACES {
-            indices.extend(scores.iter().map(|score| self.index(*score)));
-            return;
-        }
-        // No number is beyond a NaN, so the table is as good as the edges; its fixed size lets the compiler leave out all checks and branches.
-        let mut table = [f64::NAN; PLACES];
-        table[..self.edges.len()].copy_from_slice(&self.edges);
-        let (lanes, rest) = scores.as_chunks::<LANES>();
-        for cells in lanes {
-            let mut found = [0; LANES];
-            let mut step = PLACES / 2;
-            while step > 0 {
-                for (passed, cell) in found.iter_mut().zip(cells) {
-                    *passed += step * usize::from(table[(*passed + step - 1) % PLACES] <= cell.raw());
-                }
-                step /= 2;
-            }
-            // Symbols are NaN, which is beyond no edge.
-            if cells.iter().any(|cell| cell.raw().is_nan()) {
-                found.iter_mut().zip(cells).for_each(|(found, cell)| *found = self.index(*cell));
-            }
-            indices.extend(found);
-        }
-        indices.extend(rest.iter().map(|cell| self.index(*cell)));
+        (Parts { edges, symbols: self.symbols.clone() }.into(), first_bins)
     }
 
     /// The bin of a score.
@@ -156,13 +142,64 @@ impl Bins {
     #[must_use]
     pub fn index(&self, cell: Cell) -> usize {
         match cell.as_number() {
-            Some(number) => self.edges.partition_point(|edge| *edge <= number),
+            Some(number) => self.grid.passed(&self.edges, number),
             None => {
                 let key = cell.key();
                 let place = self.symbols.binary_search_by_key(&key, |symbol| symbol.key());
                 self.numeric() + place.unwrap_or(self.symbols.len())
             }
         }
+    }
+}
+
+/// Finds edges without searching through all of them: the number line in equal slots, and how many edges come before each.
+///
+/// Exact whatever the rounding: the slot of a number does not fall as the number grows, so edges of earlier slots are passed and edges of later ones are not.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Grid {
+    start: f64,
+    slots_per_unit: f64,
+    /// Edges before each slot, and in the end all of them.
+    before: Vec<u32>,
+}
+
+impl Grid {
+    fn new(edges: &[f64]) -> Self {
+        // The outermost edges may lie far out; they share the first and the last slot.
+        let outer = edges.len() / 16;
+        let (Some(&start), Some(&end)) = (edges.get(outer), edges.get(edges.len().saturating_sub(outer + 1))) else {
+            return Self::default();
+        };
+        let slots = 4 * edges.len();
+        let slots_per_unit = slots as f64 / (end - start);
+        let slots_per_unit = if slots_per_unit.is_finite() { slots_per_unit } else { 0.0 };
+        let mut grid = Self { start, slots_per_unit, before: vec![0; slots + 1] };
+        for edge in edges {
+            let slot = grid.slot(*edge);
+            grid.before[slot + 1] += 1;
+        }
+        (1..=slots).for_each(|slot| grid.before[slot] += grid.before[slot - 1]);
+        grid
+    }
+
+    #[inline]
+    fn slot(&self, number: f64) -> usize {
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // what is out of range goes to the nearest slot
+        let slot = ((number - self.start) * self.slots_per_unit) as u32;
+        (slot as usize).min(self.before.len().saturating_sub(2))
+    }
+
+    /// How many of the edges are at most this number.
+    #[inline]
+    fn passed(&self, edges: &[f64], number: f64) -> usize {
+        let slot = self.slot(number);
+        let Some(&[from, to]) = self.before.get(slot..slot + 2) else { return 0 };
+        let (from, to) = (from as usize, to as usize);
+        if to - from > 1 {
+            return from + edges[from..to].partition_point(|edge| *edge <= number);
+        }
+        // One edge at most: a comparison that needs no branch. If the next edge is in a later slot, it is not passed.
+        from + usize::from(edges.get(from).is_some_and(|edge| *edge <= number))
     }
 }
 
@@ -228,12 +265,25 @@ mod tests {
     }
 
     #[test]
-    fn many_searches_find_what_single_ones_find() {
-        let sample: Vec<Cell> = (0..5000).map(|i| Cell::number(f64::from(i * 7919 % 5003) / 8.0)).chain([Cell::symbol("⊥"); 20]).collect();
-        for bins in [Bins::learn(&sample), Bins::learn(&sample[..9]), Bins::learn(&[])] {
-            let mut indices = Vec::new();
-            bins.indices(&sample, &mut indices);
-            assert_eq!(indices, sample.iter().map(|cell| bins.index(*cell)).collect::<Vec<_>>());
+    fn every_number_is_found_where_counting_edges_puts_it() {
+        let spread = |index: u32| f64::from(index * 7919 % 5003) / 8.0;
+        let samples: [Vec<f64>; 5] = [
+            (0..5000).map(spread).collect(),
+            // Tails that reach far beyond the middle, atoms, infinities, almost equal numbers, nothing.
+            (0..5000).map(|index| spread(index).powi(9)).chain((0..200).map(|index| -f64::from(index).exp())).collect(),
+            (0..500).map(|index| f64::from(index % 3) + f64::EPSILON * f64::from(index % 5)).collect(),
+            [f64::NEG_INFINITY, -0.0, 0.0, f64::MIN_POSITIVE, f64::MAX, f64::INFINITY].repeat(9),
+            Vec::new(),
+        ];
+        for sample in samples {
+            let bins = Bins::learn(&sample.iter().map(|number| Cell::number(*number)).collect::<Vec<_>>());
+            let near = |number: f64| [number.next_down(), number, number.next_up()];
+            let probes =
+                sample.iter().chain(bins.edges()).copied().chain([0.0, -1.0, 1e300, f64::INFINITY, f64::NEG_INFINITY]).flat_map(near);
+            for number in probes {
+                let counted = bins.edges().iter().filter(|edge| **edge <= number).count();
+                assert_eq!(bins.index(Cell::number(number)), counted, "{number}");
+            }
         }
     }
 

@@ -129,17 +129,14 @@ impl Board {
         let last = self.bins.numeric() - 1;
         // Beyond an infinite edge there is one value only, and nothing to divide.
         let (low, high) = (0, if self.bins.edges().last() == Some(&f64::INFINITY) { 0 } else { last });
-        let mut bins = Vec::with_capacity(scores.len());
-        self.bins.indices(scores, &mut bins);
-        for (index, (bin, score)) in bins.into_iter().zip(scores).enumerate() {
-            let fold = index % FOLDS;
-            hits.folds[fold].side(side)[bin] += 1;
-            if last > 0
-                && (bin == low || bin == high)
-                && let Some(number) = score.as_number()
-            {
-                hits.ends.push((number, side, fold));
-            }
+        let bins: Vec<usize> = scores.iter().map(|score| self.bins.index(*score)).collect();
+        for (fold, counts) in hits.folds.iter_mut().enumerate() {
+            let counts = counts.side(side);
+            bins.iter().skip(fold).step_by(FOLDS).for_each(|bin| counts[*bin] += 1);
+        }
+        if last > 0 {
+            let ends = bins.iter().enumerate().filter(|(_, bin)| **bin == low || **bin == high);
+            hits.ends.extend(ends.filter_map(|(index, _)| Some((scores[index].as_number()?, side, index % FOLDS))));
         }
     }
 

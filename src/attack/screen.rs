@@ -42,10 +42,8 @@ fn contrast(score: &Score, left: &Rows, right: &Rows) -> f64 {
     let few = |scores: &[Cell]| scores[..scores.len().min(BINNED)].to_vec();
     let bins = Bins::learn_coarse(&[few(&left), few(&right)].concat());
     let mut counts = Counts::new(bins.len());
-    let mut indices = Vec::new();
     for (side, scores) in [(Side::Left, &left), (Side::Right, &right)] {
-        bins.indices(scores, &mut indices);
-        indices.iter().for_each(|bin| counts.side(side)[*bin] += 1);
+        scores.iter().for_each(|score| counts.side(side)[bins.index(*score)] += 1);
     }
     let (total_left, total_right) = (left.len().max(1) as f64, right.len().max(1) as f64);
     let (mut chi_square, mut used) = (0.0, 0.0);
