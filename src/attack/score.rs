@@ -200,9 +200,9 @@ impl<'a> Lesson<'a> {
         Bins::learn(&[of(self.left), of(self.right)].concat())
     }
 
-    fn table(self, cell: impl Fn(&[Cell]) -> Cell) -> Table {
+    fn table(self, cell: impl Fn(&[Cell]) -> Cell) -> (Table, f64) {
         let of = |rows: &[&[Cell]]| rows.iter().map(|row| cell(row)).collect::<Vec<Cell>>();
-        Table::learn(&of(self.left), &of(self.right))
+        Table::learn_and_rate(&of(self.left), &of(self.right))
     }
 
     /// Cells per row.
@@ -221,10 +221,18 @@ pub struct NaiveBayes {
 }
 
 impl NaiveBayes {
-    /// Learns one table per component.
+    /// Learns one table per component. Components that say nothing beside the most telling one are left out: together their chance errors would blur what it says.
     #[must_use]
     pub fn learn(lesson: Lesson, features: Features) -> Self {
-        Self { features, tables: (0..lesson.width()).map(|index| lesson.table(|row| features.of(row, index)).compact()).collect() }
+        /// A component that adds less log-likelihood than this may do so by chance.
+        const CHANCE: f64 = 3.0;
+        /// And is left out if it adds less than this part of what the best one adds.
+        const LITTLE: f64 = 0.01;
+        let rated: Vec<(Table, f64)> = (0..lesson.width()).map(|index| lesson.table(|row| features.of(row, index))).collect();
+        let most = rated.iter().map(|(_, gain)| *gain).fold(0.0, f64::max);
+        let says_nothing = |gain: f64| gain < CHANCE.min(LITTLE * most);
+        let tables = rated.into_iter().map(|(table, gain)| if says_nothing(gain) { Table::silent() } else { table.compact() });
+        Self { features, tables: tables.collect() }
     }
 
     /// Learns one table that all components share: right for repeated releases, and with that many more cells to learn from.

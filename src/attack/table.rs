@@ -26,6 +26,12 @@ impl Table {
     /// Learns the ratios from cells of both sides. How much to smooth is decided by which ratios best predict the other half of the cells.
     #[must_use]
     pub fn learn(left: &[Cell], right: &[Cell]) -> Self {
+        Self::learn_and_rate(left, right).0
+    }
+
+    /// The same, and by how much log-likelihood the ratios predict the other half better than none would.
+    #[must_use]
+    pub fn learn_and_rate(left: &[Cell], right: &[Cell]) -> (Self, f64) {
         let bins = Bins::learn(&thinned(left).chain(thinned(right)).copied().collect::<Vec<Cell>>());
         let mut halves = [Counts::new(bins.len()), Counts::new(bins.len())];
         for (side, cells) in [(Side::Left, left), (Side::Right, right)] {
@@ -48,7 +54,16 @@ impl Table {
         // What the sides' different sizes contribute is no evidence.
         let even = (left.len().max(1) as f64 / right.len().max(1) as f64).ln();
         let steps = shares(&bins, &all, best.1).into_iter().map(|share| in_steps((share / (1.0 - share)).ln() - even)).collect();
-        Self { bins, steps }
+        let overall = left.len().max(1) as f64 / (left.len() + right.len()).max(1) as f64;
+        let gain = best.0 - log_likelihood(&vec![overall; bins.len()], &all);
+        (Self { bins, steps }, gain)
+    }
+
+    /// A table that says nothing.
+    #[must_use]
+    pub fn silent() -> Self {
+        let bins = Bins::learn(&[]);
+        Self { steps: vec![0; bins.len()], bins }
     }
 
     /// The same ratios rounded to a few dozen levels, and numeric bins of one level merged: nearly as telling, and faster to look up.
