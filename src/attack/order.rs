@@ -286,6 +286,8 @@ mod tests {
             let (first, last) = (block.bins[0], block.bins[block.bins.len() - 1]);
             assert!(block.bins.len() == full || first == 0 || last + full >= m || last + 1 == atom || first == atom);
         }
+        // What doubles all that lies beyond it is a group: the first bin, and the last but one.
+        assert!([0, m - 1].iter().all(|end| blocks.iter().any(|block| block.bins == [*end])));
         // With as many groups as bins nothing is pooled.
         assert_eq!(super::blocks(&bins, &even, Order::Ranked(m)).len(), bins.len());
     }
@@ -341,6 +343,7 @@ mod tests {
         let counts = Counts { left: vec![1, 2], right: vec![3, 4] };
         let expected = 0.25_f64.ln() + 3.0 * 0.75_f64.ln() + 6.0 * 0.5_f64.ln();
         assert!((log_likelihood(&[0.25, 0.5], &counts) - expected).abs() < 1e-12);
+        assert_eq!(Block { bins: vec![0], left: 1.0, right: 2.0 }.share(), 1.5 / 4.0);
     }
 
     #[test]

@@ -211,7 +211,9 @@ mod tests {
         for (score, n, ease) in [(Score::Output, 8000.0, 1.0), (learned, 4000.0, 0.7)] {
             let board = Board::new(score, &left, &right);
             for (seen, more) in [(n, 1.0), (4.0 * n, 0.5)] {
-                for (goal, selected) in goals.into_iter().zip(select(&board, &goals, seen)) {
+                let all = select(&board, &goals, seen);
+                assert_eq!(all.len(), goals.len());
+                for (goal, selected) in goals.into_iter().zip(all) {
                     let Forecast { correct, wrong, draws } = selected.forecast;
                     assert_eq!((correct, wrong, draws), (0.75, 0.25, n));
                     assert_eq!(board.counts().judge(&selected.answers), ((0.75 * n) as u64, (0.25 * n) as u64));
