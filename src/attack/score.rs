@@ -509,17 +509,29 @@ mod tests {
             Pattern::learn(Lesson { left: &borrowed(&rows), right: &borrowed(&rows) }).is_some()
         };
         assert!(!learned(&|_| vec![bottom, top]));
+        assert!(!learned(&|index| if index % 2 == 0 { vec![bottom, top] } else { vec![number(place(index)), number(-place(index))] }));
         assert!(!learned(&|index| vec![number(place(index)), number(-place(index))]));
         assert!(learned(&|index| vec![number(3.0), number(place(index))]), "a repeated number is an atom too");
     }
 
     #[test]
+    fn a_repeated_zero_is_a_pattern_of_its_own_whatever_the_sizes_of_the_sides() {
+        // Zero or some other number, beside a number that says nothing; of D twice as many rows.
+        let place = |index: usize| number((index * 7919 % ROWS) as f64 + 0.5);
+        let (left, right) = two_to_one(|index| vec![number(0.0), place(index)], |index| vec![place(index), place(index)]);
+        let (left, right) = (borrowed(&left).repeat(2), borrowed(&right));
+        let model = Score::Pattern(Pattern::learn(Lesson { left: &left, right: &right }).expect("numbers beside an atom"));
+        assert_tells_within(0.1, &model, &[number(0.0), number(4000.5)], 2_f64.ln());
+        assert_tells_within(0.1, &model, &[number(4000.5), number(4000.5)], -2_f64.ln());
+    }
+
+    #[test]
     fn a_parity_shows_in_two_components_together() {
         // Both signs are even on either side; they agree on D in 2 of 3, on D' in 1 of 3.
-        let place = |index: usize| (index * 7919 % ROWS) as f64 + 0.5;
+        let size = |index: usize| (index * 7919 % ROWS) as f64 + 0.5;
         let row = |index: usize, same: f64| {
             let sign = if index / 3 % 2 == 0 { 1.0 } else { -1.0 };
-            vec![number(sign * place(index)), number(0.0), number(sign * same * ((index * 6661 % ROWS) as f64 + 0.5))]
+            vec![number(sign * size(index)), number(0.0), number(sign * same * ((index * 6661 % ROWS) as f64 + 0.5))]
         };
         let (left, right) = two_to_one(|index| row(index, 1.0), |index| row(index, -1.0));
         let (left, right) = (borrowed(&left), borrowed(&right));
@@ -527,6 +539,8 @@ mod tests {
         let joint = Joint::learn(lesson, 0, 2);
         assert_eq!(joint, Joint::learn(lesson.first_half(), 0, 2).learn_again(lesson));
         assert_eq!(joint.parts.len(), 8);
+        let places = [0.5, 1.0, 2.5, 3.0].map(|x| place(&[1.0, 2.0, 3.0], number(x)));
+        assert_eq!((places, place(&[1.0], Cell::symbol("⊥"))), ([0, 1, 2, 3], 0));
         let joint = Score::Joint(joint);
         for (first, second) in [(900.0, 900.0), (-900.0, 900.0), (3000.0, -500.0), (-5000.0, -2000.0)] {
             let sign = f64::signum(first * second);

@@ -173,4 +173,26 @@ mod tests {
         assert!(found[0] > 0.9 && found[1] < 0.1);
         assert!(shares(&[(0.0, 0.0)], 1.0)[0].is_finite());
     }
+
+    #[test]
+    fn bins_stand_at_the_normal_score_of_their_middle() {
+        // Φ(−2) of the hits lie before the middle of the first bin, and as many behind that of the last.
+        let tail = 2.0 * 0.022_750_131_948_179_2;
+        let hits = [(1e-13, 0.0), (0.75 * tail, 0.25 * tail), (0.4 - tail, 0.6 - tail), (0.1 * tail, 0.9 * tail), (0.0, 1e-13)];
+        let hits = hits.map(|(left, right)| (1000.0 * left, 1000.0 * right));
+        // Knots at −4, −3.2, …, 4, and nothing beyond.
+        for ((knot, weight), score) in places(&hits).into_iter().zip([-4.0, -2.0, 0.0, 2.0, 4.0]) {
+            assert!(knot < KNOTS - 1 && (-1e-9..1.0 + 1e-9).contains(&weight));
+            assert!((-4.0 + 0.8 * (knot as f64 + weight) - score).abs() < 1e-6, "{knot} and {weight} at {score}");
+        }
+    }
+
+    #[test]
+    fn a_line_through_next_to_nothing_is_pulled_to_even_odds() {
+        // The derivative of the log-likelihood less half of both squares: one hit from D at 0 gives start = 1 − logistic(start), at 1 the same for both.
+        let (start, slope) = line([(0.0, 1.0, 0.0)].into_iter());
+        assert!((start - (1.0 - logistic(start))).abs() < 1e-9 && slope.abs() < 1e-9, "{start} {slope}");
+        let (start, slope) = line([(1.0, 1.0, 0.0)].into_iter());
+        assert!((start - (1.0 - logistic(start + slope))).abs() < 1e-9 && (start - slope).abs() < 1e-9, "{start} {slope}");
+    }
 }
