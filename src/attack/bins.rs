@@ -276,7 +276,7 @@ mod tests {
 
     #[test]
     fn of_many_atoms_the_most_frequent_are_kept_whatever_their_order() {
-        let times = |index: usize| if index % 5 == 0 { 4 } else { 5 };
+        let times = |index: usize| if index.is_multiple_of(5) { 4 } else { 5 };
         let names: Vec<Cell> = (0..5000).map(|index| Cell::symbol(&format!("category {index}"))).collect();
         let sample: Vec<Cell> = (0..5000).flat_map(|index| vec![names[index]; times(index)]).collect();
         let bins = Bins::learn(&sample);

@@ -328,7 +328,9 @@ mod tests {
         };
         for bin in 0..m {
             let hits = if bin == 0 || bin == m - 1 { 0.0 } else { 1e8 };
-            (counts.left[bin], counts.right[bin]) = ((hits * truth(bin)).round() as u64, (hits * (1.0 - truth(bin))).round() as u64);
+            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // between 0 and 1e8
+            let rounded = |hits: f64| hits.round() as u64;
+            (counts.left[bin], counts.right[bin]) = (rounded(hits * truth(bin)), rounded(hits * (1.0 - truth(bin))));
         }
         let line = straight(&bins, &(0..m).map(|bin| (counts.left[bin] as f64, counts.right[bin] as f64)).collect::<Vec<_>>());
         assert!((0..m).all(|bin| (line[bin] - truth(bin)).abs() < 1e-5), "{line:?}");

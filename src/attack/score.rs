@@ -530,7 +530,7 @@ mod tests {
         // Both signs are even on either side; they agree on D in 2 of 3, on D' in 1 of 3.
         let size = |index: usize| (index * 7919 % ROWS) as f64 + 0.5;
         let row = |index: usize, same: f64| {
-            let sign = if index / 3 % 2 == 0 { 1.0 } else { -1.0 };
+            let sign = [1.0, -1.0][index / 3 % 2];
             vec![number(sign * size(index)), number(0.0), number(sign * same * ((index * 6661 % ROWS) as f64 + 0.5))]
         };
         let (left, right) = two_to_one(|index| row(index, 1.0), |index| row(index, -1.0));

@@ -239,7 +239,7 @@ mod tests {
         let [constant, little, much] = ["constant", "little", "much"].map(Cell::symbol);
         // Always three times; 0 or 1 times; 0 or 2 times: variances 0, ¼ and 1.
         let row = |index: usize| {
-            let few = if index % 2 == 0 { [Cell::number(0.0); 3] } else { [little, much, much] };
+            let few = [[Cell::number(0.0); 3], [little, much, much]][index % 2];
             [[constant; 3], few].concat()
         };
         let rows: Vec<Vec<Cell>> = (0..100).map(row).collect();
