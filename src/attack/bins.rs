@@ -230,7 +230,8 @@ mod tests {
     #[test]
     fn many_searches_find_what_single_ones_find() {
         let sample: Vec<Cell> = (0..5000).map(|i| Cell::number(f64::from(i * 7919 % 5003) / 8.0)).chain([Cell::symbol("⊥"); 20]).collect();
-        for bins in [Bins::learn(&sample), Bins::learn(&sample[..9]), Bins::learn(&[])] {
+        let many = Bins { edges: (0..600).map(f64::from).collect(), symbols: vec![Cell::symbol("⊥")] };
+        for bins in [Bins::learn(&sample), Bins::learn(&sample[..9]), Bins::learn(&[]), many] {
             let mut indices = Vec::new();
             bins.indices(&sample, &mut indices);
             assert_eq!(indices, sample.iter().map(|cell| bins.index(*cell)).collect::<Vec<_>>());
