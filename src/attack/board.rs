@@ -253,13 +253,38 @@ mod tests {
     }
 
     #[test]
+    fn ends_that_are_divided_again_and_again_lose_no_hits() {
+        let mut rng = Generator::seed_from_u64(12);
+        let mut rows = |count: usize| {
+            let mut rows = Rows::new(1);
+            (0..count).for_each(|_| rows.push(&[Cell::number(laplace(&mut rng, 1.0))]));
+            rows
+        };
+        let (mut left, right) = (rows(2000), rows(2000));
+        let mut board = Board::new(Score::Output, &left, &right);
+        for count in [8000, 16_000, 32_000] {
+            let (more, before) = (rows(count), board.bins().numeric());
+            let mut hits = board.no_hits();
+            board.count(&mut hits, Side::Left, more.cells());
+            board.take(hits);
+            assert!(board.bins().numeric() > before);
+            left.append(&more);
+            let mut expected = Counts::new(board.bins().len());
+            left.iter().for_each(|row| expected.left[board.bins().index(row[0])] += 1);
+            right.iter().for_each(|row| expected.right[board.bins().index(row[0])] += 1);
+            assert_eq!(board.counts(), expected);
+        }
+    }
+
+    #[test]
     fn a_board_tells_all_when_at_most_a_thousandth_of_the_rows_is_unknown() {
         let board = |score: Score, unknown: usize| {
             let row = |index: usize| vec![Cell::number(if index < unknown { index as f64 } else { -1.0 }), Cell::number(0.0)];
-            Board::new(score, &of(2, 1000, row), &of(2, 1000, |_| vec![Cell::number(-1.0); 2]))
+            // One more on D'.
+            Board::new(score, &of(2, 1000, row), &of(2, 1000, |index| vec![Cell::number(if index == 0 { -2.0 } else { -1.0 }); 2]))
         };
-        assert!(board(Score::WholeRow, 2).tells_all());
-        assert!(!board(Score::WholeRow, 3).tells_all());
+        assert!(board(Score::WholeRow, 1).tells_all());
+        assert!(!board(Score::WholeRow, 2).tells_all());
         assert!(!board(Score::Coordinate(0), 0).tells_all());
     }
 
