@@ -195,4 +195,20 @@ mod tests {
         let (start, slope) = line([(1.0, 1.0, 0.0)].into_iter());
         assert!((start - (1.0 - logistic(start + slope))).abs() < 1e-9 && (start - slope).abs() < 1e-9, "{start} {slope}");
     }
+
+    #[test]
+    fn a_stiff_curve_is_straight_and_a_loose_one_bends() {
+        // Log-odds along a parabola of the normal score, no noise.
+        let places = places(&vec![(500.0, 500.0); 200]);
+        let along = |bin: usize| -4.0 + 0.8 * (places[bin].0 as f64 + places[bin].1);
+        let truth = |bin: usize| logistic(0.3 * along(bin).powi(2) - 0.5);
+        let hits: Vec<(f64, f64)> = (0..200).map(|bin| (1000.0 * truth(bin), 1000.0 * (1.0 - truth(bin)))).collect();
+        let log_odds = |share: f64| (share / (1.0 - share)).ln();
+        let stiff: Vec<f64> = shares(&hits, 1e7).into_iter().map(log_odds).collect();
+        let slope = (stiff[199] - stiff[0]) / (along(199) - along(0));
+        assert!((0..200).all(|bin| (stiff[bin] - stiff[0] - slope * (along(bin) - along(0))).abs() < 0.02), "{stiff:?}");
+        // Straight pieces of length 0.8 differ from the parabola by 0.3 · 0.4² at most.
+        let loose = shares(&hits, 1e-3);
+        assert!((0..200).all(|bin| (log_odds(loose[bin]) - log_odds(truth(bin))).abs() < 0.1), "{loose:?}");
+    }
 }
