@@ -295,4 +295,85 @@ mod tests {
         assert_eq!(bins.edges()[1], 16.0);
         assert_eq!(*bins.edges().last().unwrap(), 99_992.0);
     }
+
+    #[test]
+    fn a_value_lies_between_the_edges_of_its_bin() {
+        let symbols = ["⊥", "⊤", "!"].map(Cell::symbol);
+        let mut sample: Vec<Cell> = (0..3000).map(|i| Cell::number(f64::from(i % 1500) / 7.0)).chain(symbols.repeat(4)).collect();
+        sample.extend([[Cell::number(-0.0); 4], [Cell::number(3.25); 4], [Cell::symbol("seldom"); 4]].concat());
+        sample.pop();
+        let bins = Bins::learn(&sample);
+        assert!(bins.edges().is_sorted_by(|a, b| a < b));
+        assert!(bins.edges().contains(&0.0) && bins.edges().iter().all(|edge| *edge != 0.0 || edge.is_sign_positive()));
+        assert_eq!((bins.numeric(), bins.len()), (bins.edges().len() + 1, bins.edges().len() + 1 + 3 + 1));
+        for number in sample.iter().filter_map(|cell| cell.as_number()) {
+            let bin = bins.index(Cell::number(number));
+            assert!(bin == 0 || bins.edges()[bin - 1] <= number);
+            assert!(bin == bins.numeric() - 1 || number < bins.edges()[bin]);
+        }
+        let mut places = symbols.map(|symbol| bins.index(symbol));
+        places.sort_unstable();
+        assert_eq!(places, [bins.numeric(), bins.numeric() + 1, bins.numeric() + 2]);
+        assert!(symbols.iter().all(|symbol| bins.knows(*symbol)) && !bins.knows(Cell::symbol("seldom")));
+        let atoms: Vec<f64> = (0..bins.numeric()).filter(|bin| bins.is_atom(*bin)).map(|bin| bins.edges()[bin - 1]).collect();
+        assert_eq!(atoms, [0.0, 3.25]);
+        let atoms_of = |cells: &[Cell]| Bins::learn(cells).has_atoms();
+        let continuous: Vec<Cell> = (0..99).map(|i| Cell::number(f64::from(i))).collect();
+        assert!(!atoms_of(&continuous) && !atoms_of(&[]));
+        assert!(atoms_of(&[Cell::number(1.0); 4]) && !atoms_of(&[Cell::number(1.0); 3]));
+        assert!(atoms_of(&[symbols[0]; 4]) && !atoms_of(&[symbols[0]; 3]));
+    }
+
+    #[test]
+    fn of_many_atoms_the_most_frequent_are_kept_whatever_their_order() {
+        let times = |index: usize| if index.is_multiple_of(5) { 4 } else { 5 };
+        let names: Vec<Cell> = (0..5000).map(|index| Cell::symbol(&format!("category {index}"))).collect();
+        let sample: Vec<Cell> = (0..5000).flat_map(|index| vec![names[index]; times(index)]).collect();
+        let bins = Bins::learn(&sample);
+        assert_eq!(bins.symbols().len(), 4096);
+        assert!((0..5000).filter(|index| times(*index) == 5).all(|index| bins.knows(names[index])));
+        // Of those that are equally frequent, the ones with the least keys.
+        let mut seldom: Vec<u64> = (0..5000).filter(|index| times(*index) == 4).map(|index| names[index].key()).collect();
+        seldom.sort_unstable();
+        let kept: Vec<u64> = bins.symbols().iter().map(|symbol| symbol.key()).filter(|key| seldom.binary_search(key).is_ok()).collect();
+        assert_eq!(kept, seldom[..96]);
+        // As many as may be kept are all kept.
+        assert_eq!(Bins::learn(&names[..4096].repeat(4)).symbols().len(), 4096);
+    }
+
+    #[test]
+    fn edges_are_quantiles_and_masses_that_double_at_both_ends() {
+        let sample = |count: i32| (0..count).map(|i| Cell::number(f64::from(i))).collect::<Vec<_>>();
+        // 80 values: ten quantiles of 8, and 16 from either end, which is one of them; 32 is more than a quarter.
+        assert_eq!(Bins::learn(&sample(80)).edges(), [8.0, 16.0, 24.0, 32.0, 40.0, 48.0, 56.0, 64.0, 72.0]);
+        // 2^20 values: quantiles of 4096, and 8, 16, … 2048 from either end.
+        let n = 1 << 20;
+        let mut expected: Vec<f64> = (1..256).map(|part| f64::from(part * 4096)).collect();
+        let tails: Vec<f64> = (3..18).map(|power| f64::from(1 << power)).collect();
+        expected.extend(tails.iter().flat_map(|tail| [*tail, f64::from(n) - tail]));
+        expected.sort_by(f64::total_cmp);
+        expected.dedup();
+        assert_eq!(Bins::learn(&sample(n)).edges(), expected);
+    }
+
+    #[test]
+    fn finer_ends_divide_the_first_and_the_last_bin_alone() {
+        let bins = Bins::from(Parts { edges: vec![0.0, 1.0, 2.0], symbols: vec![Cell::symbol("⊥")] });
+        // 33 numbers below 0 and 17 from 2 on: 8, 16 and 32 lie beyond the new edges of one end, 8 and 16 beyond those of the other.
+        let low: Vec<f64> = (-33..0).map(f64::from).collect();
+        let high: Vec<f64> = (2..19).map(f64::from).collect();
+        let finer = bins.with_finer_ends(&[low.as_slice(), &high].concat()).expect("there is much to divide");
+        assert_eq!(finer.edges, [-25.0, -17.0, -1.0, 0.0, 1.0, 2.0, 3.0, 11.0]);
+        assert_eq!(finer.symbols, bins.symbols);
+        assert_eq!(bins.with_finer_ends(&[&low[..8], &high[..8]].concat()), None);
+        assert_eq!(bins.with_finer_ends(&low[..9]).expect("one more").edges, [-25.0, 0.0, 1.0, 2.0]);
+    }
+
+    #[test]
+    fn merged_bins_begin_where_the_answer_changes() {
+        let bins = Bins::from(Parts { edges: vec![0.0, 1.0, 2.0, 3.0], symbols: vec![Cell::symbol("⊥")] });
+        let level = [5, 5, 6, 6, 5, 6, 6];
+        let (merged, first) = bins.merged(|before, bin| level[before] == level[bin]);
+        assert_eq!((merged.edges, merged.symbols, first), (vec![1.0, 3.0], bins.symbols, vec![0, 2, 4, 5, 6]));
+    }
 }

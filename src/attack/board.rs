@@ -223,4 +223,107 @@ mod tests {
         }
         assert_eq!(missing, 4000);
     }
+
+    fn of(width: usize, count: usize, cells: impl Fn(usize) -> Vec<Cell>) -> Rows {
+        let mut rows = Rows::new(width);
+        (0..count).for_each(|index| rows.push(&cells(index)));
+        rows
+    }
+
+    #[test]
+    fn every_draw_counts_once_in_its_part() {
+        let number = |index: usize| vec![Cell::number((index * 7919 % 4001) as f64)];
+        let (left, right) = (of(1, 4003, number), of(1, 3001, number));
+        let board = Board::new(Score::Output, &left, &right);
+        for (part, fold) in board.folds().iter().enumerate() {
+            let mut expected = Counts::new(board.bins().len());
+            left.iter().skip(part).step_by(FOLDS).for_each(|row| expected.left[board.bins().index(row[0])] += 1);
+            right.iter().skip(part).step_by(FOLDS).for_each(|row| expected.right[board.bins().index(row[0])] += 1);
+            assert_eq!(*fold, expected);
+        }
+        assert_eq!(board.folds().len(), FOLDS);
+        assert_eq!(board.counts().draws(), 7004.0);
+        // The same hits under another name, and others.
+        assert!(board.is_like(&Board::new(Score::Coordinate(0), &left, &right)));
+        assert!(!board.is_like(&Board::new(Score::Output, &right, &left)));
+        assert!(!board.is_like(&Board::new(Score::Output, &left, &of(1, 3001, |index| vec![Cell::number(index as f64)]))));
+    }
+
+    #[test]
+    fn ends_that_are_divided_again_and_again_lose_no_hits() {
+        let mut rng = Generator::seed_from_u64(12);
+        let mut rows = |count: usize| {
+            let mut rows = Rows::new(1);
+            (0..count).for_each(|_| rows.push(&[Cell::number(laplace(&mut rng, 1.0))]));
+            rows
+        };
+        let (mut left, right) = (rows(2000), rows(2000));
+        let mut board = Board::new(Score::Output, &left, &right);
+        for count in [8000, 16_000, 32_000] {
+            let (more, before) = (rows(count), board.bins().numeric());
+            let mut hits = board.no_hits();
+            board.count(&mut hits, Side::Left, more.cells());
+            board.take(hits);
+            assert!(board.bins().numeric() > before);
+            left.append(&more);
+            let mut expected = Counts::new(board.bins().len());
+            left.iter().for_each(|row| expected.left[board.bins().index(row[0])] += 1);
+            right.iter().for_each(|row| expected.right[board.bins().index(row[0])] += 1);
+            assert_eq!(board.counts(), expected);
+        }
+    }
+
+    #[test]
+    fn a_board_tells_all_when_at_most_a_thousandth_of_the_rows_is_unknown() {
+        let board = |score: Score, unknown: usize| {
+            let row = |index: usize| vec![Cell::number(if index < unknown { index as f64 } else { -1.0 }), Cell::number(0.0)];
+            // One more on D'.
+            Board::new(score, &of(2, 1000, row), &of(2, 1000, |index| vec![Cell::number(if index == 0 { -2.0 } else { -1.0 }); 2]))
+        };
+        assert!(board(Score::WholeRow, 1).tells_all());
+        assert!(!board(Score::WholeRow, 2).tells_all());
+        assert!(!board(Score::Coordinate(0), 0).tells_all());
+    }
+
+    #[test]
+    fn a_learned_score_is_counted_on_rows_it_was_not_learned_from_and_learned_again_from_later_ones() {
+        use super::super::score::Lesson;
+        use super::super::trend::Trend;
+        // ⊥ or not beside a number; on D the rows with an odd index have it, on D' the others.
+        let bottom = Cell::symbol("⊥");
+        let row = |index: usize, with: usize| {
+            vec![Cell::number((index * 7919 % 997) as f64), if index % 2 == with { bottom } else { Cell::number(1e6) }]
+        };
+        let (left, right) = (of(2, 1000, |index| row(index, 1)), of(2, 1000, |index| row(index, 0)));
+        let lesson: (Vec<&[Cell]>, Vec<&[Cell]>) = (left.iter().step_by(2).collect(), right.iter().step_by(2).collect());
+        let trend = Trend::learn(Lesson { left: &lesson.0, right: &lesson.1 }).expect("⊥ beside numbers");
+        let mut board = Board::new(Score::Trend(trend.clone()), &left, &right);
+        // Odd rows alone: with ⊥ on D, without it on D'. Their scores are those of such rows.
+        let score = |row: &[Cell]| board.bins().index(trend.score(row));
+        let mut expected = Counts::new(board.bins().len());
+        left.iter().skip(1).step_by(2).for_each(|row| expected.left[score(row)] += 1);
+        right.iter().skip(1).step_by(2).for_each(|row| expected.right[score(row)] += 1);
+        assert_eq!(board.counts(), expected);
+        assert_eq!(expected.draws(), 1000.0);
+        assert!(board.learned_again(&left, &right).is_none(), "nothing was counted yet");
+        // 1,999 rows of either side in two parts are not twice the 2,000 kept; one more of each is.
+        let mut place = Vec::new();
+        let mut more = |board: &mut Board, count: usize| {
+            let (mut hits, mut others) = (board.no_hits(), board.no_hits());
+            board.count_rows(&mut hits, Side::Left, &of(2, count, |index| row(index, 0)), &mut place);
+            board.count_rows(&mut others, Side::Right, &of(2, count, |index| row(index, 0)), &mut place);
+            hits.add(others);
+            board.take(hits);
+        };
+        more(&mut board, 1000);
+        more(&mut board, 999);
+        assert_eq!(board.counts().draws(), 1000.0 + 2.0 * 1999.0);
+        assert!(board.learned_again(&left, &right).is_none());
+        more(&mut board, 1);
+        let again = board.learned_again(&left, &right).expect("as many again");
+        let Score::Trend(anew) = again.score() else { panic!("still a trend") };
+        // The later rows were the same on both sides, so that ⊥ says nothing any more.
+        assert!(anew.score(&row(1, 1)).raw().abs() < 0.05, "{:?}", anew.score(&row(1, 1)));
+        assert!(trend.score(&row(1, 1)).raw().abs() > 1.0);
+    }
 }

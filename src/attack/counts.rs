@@ -65,3 +65,26 @@ impl Counts {
         tally
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hits_are_added_taken_away_and_judged_bin_by_bin() {
+        let mut all = Counts::new(3);
+        assert_eq!(all, Counts { left: vec![0; 3], right: vec![0; 3] });
+        all.side(Side::Left).copy_from_slice(&[2, 3, 5]);
+        all.side(Side::Right).copy_from_slice(&[7, 11, 13]);
+        let part = Counts { left: vec![17, 19, 23], right: vec![29, 31, 37] };
+        all.add(&part);
+        assert_eq!(all, Counts { left: vec![19, 22, 28], right: vec![36, 42, 50] });
+        assert_eq!(all.without(&part), Counts { left: vec![2, 3, 5], right: vec![7, 11, 13] });
+        assert_eq!(all.draws(), 69.0 + 128.0);
+        assert_eq!(all.judge(&[Answer::Left, Answer::Abstain, Answer::Right]), (19 + 50, 36 + 28));
+        assert_eq!(all.judge(&[Answer::Right, Answer::Left, Answer::Left]), (36 + 22 + 28, 19 + 42 + 50));
+        all.replace(Side::Left, vec![1]);
+        all.replace(Side::Right, vec![4]);
+        assert_eq!(all, Counts { left: vec![1], right: vec![4] });
+    }
+}

@@ -303,3 +303,101 @@ fn pairs(lesson: Lesson, width: usize) -> Vec<Score> {
     });
     screen(lesson, differences, 1).into_iter().chain(joint).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mechanism::Target;
+    use crate::sample::{PairStream, Phase, StreamSeed, Tally};
+
+    /// The last component is `a` in 3 of 4 outputs of D and in 1 of 4 of D', otherwise `b`; all others are always 0.
+    struct Response {
+        width: usize,
+    }
+
+    impl Target for Response {
+        fn open(&self) -> Result<usize, TargetError> {
+            Ok(self.width)
+        }
+
+        fn draw(&self, side: Side, count: usize, _: StreamSeed, sink: &mut dyn FnMut(&Rows)) -> Result<(), TargetError> {
+            let (often, seldom) = if side == Side::Left { ("a", "b") } else { ("b", "a") };
+            let cells = [often, seldom].map(Cell::symbol);
+            let mut rows = Rows::new(self.width);
+            let mut row = vec![Cell::number(0.0); self.width];
+            for index in 0..count {
+                row[self.width - 1] = cells[usize::from(index / 8 % 4 == 3)];
+                rows.push(&row);
+            }
+            sink(&rows);
+            Ok(())
+        }
+    }
+
+    fn claim() -> Claim {
+        toml::from_str("epsilon = 0.5\ndelta = 0.0").unwrap()
+    }
+
+    const PLAN: Plan = Plan { explore: 1 << 21, certify: 1 << 20, alpha: 0.05 };
+
+    #[test]
+    fn every_draw_is_kept_or_counted_and_judged_once() {
+        let target = Response { width: 1 };
+        let mut sampler = Sampler::open(&target, PairStream::new(1, "explore", ""), Phase::Explore, &|_| ()).unwrap();
+        let mut explorer = Explorer::new(1, &Attack::DEFAULT, claim(), PLAN);
+        assert_eq!(explorer.absorb(&mut sampler, 100_000, &[]).unwrap().0, []);
+        let rules: Vec<GuessRule> = explorer.learn().into_iter().map(|learned| learned.rule).collect();
+        assert_eq!(rules.len(), 2);
+        // The first 2^18 rows are kept; the others are only counted.
+        for (draws, kept, seen) in [(100_000, 200_000, 200_000.0), (100_000, 1 << 18, 300_000.0), (50_000, 1 << 18, 350_000.0)] {
+            let tallies = explorer.absorb(&mut sampler, draws, &rules).unwrap();
+            assert_eq!(tallies.0.iter().map(|tally| tally.draws()).collect::<Vec<_>>(), [draws; 2]);
+            // A rule may guess one side only, and then its odds vary with the coin: by a factor of 1 ± 2/√50,000; five of these.
+            assert!(tallies.0.iter().all(|Tally { correct, wrong, .. }| (*correct as f64 / *wrong as f64 - 3.0).abs() < 0.14));
+            assert_eq!((explorer.left.len() + explorer.right.len(), explorer.seen), (kept, seen));
+            let learned = explorer.learn();
+            assert_eq!(explorer.boards.iter().map(|board| board.counts().draws()).collect::<Vec<_>>(), [seen]);
+            for Learned { forecast, .. } in &learned {
+                assert!((forecast.correct / forecast.wrong - 3.0).abs() < 0.14, "{forecast:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn of_wide_outputs_fewer_rows_are_kept_but_never_too_few() {
+        let kept = |width: usize, explore: u64| Explorer::new(width, &Attack::DEFAULT, claim(), Plan { explore, ..PLAN }).kept;
+        assert_eq!((kept(1, 1 << 40), kept(2, 1 << 10), kept(2, 1 << 22), kept(2, 1 << 40)), (1 << 18, 1 << 18, 1 << 19, 1 << 20));
+        assert_eq!((kept(1 << 10, 1 << 40), kept(1 << 16, 1 << 40)), (1 << 15, 1 << 12));
+    }
+
+    #[test]
+    fn attacks_have_their_scores_and_the_telling_ones_are_found() {
+        let target = Response { width: 5 };
+        let mut sampler = Sampler::open(&target, PairStream::new(1, "explore", ""), Phase::Explore, &|_| ()).unwrap();
+        let attacks = [Attack::Coordinates, Attack::WholeRow, Attack::Aggregates, Attack::NaiveBayes, Attack::Pairs];
+        let mut explorer = Explorer::new(5, &attacks, claim(), PLAN);
+        explorer.absorb(&mut sampler, 20_000, &[]).unwrap();
+        let scores = explorer.scores();
+        let learned = scores.iter().filter(|score| score.is_learned()).count();
+        // Three coordinates, the whole row, three aggregates, two tables, a difference and a joint ratio.
+        assert_eq!((scores.len(), learned), (3 + 1 + 3 + 2 + 2, 3));
+        assert!(scores.contains(&Score::Coordinate(4)));
+        let [best, _] = explorer.learn().try_into().expect("two rules");
+        // Five times 2/√20,000, as above.
+        assert!((best.forecast.correct / best.forecast.wrong - 3.0).abs() < 0.21, "{:?}", best.forecast);
+        // Three aggregates that never vary are one board.
+        assert!(explorer.boards.len() < scores.len());
+        assert!(explorer.bolder(&best).is_none(), "there is no tail to be bold about");
+        let of_one = |attacks: &[Attack]| Explorer::new(1, attacks, claim(), PLAN).scores();
+        assert_eq!(of_one(&Attack::DEFAULT), [Score::Output]);
+        assert_eq!(of_one(&[Attack::FloatBits]), [Score::LowestBit(0), Score::BitsUsed(0)]);
+        assert_eq!(of_one(&[Attack::Pairs, Attack::FloatBits]), [Score::Output, Score::LowestBit(0), Score::BitsUsed(0)]);
+    }
+
+    #[test]
+    fn quantiles_are_those_of_the_normal_distribution() {
+        for (alpha, z) in [(0.5, 0.0), (0.158_655_253_931_457, 1.0), (0.022_750_131_948_179_2, 2.0), (0.025, 1.959_963_984_540_054)] {
+            assert!((normal_quantile(alpha) - z).abs() < 1e-9);
+        }
+    }
+}

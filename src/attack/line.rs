@@ -128,3 +128,96 @@ fn best_of(places: impl Iterator<Item = usize>, value: impl Fn(usize) -> f64) ->
     let start = (0, f64::NEG_INFINITY);
     places.map(|place| (place, value(place))).fold(start, |best, next| if next.1 > best.1 { next } else { best }).0
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cell::Cell;
+
+    /// Bins of so many symbols, with hits that follow no pattern; none for numbers, nor for other symbols.
+    fn symbols(count: usize, turn: u64) -> (Bins, Counts) {
+        let sample: Vec<Cell> = (0..count).flat_map(|index| [Cell::symbol(&index.to_string()); 4]).collect();
+        let bins = Bins::learn(&sample);
+        let hits = |by: u64| -> Vec<u64> {
+            let hit = |bin: u64| if (1..=count as u64).contains(&bin) { (bin + turn) * by % 97 + 1 } else { 0 };
+            (0..bins.len() as u64).map(hit).collect()
+        };
+        let counts = Counts { left: hits(7919), right: hits(6661) };
+        (bins, counts)
+    }
+
+    #[test]
+    fn the_best_cut_is_the_best_of_all() {
+        for turn in 0..20 {
+            let (bins, counts) = symbols(12, turn);
+            let n = counts.draws();
+            let line = Line::new(&bins, &counts, Order::Ranked(12));
+            // Symbols by falling share of D, in which the bin of the numbers, never hit, counts as a half.
+            let share = |bin: &usize| (counts.left[*bin] as f64 + 0.5) / ((counts.left[*bin] + counts.right[*bin]) as f64 + 1.0);
+            let mut order: Vec<usize> = (0..bins.len() - 1).collect();
+            order.sort_by(|a, b| share(b).total_cmp(&share(a)));
+            let goals =
+                [Goal::Epsilon { delta: 0.0 }, Goal::Epsilon { delta: 0.05 }, Goal::Delta { epsilon: 0.0 }, Goal::Delta { epsilon: 0.5 }];
+            for (goal, z) in goals.into_iter().flat_map(|goal| [0.0, 1.0, 3.0].map(|z| (goal, z))) {
+                let mut best = f64::NEG_INFINITY;
+                for (head, tail) in (0..=order.len()).flat_map(|head| (head..=order.len()).map(move |tail| (head, tail))) {
+                    let mut answers = vec![Answer::Abstain; bins.len()];
+                    order[..head].iter().for_each(|bin| answers[*bin] = Answer::Left);
+                    order[tail..].iter().for_each(|bin| answers[*bin] = Answer::Right);
+                    let (correct, wrong) = counts.judge(&answers);
+                    let regions = [head > 0, tail < order.len()].into_iter().filter(|given| *given).count() as f64;
+                    let value = goal.value(Odds { correct: correct as f64 / n, wrong: wrong as f64 / n, regions }, Caution { draws: n, z });
+                    best = best.max(value);
+                }
+                let cut = line.best_cut(goal, line.caution(z));
+                let found = goal.value(cut.odds, Caution { draws: n, z });
+                assert!((found - best).abs() <= 1e-9 * best.abs(), "{goal:?} at {z}, {turn}: {found} instead of {best}");
+                // What it promises is what its answers get.
+                let (correct, wrong) = counts.judge(&line.answers(cut));
+                assert!((cut.odds.correct * n - correct as f64).abs() < 1e-6 && (cut.odds.wrong * n - wrong as f64).abs() < 1e-6);
+            }
+        }
+    }
+
+    #[test]
+    fn every_bin_that_was_hit_stands_on_the_line_once_with_its_hits() {
+        let sample: Vec<Cell> = (0..4000).map(|i| Cell::number(f64::from(i))).chain([Cell::symbol("⊥"); 4]).collect();
+        let bins = Bins::learn(&sample);
+        let mut counts = Counts::new(bins.len());
+        for bin in 0..=bins.numeric() {
+            counts.left[bin] = (bin * 7919 % 89) as u64;
+            counts.right[bin] = (bin * 6661 % 97) as u64;
+        }
+        for order in [Order::Falling, Order::Rising, Order::Smooth(30.0), Order::Calibrated(300.0), Order::Ranked(48)] {
+            let line = Line::new(&bins, &counts, order);
+            let mut found = line.order.clone();
+            found.sort_unstable();
+            // All but the symbols that were never seen.
+            assert_eq!(found, (0..=bins.numeric()).collect::<Vec<_>>(), "{order:?}");
+            for (bin, sums) in line.order.iter().zip(line.sums.windows(2)) {
+                let hits = (sums[1].0 + sums[1].1) - (sums[0].0 + sums[0].1);
+                assert!((hits - (counts.left[*bin] + counts.right[*bin]) as f64).abs() < 1e-6, "{order:?}");
+            }
+            assert_eq!(line.answers(line.cut(0, found.len())), vec![Answer::Abstain; bins.len()]);
+            assert_eq!(*line.answers(line.cut(found.len(), found.len())).last().unwrap(), Answer::Abstain);
+        }
+    }
+
+    #[test]
+    fn long_lines_are_cut_at_parts_of_the_hits_and_ever_closer_to_both_ends() {
+        let even = |bins: u32| -> Vec<(f64, f64)> { (0..=bins).map(|bin| (f64::from(bin.div_ceil(2)), f64::from(bin / 2))).collect() };
+        assert_eq!(cuts(&even(48)), (0..=48).collect::<Vec<_>>());
+        // One hit in each of 1,000 bins: 1/48 of the hits is 21 bins, and less where less than twice as much lies beyond.
+        let found = cuts(&even(1000));
+        assert_eq!(found[..9], [0, 1, 2, 4, 8, 16, 32, 53, 74]);
+        assert!(found.windows(2).all(|cut| cut[0] < cut[1] && cut[1] - cut[0] <= 21));
+        assert!(found.windows(2).all(|cut| cut[0] < 32 || cut[1] > 958 || cut[1] - cut[0] == 21));
+        assert_eq!(found[found.len() - 3..], [998, 999, 1000]);
+        assert!(found.windows(2).all(|cut| cut[1] < 960 || cut[1] == 1000 || cut[1] - cut[0] <= (1000 - cut[1]) / 2 + 2));
+    }
+
+    #[test]
+    fn of_equal_places_the_first_is_best() {
+        assert_eq!(best_of([4, 2, 9, 7].into_iter(), |place| f64::from(u8::from(place != 4))), 2);
+    }
+}

@@ -163,7 +163,8 @@ fn straight(bins: &Bins, hits: &[(f64, f64)]) -> Vec<f64> {
         return vec![0.5; hits.len()];
     }
     let place = |bin: usize| edges[if 2 * bin < edges.len() { bin } else { bin - 1 }];
-    let (start, slope) = smooth::line(hits.iter().enumerate().map(|(bin, (left, right))| (place(bin), *left, *right)));
+    let placed: Vec<(f64, f64, f64)> = hits.iter().enumerate().map(|(bin, (left, right))| (place(bin), *left, *right)).collect();
+    let (start, slope) = smooth::line(&placed);
     (0..hits.len()).map(|bin| logistic(start + slope * place(bin))).collect()
 }
 
@@ -195,4 +196,163 @@ fn ranked(bins: &Bins, counts: &Counts, groups: usize) -> Vec<Block> {
     blocks.extend(open);
     blocks.extend((bins.numeric()..bins.len()).map(|bin| Block::of([bin], counts)));
     sort(blocks)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cell::Cell;
+
+    /// Bins of 160 numbers, with an atom among them, and of two symbols; hits that follow no pattern.
+    fn divided() -> (Bins, Counts) {
+        let numbers = (0..160).map(|i| Cell::number(f64::from(i))).chain([Cell::number(70.5); 9]);
+        let bins = Bins::learn(&numbers.chain([Cell::symbol("⊥"); 9]).chain([Cell::symbol("⊤"); 9]).collect::<Vec<_>>());
+        let hits = |by: usize| (0..bins.len()).map(|bin| (bin * by % 61 + 1) as u64).collect();
+        let counts = Counts { left: hits(7919), right: hits(6661) };
+        (bins, counts)
+    }
+
+    /// Bins of symbols only, and these hits for them.
+    fn of_symbols(hits: &[(u64, u64)]) -> (Bins, Counts, Vec<usize>) {
+        let symbols: Vec<Cell> = (0..hits.len()).map(|index| Cell::symbol(&index.to_string())).collect();
+        let bins = Bins::learn(&symbols.repeat(9));
+        let mut counts = Counts::new(bins.len());
+        let places: Vec<usize> = symbols.iter().map(|symbol| bins.index(*symbol)).collect();
+        for (bin, (left, right)) in places.iter().zip(hits) {
+            (counts.left[*bin], counts.right[*bin]) = (*left, *right);
+        }
+        (bins, counts, places)
+    }
+
+    #[test]
+    fn every_order_has_each_bin_once_and_loses_no_hits() {
+        let (bins, counts) = divided();
+        for order in ORDERS.into_iter().chain(CALIBRATED) {
+            let blocks = blocks(&bins, &counts, order);
+            let mut found: Vec<usize> = blocks.iter().flat_map(|block| block.bins.clone()).collect();
+            found.sort_unstable();
+            assert_eq!(found, (0..bins.len()).collect::<Vec<_>>(), "{order:?}");
+            for block in &blocks {
+                let hits: u64 = block.bins.iter().map(|bin| counts.left[*bin] + counts.right[*bin]).sum();
+                assert!((block.left + block.right - hits as f64).abs() < 1e-9 * hits as f64, "{order:?}");
+            }
+            // From D to D'; but a calibrated score goes down the numbers, whatever the symbols beside them say.
+            let falling = blocks.windows(2).all(|pair| pair[0].share() >= pair[1].share());
+            let downwards = (0..bins.numeric()).rev().eq(blocks[..bins.numeric().min(blocks.len())].iter().map(|block| block.bins[0]));
+            assert!(if matches!(order, Order::Calibrated(_)) { downwards } else { falling }, "{order:?}");
+        }
+    }
+
+    #[test]
+    fn pooled_ratios_are_the_monotone_fit() {
+        let (bins, counts) = divided();
+        let m = bins.numeric();
+        for (order, rising) in [(Order::Falling, false), (Order::Rising, true)] {
+            let along: Vec<usize> = if rising { (0..m).rev().collect() } else { (0..m).collect() };
+            let mean = |from: usize, to: usize| {
+                let sum = |side: &[u64]| along[from..=to].iter().map(|bin| side[*bin]).sum::<u64>() as f64;
+                sum(&counts.left) / (sum(&counts.left) + sum(&counts.right))
+            };
+            // The falling fit is the least over all beginnings of the greatest mean over all ends (Barlow and others 1972).
+            let greatest = |from: usize, at: usize| (at..m).map(|to| mean(from, to)).fold(f64::NEG_INFINITY, f64::max);
+            let fit: Vec<f64> = (0..m).map(|at| (0..=at).map(|from| greatest(from, at)).fold(f64::INFINITY, f64::min)).collect();
+            let blocks: Vec<Block> =
+                blocks(&bins, &counts, order).into_iter().filter(|block| block.bins.iter().any(|bin| *bin < m)).collect();
+            for block in &blocks {
+                for at in (0..m).filter(|at| block.bins.contains(&along[*at])) {
+                    assert!((block.left / (block.left + block.right) - fit[at]).abs() < 1e-12, "{order:?} at {at}");
+                }
+            }
+            let mut different = fit.clone();
+            different.dedup_by(|a, b| (*a - *b).abs() < 1e-12);
+            assert_eq!(blocks.len(), different.len(), "bins of one ratio are one block");
+        }
+    }
+
+    #[test]
+    fn groups_are_neighbours_with_their_part_of_the_hits_and_atoms_stand_alone() {
+        let (bins, _) = divided();
+        let even = Counts { left: vec![60; bins.len()], right: vec![40; bins.len()] };
+        let m = bins.numeric();
+        let atom = bins.index(Cell::number(70.5));
+        assert!(bins.is_atom(atom));
+        // A fifth of the hits of all numbers; groups end when they have it.
+        let blocks = blocks(&bins, &even, Order::Ranked(5));
+        let full = m.div_ceil(5);
+        for block in blocks.iter().filter(|block| block.bins[0] < m) {
+            assert!(block.bins.windows(2).all(|pair| pair[0] + 1 == pair[1]), "neighbours");
+            assert!(block.bins.len() <= full, "{} of {m} bins in one of five groups", block.bins.len());
+            assert!(block.bins == [atom] || !block.bins.contains(&atom));
+            // Only at the ends, and where an atom cuts them off, may groups be smaller.
+            let (first, last) = (block.bins[0], block.bins[block.bins.len() - 1]);
+            assert!(block.bins.len() == full || first == 0 || last + full >= m || last + 1 == atom || first == atom);
+        }
+        // What doubles all that lies beyond it is a group: the first bin, and the last but one.
+        assert!([0, m - 1].iter().all(|end| blocks.iter().any(|block| block.bins == [*end])));
+        // With as many groups as bins nothing is pooled.
+        assert_eq!(super::blocks(&bins, &even, Order::Ranked(m)).len(), bins.len());
+    }
+
+    #[test]
+    fn few_hits_are_drawn_towards_the_overall_ratio_as_far_as_chance_explains_them() {
+        let hits = [(30, 10), (10, 30), (300, 150), (200, 300)];
+        let (bins, counts, places) = of_symbols(&hits);
+        let log_ratio = |left: f64, right: f64| ((left + 0.5) / (right + 0.5)).ln();
+        let overall = log_ratio(540.0, 490.0);
+        // The variance of a log-ratio by chance, and what the ratios vary beyond it, in the mean over all hits.
+        let (ratio, chance): (Vec<f64>, Vec<f64>) = hits
+            .iter()
+            .map(|(l, r)| (*l as f64, *r as f64))
+            .map(|(l, r)| (log_ratio(l, r) - overall, 1.0 / (l + 0.5) + 1.0 / (r + 0.5)))
+            .unzip();
+        let weights = [40.0, 40.0, 450.0, 500.0];
+        let beyond: f64 = (0..4).map(|i| weights[i] * (ratio[i] * ratio[i] - chance[i])).sum::<f64>() / 1030.0;
+        assert!(beyond > 0.0);
+        let found = shares(&bins, &counts, Order::Ranked(4));
+        for i in 0..4 {
+            let log_odds = overall + ratio[i] * beyond / (beyond + chance[i]);
+            assert!((found[places[i]] - 1.0 / (1.0 + (-log_odds).exp())).abs() < 1e-12);
+        }
+        // Where ratios vary no more than by chance, all have the overall one.
+        let (bins, counts, _) = of_symbols(&[(30, 10), (29, 11), (31, 9)]);
+        assert!(shares(&bins, &counts, Order::Ranked(3)).iter().all(|share| (share - 90.5 / 121.0).abs() < 1e-12));
+    }
+
+    #[test]
+    fn a_calibrated_line_speaks_of_every_bin_however_few_its_hits() {
+        let (bins, mut counts) = divided();
+        let (m, edges) = (bins.numeric(), bins.edges());
+        // Log-odds −1 + x/50 at the inner edge of each bin, without noise.
+        let truth = |bin: usize| {
+            let inner = if 2 * bin < m - 1 { edges[bin] } else { edges[bin - 1] };
+            1.0 / (1.0 + (1.0 - inner / 50.0).exp())
+        };
+        for bin in 0..m {
+            let hits = if bin == 0 || bin == m - 1 { 0.0 } else { 1e8 };
+            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // between 0 and 1e8
+            let rounded = |hits: f64| hits.round() as u64;
+            (counts.left[bin], counts.right[bin]) = (rounded(hits * truth(bin)), rounded(hits * (1.0 - truth(bin))));
+        }
+        let line = straight(&bins, &(0..m).map(|bin| (counts.left[bin] as f64, counts.right[bin] as f64)).collect::<Vec<_>>());
+        assert!((0..m).all(|bin| (line[bin] - truth(bin)).abs() < 1e-5), "{line:?}");
+        let found = shares(&bins, &counts, Order::Calibrated(f64::INFINITY));
+        assert!((1..m - 1).all(|bin| (found[bin] - truth(bin)).abs() < 1e-5), "{found:?}");
+        let none = Bins::learn(&[]);
+        assert_eq!(straight(&none, &[(3.0, 1.0)]), [0.5]);
+    }
+
+    #[test]
+    fn hits_are_as_likely_as_the_shares_say() {
+        let counts = Counts { left: vec![1, 2], right: vec![3, 4] };
+        let expected = 0.25_f64.ln() + 3.0 * 0.75_f64.ln() + 6.0 * 0.5_f64.ln();
+        assert!((log_likelihood(&[0.25, 0.5], &counts) - expected).abs() < 1e-12);
+        assert_eq!(Block { bins: vec![0], left: 1.0, right: 2.0 }.share(), 1.5 / 4.0);
+    }
+
+    #[test]
+    fn a_freedom_per_bin_takes_more_caution_and_a_learned_score_has_its_order() {
+        assert!(ORDERS.iter().all(|order| order.caution() == if matches!(order, Order::Ranked(_)) { 2.0 } else { 0.0 }));
+        assert_eq!(orders(true), [Order::Rising]);
+        assert_eq!(orders(false), ORDERS);
+    }
 }

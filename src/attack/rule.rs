@@ -243,15 +243,11 @@ mod tests {
     fn fast_and_plain_counting_agree() {
         for many in [false, true] {
             let (rule, sample) = rule(many);
-            let mut plain = Answers::default();
-            for cell in &sample {
-                let answer = match cell.as_number() {
-                    Some(x) => rule.answers[rule.edges.iter().filter(|edge| **edge <= x).count()],
-                    None => rule.symbols.iter().find(|(symbol, _)| symbol == cell).map_or(rule.other, |(_, answer)| *answer),
-                };
-                plain.add(answer, 1);
-            }
-            assert_eq!(rule.answers(&rows(&sample)), plain);
+            let plain = |cell: &Cell| match cell.as_number() {
+                Some(x) => rule.answers[rule.edges.iter().filter(|edge| **edge <= x).count()],
+                None => rule.symbols.iter().find(|(symbol, _)| symbol == cell).map_or(rule.other, |(_, answer)| *answer),
+            };
+            assert_eq!(rule.answers(&rows(&sample)), times(&sample.iter().map(plain).collect::<Vec<_>>()));
             assert_eq!(rule.edges.len() > 12, many);
             assert_eq!(rule.regions(), 2);
         }
@@ -271,5 +267,94 @@ mod tests {
         let silent = GuessRule::new(Score::WholeRow, &bins, &vec![Answer::Abstain; bins.len()]);
         assert_eq!(silent.to_string(), "never guesses");
         assert_eq!(silent.regions(), 0);
+    }
+
+    fn times(answers: &[Answer]) -> Answers {
+        let times = |wanted| answers.iter().filter(|answer| **answer == wanted).count() as u64;
+        Answers { left: times(Answer::Left), right: times(Answer::Right), abstained: times(Answer::Abstain) }
+    }
+
+    #[test]
+    fn a_rule_answers_each_cell_as_its_bin_does() {
+        let (known, unknown) = (["⊥", "⊤", "!"].map(Cell::symbol), Cell::symbol("never seen"));
+        let mut sample: Vec<Cell> = (0..800).map(|i| Cell::number(f64::from(i % 400) / 8.0)).collect();
+        sample.extend([Cell::number(7.0); 9].into_iter().chain(known.repeat(9)));
+        let bins = Bins::learn(&sample);
+        let around = |edge: &f64| [edge.next_down(), *edge, edge.next_up()].map(Cell::number);
+        let ends = [f64::NEG_INFINITY, -0.0, 0.0, f64::INFINITY].map(Cell::number);
+        let cells: Vec<Cell> = bins.edges().iter().flat_map(around).chain(ends).chain(known).chain([unknown]).collect();
+        // Runs of one answer that are longer and shorter, so that there are few edges and many.
+        for run in [1, 2, 5, 17, 1000] {
+            for turn in 0..3 {
+                let answer = |bin: usize| [Answer::Left, Answer::Abstain, Answer::Right][(bin / run + turn) % 3];
+                let answers: Vec<Answer> = (0..bins.len()).map(answer).collect();
+                let rule = GuessRule::new(Score::Output, &bins, &answers);
+                let second = GuessRule::new(Score::Coordinate(1), &bins, &answers);
+                assert_eq!(rule.check(1), Ok(()));
+                for cell in &cells {
+                    let expected = answers[bins.index(*cell)];
+                    assert_eq!(rule.answers(&rows(&[*cell])), times(&[expected]), "{cell} in runs of {run}");
+                    let mut beside = Rows::new(2);
+                    beside.push(&[unknown, *cell]);
+                    assert_eq!(second.answers(&beside), times(&[expected]));
+                }
+                let all: Vec<Answer> = cells.iter().map(|cell| answers[bins.index(*cell)]).collect();
+                assert_eq!(rule.answers(&rows(&cells)), times(&all));
+            }
+        }
+    }
+
+    #[test]
+    fn a_rule_out_of_order_is_refused() {
+        use Answer::{Abstain, Left, Right};
+        let mut symbols = [(Cell::symbol("a"), Left), (Cell::symbol("b"), Right)].to_vec();
+        symbols.sort_by_key(|(symbol, _)| symbol.key());
+        let whole =
+            GuessRule { score: Score::Coordinate(1), edges: vec![1.0, 2.0], answers: vec![Left, Abstain, Right], symbols, other: Abstain };
+        assert_eq!(whole.check(2), Ok(()));
+        assert!(whole.check(1).is_err(), "there is no second cell");
+        let reversed = |rule: &GuessRule| rule.symbols.iter().rev().copied().collect();
+        assert!(GuessRule { edges: vec![2.0, 1.0], ..whole.clone() }.check(2).is_err());
+        assert!(GuessRule { edges: vec![1.0, 1.0], ..whole.clone() }.check(2).is_err());
+        assert!(GuessRule { edges: vec![1.0], ..whole.clone() }.check(2).is_err());
+        assert!(GuessRule { answers: vec![Left, Right], ..whole.clone() }.check(2).is_err());
+        assert!(GuessRule { symbols: reversed(&whole), ..whole.clone() }.check(2).is_err());
+        assert!(GuessRule { symbols: [whole.symbols[0]; 2].to_vec(), ..whole }.check(2).is_err());
+    }
+
+    /// Edges, answers and symbols as they are.
+    fn of(edges: &[f64], answers: &[Answer], symbols: &[(Cell, Answer)], other: Answer) -> GuessRule {
+        GuessRule { score: Score::Output, edges: edges.to_vec(), answers: answers.to_vec(), symbols: symbols.to_vec(), other }
+    }
+
+    #[test]
+    fn the_regions_are_the_answers_that_a_rule_gives_anywhere() {
+        use Answer::{Abstain, Left, Right};
+        let bottom = Cell::symbol("⊥");
+        assert_eq!(of(&[], &[Left], &[], Abstain).regions(), 1);
+        assert_eq!(of(&[], &[Abstain], &[(bottom, Left)], Abstain).regions(), 1);
+        assert_eq!(of(&[], &[Abstain], &[], Right).regions(), 1);
+        assert_eq!(of(&[], &[Left], &[(bottom, Right)], Abstain).regions(), 2);
+        assert_eq!(of(&[0.0], &[Left, Right], &[], Abstain).regions(), 2);
+        assert_eq!(of(&[], &[Right], &[], Left).regions(), 2);
+    }
+
+    #[test]
+    fn all_kinds_of_conditions_are_told() {
+        use Answer::{Abstain, Left, Right};
+        let rule = of(&[-2.0, 1.0, 1_f64.next_up(), 3.0], &[Left, Abstain, Left, Right, Left], &[(Cell::symbol("⊥"), Right)], Abstain);
+        assert_eq!(rule.to_string(), "left if y < -2 or y = 1 or y ≥ 3; right if 1 < y < 3 or y is ⊥; otherwise no guess");
+        assert_eq!(of(&[], &[Left], &[], Left).to_string(), "left if y is any number or y is any other symbol; otherwise no guess");
+        // Neither this edge nor the number before it is rounder than the other.
+        let edge = 12.345_678_901_234_567_f64;
+        assert_eq!(edge.to_string().len(), edge.next_down().to_string().len());
+        assert_eq!(of(&[2.0, edge], &[Abstain, Left, Abstain], &[], Abstain).to_string(), "left if 2 ≤ y < 12.346; otherwise no guess");
+        let turns = |edges: i32| {
+            let edges: Vec<f64> = (1..=edges).map(f64::from).collect();
+            let answers: Vec<Answer> = (0..=edges.len()).map(|bin| if bin % 2 == 0 { Left } else { Abstain }).collect();
+            of(&edges, &answers, &[], Abstain).to_string()
+        };
+        assert_eq!(turns(7), "left if y < 1 or 2 ≤ y < 3 or 4 ≤ y < 5 or 6 ≤ y < 7; otherwise no guess");
+        assert_eq!(turns(11), "left if y < 1 or 2 ≤ y < 3 or 4 ≤ y < 5 or 6 ≤ y < 7 or in 2 more cases; otherwise no guess");
     }
 }

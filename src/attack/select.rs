@@ -154,3 +154,75 @@ fn cross_validated(lines: &[Line], folds: &[Counts], goal: Goal, z: f64) -> Odds
     }
     Odds { correct: correct as f64 / f64::max(draws, 1.0), wrong: wrong as f64 / f64::max(draws, 1.0), regions }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::score::{Features, Lesson, NaiveBayes, Score};
+    use super::*;
+    use crate::cell::{Cell, Rows};
+
+    #[test]
+    fn a_value_lies_the_asked_standard_errors_below_what_is_seen() {
+        for (correct, wrong) in [(0.3, 0.1), (0.02, 0.001), (0.6, 0.4), (0.004, 0.0), (0.1, 0.3)] {
+            for (delta, regions) in [(0.0, 2.0), (0.001, 1.0), (0.003, 2.0), (0.05, 1.0)] {
+                for (n, z) in [(1e3, 2.0), (1e4, 0.5), (1e5, 8.0), (1e6, 5.0)] {
+                    let (odds, caution) = (Odds { correct, wrong, regions }, Caution { draws: n, z });
+                    // Half a wrong guess more than was seen.
+                    let wrong = wrong + 0.5 / n;
+                    let excess = |x: f64| correct - delta * regions / 2.0 - x * wrong;
+                    let error = |x: f64| ((correct + x * x * wrong) / n).sqrt();
+                    for (goal, z) in [(Goal::Epsilon { delta }, z), (Goal::Power { delta }, 6.0 * z)] {
+                        let x = goal.value(odds, caution);
+                        if excess(0.0) <= z * error(0.0) {
+                            assert_eq!(x, 0.0);
+                        } else {
+                            assert!(x > 0.0 && (excess(x) - z * error(x)).abs() < 1e-9 * correct, "{odds:?} {caution:?}: {x}");
+                        }
+                    }
+                    let value = Goal::Delta { epsilon: 0.7 }.value(odds, caution);
+                    let x = 0.7_f64.exp();
+                    assert!((value * regions / 2.0 - (correct - x * wrong - z * error(x))).abs() < 1e-12);
+                }
+            }
+        }
+    }
+
+    /// Three quarters `a` and one quarter `b` from D, the other way round from D'; the same in every part of the draws.
+    fn rows() -> (Rows, Rows) {
+        let side = |often: &str, seldom: &str| {
+            let mut rows = Rows::new(1);
+            (0..4000).for_each(|index| rows.push(&[Cell::symbol(if index / 8 % 4 < 3 { often } else { seldom })]));
+            rows
+        };
+        (side("a", "b"), side("b", "a"))
+    }
+
+    #[test]
+    fn a_selected_rule_is_forecast_as_the_parts_show_it() {
+        let goals = [Goal::Epsilon { delta: 0.01 }, Goal::Delta { epsilon: 0.5 }, Goal::Power { delta: 0.01 }];
+        let odds = Odds { correct: 0.75, wrong: 0.25, regions: 2.0 };
+        let (left, right) = rows();
+        let lesson = |rows: &Rows| rows.iter().map(<[Cell]>::to_vec).collect::<Vec<_>>();
+        let (of_left, of_right) = (lesson(&left), lesson(&right));
+        let (of_left, of_right): (Vec<&[Cell]>, Vec<&[Cell]>) =
+            (of_left.iter().map(Vec::as_slice).collect(), of_right.iter().map(Vec::as_slice).collect());
+        let learned = Score::NaiveBayes(NaiveBayes::learn(Lesson { left: &of_left, right: &of_right }, Features::Cells));
+        // Five standard errors for an order with no freedom; 0.7 of them for the ε of a learned score, of which half of the rows are counted.
+        for (score, n, ease) in [(Score::Output, 8000.0, 1.0), (learned, 4000.0, 0.7)] {
+            let board = Board::new(score, &left, &right);
+            for (seen, more) in [(n, 1.0), (4.0 * n, 0.5)] {
+                let all = select(&board, &goals, seen);
+                assert_eq!(all.len(), goals.len());
+                for (goal, selected) in goals.into_iter().zip(all) {
+                    let Forecast { correct, wrong, draws } = selected.forecast;
+                    assert_eq!((correct, wrong, draws), (0.75, 0.25, n));
+                    let (right, wrong) = board.counts().judge(&selected.answers);
+                    assert_eq!((right as f64, wrong as f64), (0.75 * n, 0.25 * n));
+                    let ease = if matches!(goal, Goal::Epsilon { .. }) { ease } else { 1.0 };
+                    let expected = goal.value(odds, Caution { draws: n, z: 5.0 * ease * more });
+                    assert!((selected.value - expected).abs() < 1e-9, "{goal:?}: {} instead of {expected}", selected.value);
+                }
+            }
+        }
+    }
+}

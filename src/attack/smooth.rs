@@ -50,13 +50,13 @@ pub fn shares(hits: &[(f64, f64)], stiffness: f64) -> Vec<f64> {
 }
 
 /// The straight line `(start, slope)` of log-odds through `(x, left, right)` hits, by Newton's method with a trace of pull towards zero.
-pub fn line(hits: impl Iterator<Item = (f64, f64, f64)> + Clone) -> (f64, f64) {
+pub fn line(hits: &[(f64, f64, f64)]) -> (f64, f64) {
     const PULL: f64 = 1.0;
     let (mut start, mut slope) = (0.0_f64, 0.0_f64);
     for _ in 0..25 {
         let (mut g0, mut g1) = (-PULL * start, -PULL * slope);
         let (mut h00, mut h01, mut h11) = (PULL, 0.0, PULL);
-        for (x, left, right) in hits.clone() {
+        for &(x, left, right) in hits {
             let share = logistic(start + slope * x);
             let residual = left - (left + right) * share;
             let information = (left + right) * share * (1.0 - share);
@@ -163,7 +163,7 @@ mod tests {
             let share = 1.0 / (1.0 + (0.3 - 0.2 * f64::from(x)).exp());
             (f64::from(x), 20_000.0 * share, 20_000.0 * (1.0 - share))
         });
-        let (start, slope) = line(hits);
+        let (start, slope) = line(&hits.collect::<Vec<_>>());
         assert!((start + 0.3).abs() < 1e-3 && (slope - 0.2).abs() < 1e-3, "{start} {slope}");
     }
 
@@ -172,5 +172,43 @@ mod tests {
         let found = shares(&[(1000.0, 0.0), (0.0, 1000.0)], 1.0);
         assert!(found[0] > 0.9 && found[1] < 0.1);
         assert!(shares(&[(0.0, 0.0)], 1.0)[0].is_finite());
+    }
+
+    #[test]
+    fn bins_stand_at_the_normal_score_of_their_middle() {
+        // Φ(−2) of the hits lie before the middle of the first bin, and as many behind that of the last.
+        let tail = 2.0 * 0.022_750_131_948_179_2;
+        let hits = [(1e-13, 0.0), (0.75 * tail, 0.25 * tail), (0.4 - tail, 0.6 - tail), (0.1 * tail, 0.9 * tail), (0.0, 1e-13)];
+        let hits = hits.map(|(left, right)| (1000.0 * left, 1000.0 * right));
+        // Knots at −4, −3.2, …, 4, and nothing beyond.
+        for ((knot, weight), score) in places(&hits).into_iter().zip([-4.0, -2.0, 0.0, 2.0, 4.0]) {
+            assert!(knot < KNOTS - 1 && (-1e-9..1.0 + 1e-9).contains(&weight));
+            assert!((-4.0 + 0.8 * (knot as f64 + weight) - score).abs() < 1e-6, "{knot} and {weight} at {score}");
+        }
+    }
+
+    #[test]
+    fn a_line_through_next_to_nothing_is_pulled_to_even_odds() {
+        // The derivative of the log-likelihood less half of both squares: one hit from D at 0 gives start = 1 − logistic(start), at 1 the same for both.
+        let (start, slope) = line(&[(0.0, 1.0, 0.0)]);
+        assert!((start - (1.0 - logistic(start))).abs() < 1e-9 && slope.abs() < 1e-9, "{start} {slope}");
+        let (start, slope) = line(&[(1.0, 1.0, 0.0)]);
+        assert!((start - (1.0 - logistic(start + slope))).abs() < 1e-9 && (start - slope).abs() < 1e-9, "{start} {slope}");
+    }
+
+    #[test]
+    fn a_stiff_curve_is_straight_and_a_loose_one_bends() {
+        // Log-odds along a parabola of the normal score, no noise.
+        let places = places(&vec![(500.0, 500.0); 200]);
+        let along = |bin: usize| -4.0 + 0.8 * (places[bin].0 as f64 + places[bin].1);
+        let truth = |bin: usize| logistic(0.3 * along(bin).powi(2) - 0.5);
+        let hits: Vec<(f64, f64)> = (0..200).map(|bin| (1000.0 * truth(bin), 1000.0 * (1.0 - truth(bin)))).collect();
+        let log_odds = |share: f64| (share / (1.0 - share)).ln();
+        let stiff: Vec<f64> = shares(&hits, 1e7).into_iter().map(log_odds).collect();
+        let slope = (stiff[199] - stiff[0]) / (along(199) - along(0));
+        assert!((0..200).all(|bin| (stiff[bin] - stiff[0] - slope * (along(bin) - along(0))).abs() < 0.02), "{stiff:?}");
+        // Straight pieces of length 0.8 differ from the parabola by 0.3 · 0.4² at most.
+        let loose = shares(&hits, 1e-3);
+        assert!((0..200).all(|bin| (log_odds(loose[bin]) - log_odds(truth(bin))).abs() < 0.1), "{loose:?}");
     }
 }

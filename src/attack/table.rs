@@ -140,4 +140,35 @@ mod tests {
             assert!(error <= range / 64, "{error} of {range}");
         }
     }
+
+    #[test]
+    fn the_sizes_of_the_sides_are_no_evidence() {
+        let (a, b) = (Cell::symbol("a"), Cell::symbol("b"));
+        // `a` in 3 of 4 on D, in 1 of 4 on D', of which there is half as much.
+        let side = |count: usize, of_four: usize| (0..count).map(|index| if index / 2 % 4 < of_four { a } else { b }).collect::<Vec<_>>();
+        let table = Table::learn(&side(8000, 3), &side(4000, 1));
+        for (cell, expected) in [(a, 3_f64.ln()), (b, -3_f64.ln())] {
+            let found = f64::from(table.steps(cell)) / STEPS;
+            assert!((found - expected).abs() < 0.01, "{found} instead of {expected}");
+        }
+        assert!(table.is_whole());
+        assert!(!Table { steps: table.steps[1..].to_vec(), ..table.clone() }.is_whole());
+        // Levels of a 64th of the range: no ratio moves by more than half of one.
+        let spread = Table { bins: table.bins.clone(), steps: vec![-64_000, -1001, 999, 64_000] };
+        assert_eq!(spread.bins.len(), 4);
+        assert_eq!(spread.compact().steps, [-64_000, -2000, 0, 64_000]);
+    }
+
+    #[test]
+    fn log_ratios_are_whole_steps_within_limits() {
+        assert_eq!([0.0, 1.0, -2.5, 1e9, f64::NEG_INFINITY].map(in_steps), [0, 4096, -10_240, 409_600, -409_600]);
+        assert_eq!(in_steps(1.6 / 4096.0), 2);
+    }
+
+    #[test]
+    fn cells_are_thinned_evenly() {
+        let all: Vec<usize> = (0..3 * BINNED + 5).collect();
+        assert!(thinned(&all).copied().eq((0..all.len()).step_by(3)));
+        assert!(thinned(&all[..2 * BINNED - 1]).eq(&all[..2 * BINNED - 1]));
+    }
 }

@@ -154,7 +154,8 @@ fn pooled(groups: &[Vec<(f64, f64)>], group: usize) -> Vec<(f64, f64)> {
 
 /// The line of log-odds through `(left, right)` hits at counts 0, 1, 2 ….
 fn line(hits: &[(f64, f64)]) -> (f64, f64) {
-    smooth::line(hits.iter().enumerate().map(|(times, (left, right))| (times as f64, *left, *right)))
+    let placed: Vec<(f64, f64, f64)> = hits.iter().enumerate().map(|(times, (left, right))| (times as f64, *left, *right)).collect();
+    smooth::line(&placed)
 }
 
 #[cfg(test)]
@@ -188,5 +189,75 @@ mod tests {
         for (_, slope) in &trend.lines[..trend.lines.len() - 1] {
             assert!((slope - 4.0_f64.ln()).abs() < 0.05, "{slope}");
         }
+    }
+
+    fn borrowed(rows: &[Vec<Cell>]) -> Vec<&[Cell]> {
+        rows.iter().map(Vec::as_slice).collect()
+    }
+
+    #[test]
+    fn a_trend_tells_the_log_odds_of_the_least_number_and_the_symbols_beside_it() {
+        let bottom = Cell::symbol("⊥");
+        // The least number and two cells more, ⊥ or larger numbers.
+        let row = |least: u32, times: usize| -> Vec<Cell> {
+            let beside = |place: usize| if place < times { bottom } else { Cell::number(f64::from(least) + 1000.0) };
+            vec![beside(0), Cell::number(f64::from(least)), beside(1)]
+        };
+        let (mut left, mut right) = (Vec::new(), Vec::new());
+        for least in 0..96 {
+            for times in 0..3 {
+                // Below 48 each ⊥ doubles the odds of D; from 48 on it says nothing.
+                let of_left = if least < 48 { [15, 20, 24][times] } else { 15 };
+                left.extend(vec![row(least, times); of_left]);
+                right.extend(vec![row(least, times); 30 - of_left]);
+            }
+        }
+        // Rows without a number come from D in 1 of 5.
+        left.extend(vec![vec![bottom; 3]; 200]);
+        right.extend(vec![vec![bottom; 3]; 800]);
+        let even = (left.len() as f64 / right.len() as f64).ln();
+        let mut trend = Trend::learn(Lesson { left: &borrowed(&left), right: &borrowed(&right) }).expect("⊥ beside numbers");
+        assert_eq!(trend.symbol, bottom);
+        assert!(trend.is_whole());
+        let told = |row: &[Cell], expected: f64| {
+            let found = trend.score(row).raw();
+            assert_eq!((found * STEPS).fract(), 0.0);
+            assert!((found - (expected - even)).abs() < 0.05, "{row:?}: {found} instead of {}", expected - even);
+        };
+        for times in 0..3 {
+            told(&row(0, times), times as f64 * 2_f64.ln());
+            told(&row(30, times), times as f64 * 2_f64.ln());
+            told(&row(60, times), 0.0);
+            told(&row(95, times), 0.0);
+        }
+        told(&[bottom; 3], -4_f64.ln());
+        trend.lines.pop();
+        assert!(!trend.is_whole());
+    }
+
+    #[test]
+    fn the_symbol_is_the_one_whose_count_varies_most() {
+        let [constant, little, much] = ["constant", "little", "much"].map(Cell::symbol);
+        // Always three times; 0 or 1 times; 0 or 2 times: variances 0, ¼ and 1.
+        let row = |index: usize| {
+            let few = [[Cell::number(0.0); 3], [little, much, much]][index % 2];
+            [[constant; 3], few].concat()
+        };
+        let rows: Vec<Vec<Cell>> = (0..100).map(row).collect();
+        assert_eq!(most_varied_symbol(borrowed(&rows).into_iter()), Some(much));
+        let even: Vec<Vec<Cell>> = rows.into_iter().step_by(2).collect();
+        assert_eq!(most_varied_symbol(borrowed(&even).into_iter()), None);
+    }
+
+    #[test]
+    fn hits_are_added_and_pooled_with_the_neighbours_on_either_side() {
+        let groups = |by: f64| (0..4).map(|group| vec![(by * f64::from(1 << group), 1.0), (by, 10.0 * f64::from(group))]).collect();
+        let mut hits = TrendHits { groups: groups(1.0) };
+        hits.add(&TrendHits { groups: groups(100.0) });
+        assert_eq!(hits.groups[3], [(808.0, 2.0), (101.0, 60.0)]);
+        assert_eq!(hits.totals(), (101.0 * 15.0 + 404.0, 8.0 + 120.0));
+        assert_eq!(pooled(&hits.groups, 0), [(101.0 * 3.0, 4.0), (202.0, 20.0)]);
+        assert_eq!(pooled(&hits.groups, 2), [(101.0 * 14.0, 6.0), (303.0, 120.0)]);
+        assert_eq!(pooled(&hits.groups, 3), [(101.0 * 12.0, 4.0), (202.0, 100.0)]);
     }
 }
