@@ -276,12 +276,21 @@ fn fingerprint(audit: &Audit) -> String {
     witness::hash(&parts.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
-/// Of a file's content, eight bytes at a time; programs are large.
+/// Of a file's content, eight bytes at a time and a block in memory: programs are large. A file that cannot be read is as good as empty.
 fn content_hash(file: &Path) -> String {
-    let content = std::fs::read(file).unwrap_or_default();
-    let word = |bytes: &[u8]| bytes.iter().fold(0, |word, byte| word << 8 | u64::from(*byte));
-    let length = Mix::new().word(content.len() as u64);
-    format!("{:016x}", content.chunks(8).fold(length, |mix, bytes| mix.word(word(bytes))).end())
+    const BLOCK: u64 = 1 << 16;
+    let read = || -> io::Result<u64> {
+        let file = File::open(file)?;
+        let (mut mix, mut block) = (Mix::new().word(file.metadata()?.len()), Vec::new());
+        while (&file).take(BLOCK).read_to_end(&mut block)? > 0 {
+            let (words, rest) = block.as_chunks();
+            mix = words.iter().fold(mix, |mix, word| mix.word(u64::from_le_bytes(*word)));
+            mix = rest.iter().fold(mix, |mix, byte| mix.word(u64::from(*byte)));
+            block.clear();
+        }
+        Ok(mix.end())
+    };
+    format!("{:016x}", read().unwrap_or_default())
 }
 
 fn line(content: &impl Serialize) -> io::Result<Vec<u8>> {
