@@ -277,7 +277,8 @@ fn normal_quantile(alpha: f64) -> f64 {
 }
 
 fn naive_bayes(lesson: Lesson, features: Features) -> Vec<Score> {
-    vec![Score::NaiveBayes(NaiveBayes::learn(lesson, features)), Score::NaiveBayes(NaiveBayes::learn_tied(lesson, features))]
+    let (each, tied) = rayon::join(|| NaiveBayes::learn(lesson, features), || NaiveBayes::learn_tied(lesson, features));
+    vec![Score::NaiveBayes(each), Score::NaiveBayes(tied)]
 }
 
 /// What each component's bits tell.
@@ -292,11 +293,11 @@ fn pairs(lesson: Lesson, width: usize) -> Vec<Score> {
     if width > MOST_COMPONENTS {
         return Vec::new();
     }
-    let all = || (0..width).flat_map(|first| (first + 1..width).map(move |second| (first, second)));
-    let differences = all().map(|(first, second)| Score::Difference(first, second)).collect();
+    let all: Vec<(usize, usize)> = (0..width).flat_map(|first| (first + 1..width).map(move |second| (first, second))).collect();
+    let differences = all.iter().map(|(first, second)| Score::Difference(*first, *second)).collect();
     // A quick look at few rows tells which pairs deserve a close one.
     let brief = lesson.brief();
-    let joint: Vec<Score> = all().map(|(first, second)| Score::Joint(Joint::learn(brief.first_half(), first, second))).collect();
+    let joint: Vec<Score> = all.par_iter().map(|(first, second)| Score::Joint(Joint::learn(brief.first_half(), *first, *second))).collect();
     let joint = screen(brief.second_half(), joint, 1).into_iter().map(|score| match score {
         Score::Joint(model) => Score::Joint(model.learn_again(lesson)),
         other => other,

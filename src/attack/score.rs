@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::bins::Bins;
@@ -228,7 +229,8 @@ impl NaiveBayes {
         const CHANCE: f64 = 3.0;
         /// And is left out if it adds less than this part of what the best one adds.
         const LITTLE: f64 = 0.01;
-        let rated: Vec<(Table, f64)> = (0..lesson.width()).map(|index| lesson.table(|row| features.of(row, index))).collect();
+        let rated: Vec<(Table, f64)> =
+            (0..lesson.width()).into_par_iter().map(|index| lesson.table(|row| features.of(row, index))).collect();
         let most = rated.iter().map(|(_, gain)| *gain).fold(0.0, f64::max);
         let says_nothing = |gain: f64| gain < CHANCE.min(LITTLE * most);
         let tables = rated.into_iter().map(|(table, gain)| if says_nothing(gain) { Table::silent() } else { table.compact() });
