@@ -87,6 +87,7 @@ impl Line {
         answers
     }
 
+    #[inline]
     fn cut(&self, head: usize, tail: usize) -> Cut {
         let m = self.order.len();
         let (n, (left, right)) = (self.draws.max(1.0), self.sums[m]);

@@ -69,6 +69,7 @@ pub struct Caution {
 
 impl Goal {
     /// The value of a rule, on the safe side.
+    #[inline]
     pub fn value(self, odds: Odds, Caution { draws: n, z }: Caution) -> f64 {
         let (correct, wrong, regions) = (odds.correct, odds.wrong + 0.5 / n, odds.regions);
         match self {
