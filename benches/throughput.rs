@@ -163,7 +163,8 @@ fn certify(audit: &Audit, draws: u64, rules: &[GuessRule]) {
 fn bounds(audit: &Audit, rules: &[GuessRule], bets: &[Bet]) {
     let mut ledger = Ledger::default();
     (0..20).for_each(|_| ledger.push(bets.to_vec()));
+    let level = Level::of_pair(0.999, 1);
     let certified: Vec<Certified> =
-        rules.iter().zip(bets).map(|(rule, bet)| Certified { tally: bet.tally, regions: rule.regions(), share: 0.5 }).collect();
-    black_box(Bounds::new(&ledger, &certified, audit.claim, Level::of_pair(0.999, 1)));
+        rules.iter().zip(bets).map(|(rule, bet)| Certified::new(bet.tally, rule.regions(), level.fixed(0.5))).collect();
+    black_box(Bounds::new(&ledger, &certified, audit.claim, level));
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::attack::{Explorer, GuessRule, Learned, Plan};
 use crate::error::{Error, TargetError};
-use crate::evidence::fixed::{Limits, Shown, shown_epsilon};
+use crate::evidence::fixed::Shown;
 use crate::evidence::wealth::{Bet, Ledger};
 use crate::evidence::{Bounds, Certified, Level};
 use crate::report::picture::Sketch;
@@ -205,7 +205,7 @@ impl Game<'_> {
         sampler.check_independence()?;
         let shares = shares(&rules);
         let certified = rules.iter().zip(&played.tallies).zip(shares);
-        let certified = certified.map(|((rule, tally), share)| Certified { tally: *tally, regions: rule.regions(), share }).collect();
+        let certified = certified.map(|((rule, tally), share)| Certified::new(*tally, rule.regions(), self.level.fixed(share))).collect();
         Ok(Certification { learned, certified, complete })
     }
 
@@ -216,18 +216,18 @@ impl Game<'_> {
         // Fixed-sample limits hold only for the sample size that was fixed beforehand.
         let fixed: &[Certified] = if complete { &certified } else { &[] };
         let bounds = Bounds::new(&self.ledger, fixed, claim, self.level);
-        let reached =
-            |part: &Certified| Limits::new(part.tally, part.regions, self.level.fixed(part.share)).epsilon_lower(claim.delta.get());
+        let reached = |part: usize| certified[part].limits().epsilon_lower(claim.delta.get());
+        let shows: Vec<Shown> = certified.iter().map(|part| part.shown(claim.delta.get())).collect();
         // The first of equals.
-        let best = certified.iter().zip(&learned).reduce(|best, next| if reached(next.0) > reached(best.0) { next } else { best });
-        let (tally, regions) = best.map_or((Tally::default(), 0), |(part, _)| (part.tally, part.regions));
-        let shows = |part: &Certified| shown_epsilon(part.tally, part.regions, claim.delta.get(), self.level.fixed(part.share));
+        let best = (0..certified.len()).reduce(|best, next| if reached(next) > reached(best) { next } else { best });
+        let (tally, regions) = best.map_or((Tally::default(), 0), |best| (certified[best].tally, certified[best].regions));
+        // A rule without a share of α has no limit, and is another one's double.
+        let limited = certified.iter().zip(&shows).filter(|(part, _)| part.alpha() > 0.0);
         let shown = Shown {
-            estimate: best.map_or(0.0, |(part, _)| shows(part).estimate),
-            // A rule without a share of α has no limit, and is another one's double.
-            upper: certified.iter().filter(|part| part.share > 0.0).map(|part| shows(part).upper).reduce(f64::max).unwrap_or(f64::INFINITY),
+            estimate: best.map_or(0.0, |best| shows[best].estimate),
+            upper: limited.map(|(_, shown)| shown.upper).reduce(f64::max).unwrap_or(f64::INFINITY),
         };
-        let learned = best.map(|(_, learned)| learned);
+        let learned = best.map(|best| &learned[best]);
         let verdict = Verdict::new(&bounds, claim, self.audit.resolution);
         let witness = match learned {
             // Without a file there is nothing to find the audit by.

@@ -54,10 +54,13 @@ mod statistics {
             .prop_map(|(epsilon, delta)| Claim { epsilon: Epsilon::try_from(epsilon).unwrap(), delta: Delta::try_from(delta).unwrap() })
     }
 
-    fn certified() -> impl Strategy<Value = Vec<Certified>> {
-        (tally(), regions(), tally(), regions()).prop_map(|(first, r1, second, r2)| {
-            vec![Certified { tally: first, regions: r1, share: 0.9 }, Certified { tally: second, regions: r2, share: 0.1 }]
-        })
+    fn judged() -> impl Strategy<Value = [(Tally, u8); 2]> {
+        [(tally(), regions()), (tally(), regions())]
+    }
+
+    fn certified(judged: &[(Tally, u8); 2], level: Level) -> [Certified; 2] {
+        let [first, second] = *judged;
+        [(first, 0.9), (second, 0.1)].map(|((tally, regions), share)| Certified::new(tally, regions, level.fixed(share)))
     }
 
     fn bet() -> impl Strategy<Value = Bet> {
@@ -154,8 +157,9 @@ mod statistics {
         }
 
         #[test]
-        fn a_verdict_is_violated_exactly_when_a_bound_exceeds_the_claim(parts in certified(), looks in ledger(), claim in claim(), resolution in 0.0..5.0_f64) {
-            let bounds = Bounds::new(&ledger_of(&looks), &parts, claim, Level::of_pair(0.95, 1));
+        fn a_verdict_is_violated_exactly_when_a_bound_exceeds_the_claim(judged in judged(), looks in ledger(), claim in claim(), resolution in 0.0..5.0_f64) {
+            let level = Level::of_pair(0.95, 1);
+            let bounds = Bounds::new(&ledger_of(&looks), &certified(&judged, level), claim, level);
             let refuted = bounds.epsilon_lower > claim.epsilon.get() || bounds.delta_lower > claim.delta.get();
             let verdict = Verdict::new(&bounds, claim, resolution);
             prop_assert_eq!(verdict == Verdict::Violated, refuted);
@@ -163,9 +167,12 @@ mod statistics {
         }
 
         #[test]
-        fn bounds_fall_as_the_confidence_rises(parts in certified(), looks in ledger(), claim in claim(), low in 0.51..0.99_f64, pairs in 1..50_usize) {
+        fn bounds_fall_as_the_confidence_rises(judged in judged(), looks in ledger(), claim in claim(), low in 0.51..0.99_f64, pairs in 1..50_usize) {
             let ledger = ledger_of(&looks);
-            let at = |confidence: f64, pairs| Bounds::new(&ledger, &parts, claim, Level::of_pair(confidence, pairs));
+            let at = |confidence: f64, pairs| {
+                let level = Level::of_pair(confidence, pairs);
+                Bounds::new(&ledger, &certified(&judged, level), claim, level)
+            };
             for (easy, hard) in [(at(low, 1), at(1.0 - (1.0 - low) / 7.0, 1)), (at(low, 1), at(low, pairs))] {
                 prop_assert!(hard.epsilon_lower <= easy.epsilon_lower * (1.0 + 1e-9));
                 prop_assert!(hard.delta_lower <= easy.delta_lower * (1.0 + 1e-9) + 1e-12);
@@ -176,7 +183,7 @@ mod statistics {
         #[test]
         fn nothing_smaller_than_the_claim_is_called_detectable(tally in tally(), regions in regions(), claim in claim(), alpha in level()) {
             // Flagging with probability 0.9 > α what the claim allows would be a false alarm.
-            let found = detectable_epsilon(tally, regions, claim.epsilon.get(), claim.delta.get(), alpha);
+            let found = detectable_epsilon(&Certified::new(tally, regions, alpha), claim.epsilon.get(), claim.delta.get());
             prop_assert!(found >= claim.epsilon.get() * (1.0 - 1e-9), "{found}");
         }
 

@@ -1,6 +1,6 @@
 //! One score, its bins, and the hits of each bin.
 
-use super::bins::Bins;
+use super::bins::{Bins, sort};
 use super::counts::Counts;
 use super::score::Score;
 use super::select::FOLDS;
@@ -40,13 +40,10 @@ impl Board {
     /// Divides the scores of the rows and counts them. Rows that a learned score was learned from (every second one) are left out.
     #[must_use]
     pub fn new(score: Score, left: &Rows, right: &Rows) -> Self {
-        let fresh = |rows: &Rows| {
-            let mut scores = Vec::new();
-            score.map(rows, &mut scores);
-            if score.is_learned() { scores.into_iter().skip(1).step_by(2).collect() } else { scores }
-        };
-        let (left, right): (Vec<Cell>, Vec<Cell>) = (fresh(left), fresh(right));
-        let bins = Bins::learn(&[left.as_slice(), right.as_slice()].concat());
+        let every_other = |scores: &[Cell]| scores.iter().skip(1).step_by(2).copied().collect::<Vec<Cell>>();
+        let fresh = |rows| if score.is_learned() { every_other(&score.of(rows)).into() } else { score.of(rows) };
+        let (left, right) = (fresh(left), fresh(right));
+        let bins = Bins::learn(left.iter().chain(&*right));
         let mut board = Self { hits: Hits { folds: Vec::new(), ends: Vec::new(), trend: None }, score, bins };
         let mut hits = board.no_hits();
         board.count(&mut hits, Side::Left, &left);
@@ -101,10 +98,9 @@ impl Board {
         Hits { folds: vec![Counts::new(self.bins.len()); FOLDS], ends: Vec::new(), trend: None }
     }
 
-    /// Counts the rows of one side; `scores` is a place to work in.
-    pub fn count_rows(&self, hits: &mut Hits, side: Side, rows: &Rows, scores: &mut Vec<Cell>) {
-        self.score.map(rows, scores);
-        self.count(hits, side, scores);
+    /// Counts the rows of one side.
+    pub fn count_rows(&self, hits: &mut Hits, side: Side, rows: &Rows) {
+        self.count(hits, side, &self.score.of(rows));
         if let Score::Trend(trend) = &self.score {
             let trend_hits = hits.trend.get_or_insert_with(|| trend.no_hits(rows.width()));
             rows.iter().for_each(|row| trend.count(trend_hits, side, row));
@@ -129,13 +125,17 @@ impl Board {
         let last = self.bins.numeric() - 1;
         // Beyond an infinite edge there is one value only, and nothing to divide.
         let (low, high) = (0, if self.bins.edges().last() == Some(&f64::INFINITY) { 0 } else { last });
-        let bins: Vec<usize> = scores.iter().map(|score| self.bins.index(*score)).collect();
+        let mut bins = Vec::with_capacity(scores.len());
+        self.bins.index_all(scores, &mut bins);
+        let mut at_ends = 0_u64;
         for (fold, counts) in hits.folds.iter_mut().enumerate() {
             let counts = counts.side(side);
-            bins.iter().skip(fold).step_by(FOLDS).for_each(|bin| counts[*bin] += 1);
+            let before = counts[low] + counts[high];
+            bins.iter().skip(fold).step_by(FOLDS).for_each(|bin| counts[*bin as usize] += 1);
+            at_ends += counts[low] + counts[high] - before;
         }
-        if last > 0 {
-            let ends = bins.iter().enumerate().filter(|(_, bin)| **bin == low || **bin == high);
+        if last > 0 && at_ends > 0 {
+            let ends = bins.iter().enumerate().filter(|(_, bin)| **bin as usize == low || **bin as usize == high);
             hits.ends.extend(ends.filter_map(|(index, _)| Some((scores[index].as_number()?, side, index % FOLDS))));
         }
     }
@@ -144,7 +144,7 @@ impl Board {
     pub fn take(&mut self, hits: Hits) {
         self.hits.add(hits);
         let mut numbers: Vec<f64> = self.hits.ends.iter().map(|(number, ..)| *number).collect();
-        numbers.sort_unstable_by(f64::total_cmp);
+        sort(&mut numbers);
         let Some(finer) = self.bins.with_finer_ends(&numbers) else { return };
         let before = self.bins.numeric() - 1;
         let first = finer.edges().partition_point(|edge| Some(edge) < self.bins.edges().first());
@@ -307,11 +307,10 @@ mod tests {
         assert_eq!(expected.draws(), 1000.0);
         assert!(board.learned_again(&left, &right).is_none(), "nothing was counted yet");
         // 1,999 rows of either side in two parts are not twice the 2,000 kept; one more of each is.
-        let mut place = Vec::new();
-        let mut more = |board: &mut Board, count: usize| {
+        let more = |board: &mut Board, count: usize| {
             let (mut hits, mut others) = (board.no_hits(), board.no_hits());
-            board.count_rows(&mut hits, Side::Left, &of(2, count, |index| row(index, 0)), &mut place);
-            board.count_rows(&mut others, Side::Right, &of(2, count, |index| row(index, 0)), &mut place);
+            board.count_rows(&mut hits, Side::Left, &of(2, count, |index| row(index, 0)));
+            board.count_rows(&mut others, Side::Right, &of(2, count, |index| row(index, 0)));
             hits.add(others);
             board.take(hits);
         };

@@ -1,10 +1,8 @@
 //! Learning from exploration draws, in constant memory.
 
-use std::f64::consts::SQRT_2;
 use std::sync::Arc;
 
 use rayon::prelude::*;
-use statrs::function::erf::erfc_inv;
 
 use super::Attack;
 use super::board::{Board, Hits};
@@ -17,6 +15,7 @@ use super::select::{Caution, Goal, Odds, Selected, select};
 use super::trend::Trend;
 use crate::cell::{Cell, Rows};
 use crate::error::TargetError;
+use crate::evidence::binomial::normal_quantile;
 use crate::evidence::wealth::Forecast;
 use crate::mechanism::Side;
 use crate::sample::{Sampler, Tallies};
@@ -131,16 +130,16 @@ impl<'a> Explorer<'a> {
     /// Draws that only add to the hits of the bins.
     fn count(&mut self, sampler: &mut Sampler, draws: u64, rules: &[GuessRule]) -> Result<Tallies, TargetError> {
         let boards = &self.boards;
-        let (hits, tallies, _) = sampler.fold(
+        let (hits, tallies) = sampler.fold(
             draws,
-            || (boards.iter().map(Board::no_hits).collect::<Vec<Hits>>(), Tallies::new(rules.len()), Vec::new()),
-            |(hits, tallies, scores), side, rows| {
+            || (boards.iter().map(Board::no_hits).collect::<Vec<Hits>>(), Tallies::new(rules.len())),
+            |(hits, tallies), side, rows| {
                 for (board, hits) in boards.iter().zip(hits) {
-                    board.count_rows(hits, side, rows, scores);
+                    board.count_rows(hits, side, rows);
                 }
                 tallies.judge(rules, side, rows);
             },
-            |(hits, tallies, _), (more_hits, more, _)| {
+            |(hits, tallies), (more_hits, more)| {
                 hits.iter_mut().zip(more_hits).for_each(|(hits, more)| hits.add(more));
                 tallies.add(&more);
             },
@@ -193,7 +192,7 @@ impl<'a> Explorer<'a> {
 
     fn goals(&self) -> [Goal; 3] {
         let (epsilon, delta) = (self.claim.epsilon.get(), self.claim.delta.get());
-        [Goal::Epsilon { delta }, Goal::Delta { epsilon }, Goal::Power { delta }]
+        [Goal::Epsilon { delta }, Goal::Delta { odds: epsilon.exp() }, Goal::Power { delta }]
     }
 
     /// The scores that the attacks ask for, the learned ones learned from every second row.
@@ -260,7 +259,7 @@ impl<'a> Explorer<'a> {
         const CLEARLY: f64 = 1.02;
         let delta = self.claim.delta.get();
         // One standard error more than the limits take: what is promised is itself an estimate.
-        let caution = Caution { draws: self.plan.certify as f64, z: normal_quantile(self.plan.alpha) + 1.0 };
+        let caution = Caution { draws: self.plan.certify as f64, z: normal_quantile(self.plan.alpha.min(0.5)) + 1.0 };
         let boards: Vec<&Board> = self.boards.iter().filter(|board| board.score().is_learned()).collect();
         let selected: Vec<Option<bold::Bold>> = boards.par_iter().map(|board| bold::select(board, delta, caution)).collect();
         let candidates = boards.into_iter().zip(selected).filter_map(|(board, bold)| Some((board, bold?)));
@@ -269,11 +268,6 @@ impl<'a> Explorer<'a> {
         let now = Goal::Epsilon { delta }.value(Odds { correct, wrong, regions: f64::from(than.rule.regions()) }, caution);
         (best.value.ln() > CLEARLY * now.ln().max(0.0)).then(|| self.learned(board, &best.answers, best.forecast))
     }
-}
-
-/// The standard errors that a normal variable exceeds with this probability.
-fn normal_quantile(alpha: f64) -> f64 {
-    SQRT_2 * erfc_inv(2.0 * alpha.clamp(1e-300, 0.5))
 }
 
 fn naive_bayes(lesson: Lesson, features: Features) -> Vec<Score> {

@@ -57,17 +57,18 @@ impl Line {
     pub fn best_cut(&self, goal: Goal, caution: Caution) -> Cut {
         let m = self.order.len();
         let value = |head: usize, tail: usize| goal.value(self.cut(head, tail).odds, caution);
-        // Climb, one cut at a time, from D alone, from D' alone and from both.
+        // Climb, one cut at a time, from D alone and from D' alone.
         let best_head = |tail: usize| best_of(self.cuts.iter().copied().take_while(|head| *head <= tail), |head| value(head, tail));
         let best_tail = |head: usize| best_of(self.cuts.iter().rev().copied().take_while(|tail| *tail >= head), |tail| value(head, tail));
         let (head_alone, tail_alone) = (best_head(m), best_tail(0));
         let mut best = (f64::NEG_INFINITY, 0, m);
-        for (mut head, mut tail) in [(head_alone, m), (0, tail_alone), (head_alone.min(tail_alone), tail_alone)] {
+        // A head beyond the tail leaves both no room: then also from where they meet.
+        for mut head in [head_alone, 0].into_iter().chain((head_alone > tail_alone).then_some(tail_alone)) {
+            let mut tail = m;
             for _ in 0..4 {
-                let before = (head, tail);
                 tail = best_tail(head);
-                head = best_head(tail);
-                if before == (head, tail) {
+                let before = std::mem::replace(&mut head, best_head(tail));
+                if before == head {
                     break;
                 }
             }
@@ -90,12 +91,12 @@ impl Line {
     #[inline]
     fn cut(&self, head: usize, tail: usize) -> Cut {
         let m = self.order.len();
-        let (n, (left, right)) = (self.draws.max(1.0), self.sums[m]);
+        let (per_draw, (left, right)) = (1.0 / self.draws.max(1.0), self.sums[m]);
         let (head_left, head_right) = self.sums[head];
         let (before_left, before_right) = self.sums[tail];
         let odds = Odds {
-            correct: (head_left + (right - before_right)) / n,
-            wrong: (head_right + (left - before_left)) / n,
+            correct: (head_left + (right - before_right)) * per_draw,
+            wrong: (head_right + (left - before_left)) * per_draw,
             regions: f64::from(u8::from(head > 0) + u8::from(tail < m)),
         };
         Cut { head, tail, odds }
@@ -157,8 +158,12 @@ mod tests {
             let share = |bin: &usize| (counts.left[*bin] as f64 + 0.5) / ((counts.left[*bin] + counts.right[*bin]) as f64 + 1.0);
             let mut order: Vec<usize> = (0..bins.len() - 1).collect();
             order.sort_by(|a, b| share(b).total_cmp(&share(a)));
-            let goals =
-                [Goal::Epsilon { delta: 0.0 }, Goal::Epsilon { delta: 0.05 }, Goal::Delta { epsilon: 0.0 }, Goal::Delta { epsilon: 0.5 }];
+            let goals = [
+                Goal::Epsilon { delta: 0.0 },
+                Goal::Epsilon { delta: 0.05 },
+                Goal::Delta { odds: 1.0 },
+                Goal::Delta { odds: 0.5_f64.exp() },
+            ];
             for (goal, z) in goals.into_iter().flat_map(|goal| [0.0, 1.0, 3.0].map(|z| (goal, z))) {
                 let mut best = f64::NEG_INFINITY;
                 for (head, tail) in (0..=order.len()).flat_map(|head| (head..=order.len()).map(move |tail| (head, tail))) {

@@ -98,35 +98,36 @@ impl GuessRule {
     /// The answers to all rows.
     #[must_use]
     pub fn answers(&self, rows: &Rows) -> Answers {
-        if self.score == Score::Output {
-            return self.answers_to(rows.cells());
-        }
-        let mut scores = Vec::with_capacity(rows.len());
-        self.score.map(rows, &mut scores);
-        self.answers_to(&scores)
+        self.answers_to(&self.score.of(rows))
     }
 
     fn answers_to(&self, scores: &[Cell]) -> Answers {
-        const FEW: usize = 12;
+        /// Edges that are counted in one go.
+        const GROUP: usize = 3;
+        /// More groups than this, and looking each score up is faster.
+        const GROUPS: usize = 4;
         let mut answers = Answers::default();
         let mut numbers = 0;
-        if self.edges.len() <= FEW {
-            // Counting one edge at a time has no branches, and is done with the widest instructions that the processor has. Symbols are NaN and count nowhere.
+        if self.edges.len() < GROUP * GROUPS {
+            // Counting has no branches, and is done with the widest instructions that the processor has. Symbols are NaN and count nowhere; nothing reaches an edge that is.
+            let mut edges = [f64::NAN; GROUP * GROUPS];
+            edges[0] = f64::NEG_INFINITY;
+            edges[1..=self.edges.len()].copy_from_slice(&self.edges);
+            let mut reached = [0; GROUP * GROUPS + 1];
             let arch = pulp::Arch::new();
-            let at_least = |edge: f64| {
-                arch.dispatch(
+            for (edges, reached) in
+                edges.as_chunks::<GROUP>().0.iter().zip(reached.as_chunks_mut::<GROUP>().0).take(1 + self.edges.len() / GROUP)
+            {
+                *reached = arch.dispatch(
                     #[inline(always)]
-                    || scores.iter().filter(|score| score.raw() >= edge).count() as u64,
-                )
-            };
-            numbers = at_least(f64::NEG_INFINITY);
-            let mut beyond = numbers;
-            for (edge, answer) in self.edges.iter().zip(&self.answers) {
-                let above = at_least(*edge);
-                answers.add(*answer, beyond - above);
-                beyond = above;
+                    || {
+                        let reaches = |score: &Cell| edges.map(|edge| u64::from(score.raw() >= edge));
+                        scores.iter().map(reaches).fold([0; GROUP], |[a, b, c], [x, y, z]| [a + x, b + y, c + z])
+                    },
+                );
             }
-            answers.add(self.answers.last().copied().unwrap_or_default(), beyond);
+            numbers = reached[0];
+            self.answers.iter().zip(reached.windows(2)).for_each(|(answer, reached)| answers.add(*answer, reached[0] - reached[1]));
         } else {
             for number in scores.iter().filter_map(|score| score.as_number()) {
                 answers.add(self.answers[self.edges.partition_point(|edge| *edge <= number)], 1);

@@ -1,12 +1,13 @@
 //! Scores: from a row of cells to the one cell that a rule looks at.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::bins::Bins;
+use super::bins::{Bins, sort};
 use super::float_bits::{bits_used, lowest_bit};
 use super::table::{STEPS, Table, in_steps, thinned};
 use super::trend::Trend;
@@ -47,23 +48,24 @@ pub enum Score {
 
 impl Score {
     /// The scores of all rows.
-    pub fn map(&self, rows: &Rows, scores: &mut Vec<Cell>) {
-        scores.clear();
-        match self {
-            Self::Output => scores.extend_from_slice(rows.cells()),
-            Self::Coordinate(index) => scores.extend(rows.iter().map(|row| row[*index])),
-            Self::WholeRow => scores.extend(rows.iter().map(Cell::of_row)),
-            Self::Sum => scores.extend(rows.iter().map(|row| rounded(numbers(row).sum()))),
-            Self::Max => scores.extend(rows.iter().map(|row| Cell::number(numbers(row).fold(f64::NEG_INFINITY, f64::max)))),
-            Self::Min => scores.extend(rows.iter().map(|row| Cell::number(numbers(row).fold(f64::INFINITY, f64::min)))),
-            Self::Difference(a, b) => scores.extend(rows.iter().map(|row| difference(row[*a], row[*b]))),
-            Self::LowestBit(index) => scores.extend(rows.iter().map(|row| lowest_bit(row[*index]))),
-            Self::BitsUsed(index) => scores.extend(rows.iter().map(|row| bits_used(row[*index]))),
-            Self::NaiveBayes(model) => scores.extend(rows.iter().map(|row| model.score(row))),
-            Self::Pattern(model) => scores.extend(rows.iter().map(|row| model.score(row))),
-            Self::Trend(model) => scores.extend(rows.iter().map(|row| model.score(row))),
-            Self::Joint(model) => scores.extend(rows.iter().map(|row| model.score(row))),
-        }
+    #[must_use]
+    pub fn of<'a>(&self, rows: &'a Rows) -> Cow<'a, [Cell]> {
+        let each = rows.iter();
+        Cow::Owned(match self {
+            Self::Output => return Cow::Borrowed(rows.cells()),
+            Self::Coordinate(index) => each.map(|row| row[*index]).collect(),
+            Self::WholeRow => each.map(Cell::of_row).collect(),
+            Self::Sum => each.map(|row| rounded(numbers(row).sum())).collect(),
+            Self::Max => each.map(|row| Cell::number(numbers(row).fold(f64::NEG_INFINITY, f64::max))).collect(),
+            Self::Min => each.map(|row| Cell::number(numbers(row).fold(f64::INFINITY, f64::min))).collect(),
+            Self::Difference(a, b) => each.map(|row| difference(row[*a], row[*b])).collect(),
+            Self::LowestBit(index) => each.map(|row| lowest_bit(row[*index])).collect(),
+            Self::BitsUsed(index) => each.map(|row| bits_used(row[*index])).collect(),
+            Self::NaiveBayes(model) => each.map(|row| model.score(row)).collect(),
+            Self::Pattern(model) => each.map(|row| model.score(row)).collect(),
+            Self::Trend(model) => each.map(|row| model.score(row)).collect(),
+            Self::Joint(model) => each.map(|row| model.score(row)).collect(),
+        })
     }
 
     /// Whether a score that was read from a file gives each output of this width one cell.
@@ -353,7 +355,7 @@ impl Joint {
     #[must_use]
     pub fn learn(lesson: Lesson, first: usize, second: usize) -> Self {
         let mut values: Vec<f64> = lesson.left.iter().chain(lesson.right).filter_map(|row| row[first].as_number()).collect();
-        values.sort_unstable_by(f64::total_cmp);
+        sort(&mut values);
         let mut edges: Vec<f64> = (1..Self::PARTS).filter_map(|part| values.get(part * values.len() / Self::PARTS).copied()).collect();
         edges.dedup();
         let part = |row: &[Cell]| place(&edges, row[first]);
@@ -403,10 +405,9 @@ mod tests {
     }
 
     fn scores(score: &Score, rows: &[Vec<Cell>]) -> Vec<Cell> {
-        let (mut all, mut scores) = (Rows::new(rows[0].len()), vec![Cell::symbol("from before")]);
+        let mut all = Rows::new(rows[0].len());
         rows.iter().for_each(|row| all.push(row));
-        score.map(&all, &mut scores);
-        scores
+        score.of(&all).into_owned()
     }
 
     /// The score of one row, which must be a whole number of steps, is this log-ratio but for rounding and shrinkage.

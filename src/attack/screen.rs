@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use super::bins::Bins;
 use super::counts::Counts;
 use super::score::{Lesson, Score};
-use crate::cell::{Cell, Rows};
+use crate::cell::Rows;
 use crate::mechanism::Side;
 
 /// Rows per side that are looked at: as many as wide outputs allow.
@@ -33,14 +33,8 @@ pub fn screen(lesson: Lesson, scores: Vec<Score>, most: usize) -> Vec<Score> {
 
 /// How many standard deviations the chi-square statistic of the binned scores lies above its mean for equal sides.
 fn contrast(score: &Score, left: &Rows, right: &Rows) -> f64 {
-    let of = |rows: &Rows| {
-        let mut scores = Vec::new();
-        score.map(rows, &mut scores);
-        scores
-    };
-    let (left, right): (Vec<Cell>, Vec<Cell>) = (of(left), of(right));
-    let few = |scores: &[Cell]| scores[..scores.len().min(BINNED)].to_vec();
-    let bins = Bins::learn_coarse(&[few(&left), few(&right)].concat());
+    let (left, right) = (score.of(left), score.of(right));
+    let bins = Bins::learn_coarse(left.iter().take(BINNED).chain(right.iter().take(BINNED)));
     let mut counts = Counts::new(bins.len());
     for (side, scores) in [(Side::Left, &left), (Side::Right, &right)] {
         scores.iter().for_each(|score| counts.side(side)[bins.index(*score)] += 1);
@@ -62,6 +56,7 @@ fn contrast(score: &Score, left: &Rows, right: &Rows) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cell::Cell;
 
     fn rows(cells: &[(Cell, usize)]) -> Rows {
         let mut rows = Rows::new(1);

@@ -4,6 +4,8 @@
 //! Which order and how few is decided by cross-validation: maximising a noisy ratio runs into the tail, so each candidate
 //! procedure is pessimistic to a different degree, and the draws that a procedure has not seen tell which degree pays.
 
+use rayon::prelude::*;
+
 use super::board::Board;
 use super::counts::Counts;
 use super::line::Line;
@@ -40,10 +42,10 @@ pub enum Goal {
         /// The claimed δ.
         delta: f64,
     },
-    /// The largest δ bound at this ε.
+    /// The largest δ bound at the ε of these odds.
     Delta {
-        /// The claimed ε.
-        epsilon: f64,
+        /// `e^ε` of the claimed ε.
+        odds: f64,
     },
 }
 
@@ -77,17 +79,16 @@ impl Goal {
             // (a − x·wrong)² = (z²/n)·(correct + x²·wrong) with a = correct − δ_eff; its smaller positive root.
             Self::Epsilon { delta } => {
                 let (a, v) = (correct - delta * regions / 2.0, z * z / n);
-                let (qa, qb, qc) = (wrong * (wrong - v), a * wrong, a * a - v * correct);
-                if a <= 0.0 || qc <= 0.0 {
+                let rest = a * a - v * correct;
+                if a <= 0.0 || rest <= 0.0 {
                     return 0.0;
                 }
-                qc / (qb + (qb * qb - qa * qc).max(0.0).sqrt())
+                // The discriminant (a·wrong)² − wrong·(wrong − v)·rest, multiplied out, so that nothing cancels.
+                let discriminant = v * wrong * (a * a + correct * (wrong - v));
+                rest / (a * wrong + discriminant.max(0.0).sqrt())
             }
             Self::Power { delta } => Self::Epsilon { delta }.value(odds, Caution { draws: n, z: POWER_CAUTION * z }),
-            Self::Delta { epsilon } => {
-                let x = epsilon.exp();
-                (correct - x * wrong - z * ((correct + x * x * wrong) / n).sqrt()) * 2.0 / regions.max(1.0)
-            }
+            Self::Delta { odds: x } => (correct - x * wrong - z * ((correct + x * x * wrong) / n).sqrt()) * 2.0 / regions.max(1.0),
         }
     }
 }
@@ -120,22 +121,22 @@ pub fn select(board: &Board, goals: &[Goal], seen: f64) -> Vec<Selected> {
     let n = all.draws().max(1.0);
     let learned = board.score().is_learned();
     let ease = |goal: Goal| (n / seen.max(n)).sqrt() * if learned && matches!(goal, Goal::Epsilon { .. }) { LEARNED } else { 1.0 };
-    let none =
-        Candidate { value: f64::NEG_INFINITY, order: Order::Falling, z: JUDGE, odds: Odds { correct: 0.0, wrong: 0.0, regions: 0.0 } };
-    let mut best = vec![none; goals.len()];
-    for &order in orders(learned) {
+    // For each order, for each goal: what every degree of pessimism leads to.
+    let tried = orders(learned).par_iter().map(|&order| {
         let lines: Vec<Line> = folds.iter().map(|fold| Line::new(bins, &all.without(fold), order)).collect();
-        for (&goal, best) in goals.iter().zip(&mut best) {
-            for z in PESSIMISM {
-                let odds = cross_validated(&lines, folds, goal, z * ease(goal));
-                let value = goal.value(odds, Caution { draws: n, z: (JUDGE + order.caution()) * ease(goal) });
-                // Simple orders come first; a later one must gain a tenth of a per cent.
-                if best.value.is_infinite() || value > best.value + 1e-3 * best.value.abs() {
-                    *best = Candidate { value, order, z, odds };
-                }
-            }
-        }
-    }
+        let candidate = |goal: Goal, z: f64| {
+            let odds = cross_validated(&lines, folds, goal, z * ease(goal));
+            let value = goal.value(odds, Caution { draws: n, z: (JUDGE + order.caution()) * ease(goal) });
+            Candidate { value, order, z, odds }
+        };
+        goals.iter().map(|&goal| PESSIMISM.map(|z| candidate(goal, z))).collect::<Vec<_>>()
+    });
+    let tried: Vec<_> = tried.collect();
+    let best = (0..goals.len()).filter_map(|goal| {
+        // Simple orders come first; a later one must gain a tenth of a per cent.
+        let better = |best: Candidate, next: Candidate| if next.value > best.value + 1e-3 * best.value.abs() { next } else { best };
+        tried.iter().flat_map(|of_order| of_order[goal]).reduce(better)
+    });
     let selected = goals.iter().zip(best).map(|(&goal, Candidate { value, order, z, odds })| {
         let line = Line::new(bins, &all, order);
         let answers = line.answers(line.best_cut(goal, line.caution(z * ease(goal))));
@@ -180,8 +181,8 @@ mod tests {
                             assert!(x > 0.0 && (excess(x) - z * error(x)).abs() < 1e-9 * correct, "{odds:?} {caution:?}: {x}");
                         }
                     }
-                    let value = Goal::Delta { epsilon: 0.7 }.value(odds, caution);
                     let x = 0.7_f64.exp();
+                    let value = Goal::Delta { odds: x }.value(odds, caution);
                     assert!((value * regions / 2.0 - (correct - x * wrong - z * error(x))).abs() < 1e-12);
                 }
             }
@@ -200,7 +201,7 @@ mod tests {
 
     #[test]
     fn a_selected_rule_is_forecast_as_the_parts_show_it() {
-        let goals = [Goal::Epsilon { delta: 0.01 }, Goal::Delta { epsilon: 0.5 }, Goal::Power { delta: 0.01 }];
+        let goals = [Goal::Epsilon { delta: 0.01 }, Goal::Delta { odds: 0.5_f64.exp() }, Goal::Power { delta: 0.01 }];
         let odds = Odds { correct: 0.75, wrong: 0.25, regions: 2.0 };
         let (left, right) = rows();
         let lesson = |rows: &Rows| rows.iter().map(<[Cell]>::to_vec).collect::<Vec<_>>();

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::bins::sort;
 use super::score::Lesson;
 use super::smooth;
 use super::table::{STEPS, in_steps};
@@ -57,7 +58,7 @@ impl Trend {
         if numbers.len() < GROUPS {
             return None;
         }
-        numbers.sort_unstable_by(f64::total_cmp);
+        sort(&mut numbers);
         let mut edges: Vec<f64> = (1..GROUPS).map(|group| numbers[group * numbers.len() / GROUPS]).collect();
         edges.dedup();
         let mut trend = Self { symbol, lines: vec![(0.0, 0.0); edges.len() + 2], edges };

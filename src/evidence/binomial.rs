@@ -4,7 +4,9 @@
 //! converged near the mean of 10^8 draws and err on the unsafe side, and inverses do not return for rare events. So the tail is summed: Loader's
 //! saddle-point form gives the first term to full precision, and each next term is the last one times a ratio below one. All terms are positive, nothing cancels.
 
-use std::f64::consts::TAU;
+use std::f64::consts::{SQRT_2, TAU};
+
+use statrs::function::erf::erfc_inv;
 
 /// The share of α that is spent; the rest absorbs rounding errors, which are below 1e-9.
 const SPENT: f64 = 1.0 - 1e-6;
@@ -110,16 +112,18 @@ pub fn lower_limit(k: u64, n: u64, alpha: f64) -> f64 {
 
 /// The log-odds at which `P(X ≥ k)` is `level` (`0 < level < 1`), from below; for `0 < k ≤ n`.
 ///
-/// The tail grows with p. An interval that holds the solution is found by doubling and narrowed by false position on the logarithm of
-/// the tail, which is nearly straight; the end that is known to lie below is returned.
+/// The tail grows with p. An interval that holds the solution is found around the normal approximation and narrowed by false position on the logarithm of the tail,
+/// which is nearly straight; the end that is known to lie below is returned.
 #[must_use]
 pub fn solve(k: u64, n: u64, level: f64) -> f64 {
     let excess = |log_odds: f64| upper_tail(k, n, logistic(log_odds)).ln() - level.ln();
-    let start = (k as f64 / (n - k).max(1) as f64).ln();
-    // One standard error of the log-odds.
-    let mut step = (1.0 / k as f64 + 1.0 / (n - k).max(1) as f64).sqrt();
+    let misses = (n - k).max(1) as f64;
+    let error = (1.0 / k as f64 + 1.0 / misses).sqrt();
+    let start = (k as f64 / misses).ln() - normal_quantile(level) * error;
+    let mut step = error / 16.0;
     let (mut low, mut high) = (start, start);
-    let (mut below, mut above) = (excess(low), excess(high));
+    let mut below = excess(low);
+    let mut above = below;
     while below >= 0.0 {
         (high, above) = (low, below);
         low -= step;
@@ -153,6 +157,12 @@ pub fn solve(k: u64, n: u64, level: f64) -> f64 {
         }
     }
     low
+}
+
+/// The standard errors that a normal variable exceeds with this probability.
+#[must_use]
+pub fn normal_quantile(probability: f64) -> f64 {
+    SQRT_2 * erfc_inv(2.0 * probability.clamp(1e-300, 1.0 - f64::EPSILON))
 }
 
 /// `1/(1 + e^-t)`.

@@ -56,6 +56,18 @@ impl Limits {
         let advantage = 1.0 - unlikely * (1.0 + epsilon.exp());
         (self.mass * advantage * 2.0 / f64::from(self.regions)).clamp(0.0, 1.0)
     }
+
+    /// The log-odds that the guesses must be *known* to exceed before a claim is refuted, or infinity: `L = e^ε·(1 − L) + δ_eff/g`, solved for L.
+    #[must_use]
+    pub fn refuting_log_odds(&self, epsilon: f64, delta: f64) -> f64 {
+        let spent = effective(delta, self.regions) / self.mass;
+        if self.mass <= 0.0 || spent >= 1.0 {
+            return f64::INFINITY;
+        }
+        // L = (e^ε + s)/(1 + e^ε), so L/(1 − L) = (e^ε + s)/(1 − s).
+        let odds = epsilon.exp();
+        if odds.is_finite() { (odds + spent).ln() - (-spent).ln_1p() } else { epsilon - (-spent).ln_1p() }
+    }
 }
 
 /// The ε that a rule shows at this δ, and the upper limit of what it shows, with confidence `1 − α`. Both speak of this rule: the mechanism may leak more to another.
@@ -87,21 +99,6 @@ pub struct Shown {
     /// The upper limit.
     #[serde(with = "crate::exact::number")]
     pub upper: f64,
-}
-
-/// The log-odds that a rule's guesses must be *known* to exceed before the claim is refuted, or infinity.
-///
-/// Solves `L = e^ε·(1 − L) + δ_eff/g` for L.
-#[must_use]
-pub fn refuting_log_odds(tally: Tally, regions: u8, epsilon: f64, delta: f64, alpha: f64) -> f64 {
-    let mass = lower_limit(tally.guesses(), tally.draws(), alpha * MASS_SHARE);
-    let spent = effective(delta, regions) / mass;
-    if mass <= 0.0 || spent >= 1.0 {
-        return f64::INFINITY;
-    }
-    // L = (e^ε + s)/(1 + e^ε), so L/(1 − L) = (e^ε + s)/(1 − s).
-    let odds = epsilon.exp();
-    if odds.is_finite() { (odds + spent).ln() - (-spent).ln_1p() } else { epsilon - (-spent).ln_1p() }
 }
 
 /// The share of α that goes into `L`.
@@ -144,7 +141,7 @@ mod tests {
             close(shown_epsilon(TALLY, regions, delta, 0.05).upper, solved(most));
             let (right, guessed) = least;
             close(limits.delta_lower(epsilon), guessed * (right - epsilon.exp() * (1.0 - right)) * 2.0 / f64::from(regions));
-            let needed = logistic(refuting_log_odds(TALLY, regions, epsilon, delta, 0.05));
+            let needed = logistic(Limits::new(TALLY, regions, 0.05).refuting_log_odds(epsilon, delta));
             close(needed, epsilon.exp() * (1.0 - needed) + spent / guessed);
         }
         // δ alone explains every correct guess.
@@ -165,12 +162,12 @@ mod tests {
     #[test]
     fn what_is_needed_to_refute_a_claim_is_what_bounds_it() {
         for (epsilon, delta, regions) in [(1.0, 0.0, 2), (1.0, 0.05, 2), (0.3, 0.2, 1), (2.0, 0.01, 1), (800.0, 0.05, 2)] {
-            let needed = refuting_log_odds(TALLY, regions, epsilon, delta, 0.05);
+            let needed = Limits::new(TALLY, regions, 0.05).refuting_log_odds(epsilon, delta);
             // Guesses that are known to be right just so often, and made as often as these.
             let limits = Limits { log_odds: needed, ..Limits::new(TALLY, regions, 0.05) };
             assert!((limits.epsilon_lower(delta) / epsilon - 1.0).abs() < 1e-12, "ε {epsilon}, δ {delta}: {}", limits.epsilon_lower(delta));
         }
-        assert_eq!(refuting_log_odds(TALLY, 2, 1.0, 0.95, 0.05), f64::INFINITY);
+        assert_eq!(Limits::new(TALLY, 2, 0.05).refuting_log_odds(1.0, 0.95), f64::INFINITY);
     }
 
     #[test]
@@ -181,7 +178,7 @@ mod tests {
         let none = Limits::new(Tally::default(), 1, 0.05);
         assert_eq!(none.epsilon_lower(0.1), 0.0);
         assert_eq!(none.delta_lower(1.0), 0.0);
-        assert_eq!(refuting_log_odds(Tally::default(), 1, 1.0, 0.0, 0.05), f64::INFINITY);
+        assert_eq!(none.refuting_log_odds(1.0, 0.0), f64::INFINITY);
     }
 
     #[test]

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::sample::Tally;
 use crate::spec::Claim;
-use fixed::Limits;
+use fixed::{Limits, Shown, shown_epsilon};
 use wealth::Ledger;
 
 /// The share of a pair's α that the anytime evidence may spend; the rest is for the fixed-sample limits.
@@ -42,15 +42,41 @@ impl Level {
     }
 }
 
-/// A frozen rule's certify tally and its share of α.
+/// A frozen rule's certify tally, and what it shows at the rule's own level.
 #[derive(Clone, Copy, Debug)]
 pub struct Certified {
     /// How the rule did on the certify draws.
     pub tally: Tally,
     /// How many of the two answers it gives.
     pub regions: u8,
-    /// Its share of the fixed-sample α.
-    pub share: f64,
+    alpha: f64,
+    limits: Limits,
+}
+
+impl Certified {
+    /// What is known with confidence `1 − α` of a rule that gives `regions` different answers.
+    #[must_use]
+    pub fn new(tally: Tally, regions: u8, alpha: f64) -> Self {
+        Self { tally, regions, alpha, limits: Limits::new(tally, regions, alpha) }
+    }
+
+    /// The level: 0 for a rule that is another one's double, of which nothing is claimed.
+    #[must_use]
+    pub fn alpha(&self) -> f64 {
+        self.alpha
+    }
+
+    /// The limits at that level.
+    #[must_use]
+    pub fn limits(&self) -> Limits {
+        self.limits
+    }
+
+    /// What the rule shows at this δ, at most.
+    #[must_use]
+    pub fn shown(&self, delta: f64) -> Shown {
+        shown_epsilon(self.tally, self.regions, delta, self.alpha)
+    }
 }
 
 /// What is known of a pair at the run's confidence. All parts hold together.
@@ -75,13 +101,10 @@ impl Bounds {
             delta_lower: ledger.delta_lower(epsilon, delta, level.anytime()),
             detectable_epsilon: f64::INFINITY,
         };
-        for &Certified { tally, regions, share } in certified {
-            let alpha = level.fixed(share);
-            let limits = Limits::new(tally, regions, alpha);
-            bounds.epsilon_lower = bounds.epsilon_lower.max(limits.epsilon_lower(delta));
-            bounds.delta_lower = bounds.delta_lower.max(limits.delta_lower(epsilon));
-            let detectable = power::detectable_epsilon(tally, regions, epsilon, delta, alpha);
-            bounds.detectable_epsilon = bounds.detectable_epsilon.min(detectable);
+        for part in certified {
+            bounds.epsilon_lower = bounds.epsilon_lower.max(part.limits.epsilon_lower(delta));
+            bounds.delta_lower = bounds.delta_lower.max(part.limits.delta_lower(epsilon));
+            bounds.detectable_epsilon = bounds.detectable_epsilon.min(power::detectable_epsilon(part, epsilon, delta));
         }
         bounds
     }
@@ -122,7 +145,7 @@ mod tests {
         let anytime = Bounds::new(&ledger, &[], claim, level);
         assert_eq!(anytime.epsilon_lower, ledger.epsilon_lower(1.0, 0.01, level.anytime()));
         assert_eq!(anytime.delta_lower, ledger.delta_lower(1.0, 0.01, level.anytime()));
-        let part = |tally, share| Certified { tally, regions: 2, share };
+        let part = |tally, share| Certified::new(tally, 2, level.fixed(share));
         // The wealth decides where the fixed sample is weak, and the fixed sample where it is strong, whichever rule it belongs to.
         assert_eq!(Bounds::new(&ledger, &[part(weak, 1.0)], claim, level).epsilon_lower, anytime.epsilon_lower);
         let best = Limits::new(strong, 2, level.fixed(0.5));
@@ -130,7 +153,7 @@ mod tests {
             let found = Bounds::new(&Ledger::default(), &parts, claim, level);
             assert_eq!(found.epsilon_lower, best.epsilon_lower(0.01));
             assert_eq!(found.delta_lower, best.delta_lower(1.0));
-            assert_eq!(found.detectable_epsilon, power::detectable_epsilon(strong, 2, 1.0, 0.01, level.fixed(0.5)));
+            assert_eq!(found.detectable_epsilon, power::detectable_epsilon(&part(strong, 0.5), 1.0, 0.01));
         }
     }
 }

@@ -1,8 +1,8 @@
 //! What an audit could have caught.
 
+use super::Certified;
 use super::binomial::{logistic, solve, upper_tail};
-use super::fixed::{alpha_of_odds, effective, refuting_log_odds};
-use crate::sample::Tally;
+use super::fixed::{alpha_of_odds, effective};
 
 /// The probability with which a leak must be flagged to count as detectable.
 const POWER: f64 = 0.9;
@@ -11,14 +11,14 @@ const POWER: f64 = 0.9;
 ///
 /// The rule's share of guesses is taken as it was seen; what varies is how many of them are right.
 #[must_use]
-pub fn detectable_epsilon(tally: Tally, regions: u8, epsilon: f64, delta: f64, alpha: f64) -> f64 {
-    let guesses = tally.guesses();
-    let needed = refuting_log_odds(tally, regions, epsilon, delta, alpha);
+pub fn detectable_epsilon(part: &Certified, epsilon: f64, delta: f64) -> f64 {
+    let guesses = part.tally.guesses();
+    let needed = part.limits.refuting_log_odds(epsilon, delta);
     if guesses == 0 || needed.is_infinite() {
         return f64::INFINITY;
     }
     // The fewest correct guesses whose lower limit exceeds what is needed.
-    let refuted = |correct: u64| upper_tail(correct, guesses, logistic(needed)) < alpha_of_odds(alpha) * (1.0 - 1e-6);
+    let refuted = |correct: u64| upper_tail(correct, guesses, logistic(needed)) < alpha_of_odds(part.alpha) * (1.0 - 1e-6);
     if !refuted(guesses) {
         return f64::INFINITY;
     }
@@ -29,7 +29,7 @@ pub fn detectable_epsilon(tally: Tally, regions: u8, epsilon: f64, delta: f64, a
     }
     // How likely a correct guess must be for that many to come up with probability 0.9.
     let right = logistic(solve(enough, guesses, POWER));
-    let spent = effective(delta, regions) * tally.draws() as f64 / guesses as f64;
+    let spent = effective(delta, part.regions) * part.tally.draws() as f64 / guesses as f64;
     if right <= spent { f64::INFINITY } else { ((right - spent) / (1.0 - right)).ln() }
 }
 
@@ -37,10 +37,15 @@ pub fn detectable_epsilon(tally: Tally, regions: u8, epsilon: f64, delta: f64, a
 mod tests {
     use super::super::fixed::Limits;
     use super::*;
+    use crate::sample::Tally;
+
+    fn detectable(tally: Tally, regions: u8, epsilon: f64, delta: f64, alpha: f64) -> f64 {
+        detectable_epsilon(&Certified::new(tally, regions, alpha), epsilon, delta)
+    }
 
     #[test]
     fn more_draws_detect_less() {
-        let at = |n: u64| detectable_epsilon(Tally { correct: n * 73 / 100, wrong: n * 27 / 100, abstained: 0 }, 2, 1.0, 0.0, 0.001);
+        let at = |n: u64| detectable(Tally { correct: n * 73 / 100, wrong: n * 27 / 100, abstained: 0 }, 2, 1.0, 0.0, 0.001);
         assert!(at(1_000) > at(10_000));
         assert!(at(10_000) > at(1_000_000));
         assert!(at(1_000_000) > 1.0 && at(1_000_000) < 1.02);
@@ -54,7 +59,7 @@ mod tests {
         let alpha = 0.05;
         let z = 1.670; // of 0.05·0.95
         let expected = 1.0 + (z + 1.2816) / (n as f64 * p * (1.0 - p)).sqrt();
-        let found = detectable_epsilon(Tally { correct: n / 2, wrong: n - n / 2, abstained: 0 }, 2, 1.0, 0.0, alpha);
+        let found = detectable(Tally { correct: n / 2, wrong: n - n / 2, abstained: 0 }, 2, 1.0, 0.0, alpha);
         assert!((found - expected).abs() < 1e-4, "{found} against {expected}");
     }
 
@@ -66,7 +71,7 @@ mod tests {
         let narrow = upper_tail(3_000, guesses, logistic(1.0)) * (1.0 + 5e-7) / 0.95;
         for (epsilon, delta, regions, alpha) in [(1.0_f64, 0.0, 2, 0.01), (1.0, 0.05, 2, 0.01), (0.5, 0.05, 1, 0.01), (1.0, 0.0, 2, narrow)]
         {
-            let found = detectable_epsilon(tally(2_000), regions, epsilon, delta, alpha);
+            let found = detectable(tally(2_000), regions, epsilon, delta, alpha);
             // The fewest correct guesses whose bound exceeds the claim, one by one.
             let flags = |correct: &u64| Limits::new(tally(*correct), regions, alpha).epsilon_lower(delta) > epsilon;
             let enough = (0..=guesses).find(flags).unwrap();
@@ -80,8 +85,8 @@ mod tests {
 
     #[test]
     fn nothing_is_detectable_without_guesses_or_below_delta() {
-        assert!(detectable_epsilon(Tally { correct: 0, wrong: 0, abstained: 50 }, 0, 1.0, 0.0, 0.05).is_infinite());
-        assert!(detectable_epsilon(Tally { correct: 3, wrong: 0, abstained: 100_000 }, 1, 1.0, 0.01, 0.05).is_infinite());
-        assert!(detectable_epsilon(Tally { correct: 3, wrong: 0, abstained: 0 }, 2, 1.0, 0.0, 1e-6).is_infinite());
+        assert!(detectable(Tally { correct: 0, wrong: 0, abstained: 50 }, 0, 1.0, 0.0, 0.05).is_infinite());
+        assert!(detectable(Tally { correct: 3, wrong: 0, abstained: 100_000 }, 1, 1.0, 0.01, 0.05).is_infinite());
+        assert!(detectable(Tally { correct: 3, wrong: 0, abstained: 0 }, 2, 1.0, 0.0, 1e-6).is_infinite());
     }
 }

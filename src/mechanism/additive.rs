@@ -75,9 +75,16 @@ impl Mechanism for Laplace {
 
     #[inline]
     fn run(&self, rng: &mut Generator, row: &mut [Cell]) {
-        for (cell, value) in row.iter_mut().zip(&self.values) {
-            *cell = Cell::number(value + noise::laplace(rng, self.scale));
-        }
+        add_noise(row, &self.values, || noise::laplace(rng, self.scale));
+    }
+}
+
+/// Each value with noise of its own. A single one, the most frequent case by far, is spared the loop.
+#[inline]
+pub(super) fn add_noise(row: &mut [Cell], values: &[f64], mut noise: impl FnMut() -> f64) {
+    match (row, values) {
+        ([cell], [value]) => *cell = Cell::number(value + noise()),
+        (row, values) => row.iter_mut().zip(values).for_each(|(cell, value)| *cell = Cell::number(value + noise())),
     }
 }
 
@@ -186,9 +193,7 @@ impl Mechanism for Gaussian {
 
     #[inline]
     fn run(&self, rng: &mut Generator, row: &mut [Cell]) {
-        for (cell, value) in row.iter_mut().zip(&self.values) {
-            *cell = Cell::number(value + noise::gaussian(rng, self.sigma));
-        }
+        add_noise(row, &self.values, || noise::gaussian(rng, self.sigma));
     }
 }
 

@@ -4,7 +4,6 @@ use serde::{Deserialize, Serialize};
 
 use super::round_down;
 use crate::attack::{Distribution, Learned};
-use crate::evidence::fixed::Limits;
 use crate::evidence::wealth::Ledger;
 use crate::evidence::{Bounds, Certified, Level};
 use crate::sample::Tally;
@@ -80,12 +79,10 @@ impl Sketch<'_> {
 
     fn profile(&self) -> Vec<ProfilePoint> {
         // The limits do not depend on ε, so all points of the curve hold together.
-        let limits = self.certified.iter().map(|part| Limits::new(part.tally, part.regions, self.level.fixed(part.share)));
-        let limits: Vec<Limits> = limits.collect();
         let end = 1.5 * self.claim.epsilon.get().max(self.bounds.epsilon_lower);
         let point = |index: u32| {
             let epsilon = round_down(end * f64::from(index) / f64::from(POINTS), 4);
-            let lower = limits.iter().map(|limits| round_down(limits.delta_lower(epsilon), 4)).reduce(f64::max);
+            let lower = self.certified.iter().map(|part| round_down(part.limits().delta_lower(epsilon), 4)).reduce(f64::max);
             // What exploration saw in all bins, or what the rules made of it: both estimate from below.
             let explored = self.learned.map(|learned| learned.seen.delta_estimate(epsilon));
             let estimate = explored.into_iter().chain(self.certified.iter().map(|part| plain_delta(part, epsilon))).reduce(f64::max);
