@@ -333,6 +333,16 @@ mod tests {
     }
 
     #[test]
+    fn bins_are_equal_that_divide_alike() {
+        let of = |last: u32, symbol: &str| {
+            Bins::learn(&(0..last).map(|i| Cell::number(f64::from(i))).chain([Cell::symbol(symbol); 4]).collect::<Vec<_>>())
+        };
+        assert_eq!(of(100, "a"), of(100, "a"));
+        assert_ne!(of(100, "a"), of(100, "b"));
+        assert_ne!(of(100, "a"), of(101, "a"));
+    }
+
+    #[test]
     fn tails_are_divided_finely() {
         let sample: Vec<Cell> = (0..100_000).map(|i| Cell::number(f64::from(i))).collect();
         let bins = Bins::learn(&sample);

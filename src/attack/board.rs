@@ -274,6 +274,28 @@ mod tests {
     }
 
     #[test]
+    fn draws_at_one_end_only_are_kept_for_finer_bins() {
+        let even = of(1, 4000, |index| vec![Cell::number(index as f64)]);
+        for (beyond, sign) in [(0.0, -1.0), (4000.0, 1.0)] {
+            let mut board = Board::new(Score::Output, &even, &even);
+            let before = board.bins().numeric();
+            let far = of(1, 100, |index| vec![Cell::number(beyond + sign * (index + 1) as f64)]);
+            for side in [Side::Left, Side::Right] {
+                let mut hits = board.no_hits();
+                // In three parts, of which the second has no draws at the ends.
+                let (some, others) = far.cells().split_at(50);
+                [some, &even.cells()[1000..1500], others].into_iter().for_each(|part| board.count(&mut hits, side, part));
+                board.take(hits);
+            }
+            assert!(board.bins().numeric() > before, "the end is divided");
+            let mut expected = Counts::new(board.bins().len());
+            even.iter().chain(even.iter().skip(1000).take(500)).chain(&far).for_each(|row| expected.left[board.bins().index(row[0])] += 1);
+            expected.right.clone_from(&expected.left);
+            assert_eq!(board.counts(), expected);
+        }
+    }
+
+    #[test]
     fn a_board_tells_all_when_at_most_a_thousandth_of_the_rows_is_unknown() {
         let board = |score: Score, unknown: usize| {
             let row = |index: usize| vec![Cell::number(if index < unknown { index as f64 } else { -1.0 }), Cell::number(0.0)];

@@ -33,20 +33,30 @@ pub fn select(board: &Board, delta: f64, caution: Caution) -> Option<Bold> {
     let order = calibration(board);
     let line = Line::new(bins, &all, order);
     let cut = line.best_cut(goal, caution);
-    // The same procedure on parts of the draws: what it promises of the others, and what these show.
+    let Odds { correct, wrong, .. } = cut.odds;
+    let forecast = Forecast { correct, wrong, draws: all.draws() };
+    let (shown, promised) = tried(board, order, goal, caution);
+    (!contradict(shown, promised)).then(|| Bold { answers: line.answers(cut), forecast, value: goal.value(cut.odds, caution) })
+}
+
+/// The same procedure on parts of the draws: how many correct and wrong guesses the others show, and how many it promises of them.
+fn tried(board: &Board, order: Order, goal: Goal, caution: Caution) -> ((u64, u64), (f64, f64)) {
+    let all = board.counts();
     let (mut promised, mut shown) = ((0.0, 0.0), (0, 0));
     for fold in board.folds() {
-        let line = Line::new(bins, &all.without(fold), order);
+        let line = Line::new(board.bins(), &all.without(fold), order);
         let cut = line.best_cut(goal, caution);
         let (draws, judged) = (fold.draws(), fold.judge(&line.answers(cut)));
         promised = (promised.0 + draws * cut.odds.correct, promised.1 + draws * cut.odds.wrong);
         shown = (shown.0 + judged.0, shown.1 + judged.1);
     }
+    (shown, promised)
+}
+
+/// Whether so many correct and wrong guesses are clearly worse than promised.
+fn contradict(shown: (u64, u64), promised: (f64, f64)) -> bool {
     let (correct, wrong) = (shown.0 as f64 + 0.5, shown.1 as f64 + 0.5);
-    let contradicted = (correct / wrong).ln() + CONTRADICTED * (1.0 / correct + 1.0 / wrong).sqrt() < (promised.0 / promised.1).ln();
-    let Odds { correct, wrong, .. } = cut.odds;
-    let forecast = Forecast { correct, wrong, draws: all.draws() };
-    (!contradicted).then(|| Bold { answers: line.answers(cut), forecast, value: goal.value(cut.odds, caution) })
+    (correct / wrong).ln() + CONTRADICTED * (1.0 / correct + 1.0 / wrong).sqrt() < (promised.0 / promised.1).ln()
 }
 
 /// The curve that best predicts hits it has not seen.
@@ -114,5 +124,44 @@ mod tests {
         let bold = select(&board(turned), 0.0, CAUTION);
         let promised = bold.map_or(0.0, |bold| (bold.forecast.correct / bold.forecast.wrong).ln());
         assert!(promised < 2.0 * SPREAD, "{promised}");
+    }
+
+    #[test]
+    fn parts_show_and_promise_what_is_there() {
+        // Three quarters 1 and one quarter −1 from D, the other way round from D'; the same in every part of the draws.
+        let side = |often: f64| {
+            let mut rows = Rows::new(1);
+            (0..4000).for_each(|index| rows.push(&[Cell::number(if index / 8 % 4 < 3 { often } else { -often })]));
+            rows
+        };
+        let board = Board::new(Score::Output, &side(1.0), &side(-1.0));
+        for order in CALIBRATED {
+            let (shown, promised) = tried(&board, order, Goal::Epsilon { delta: 0.0 }, CAUTION);
+            assert_eq!(shown, (6000, 2000));
+            // Curves are pulled towards even odds, a little.
+            assert!((promised.0 - 6000.0).abs() < 20.0 && (promised.1 - 2000.0).abs() < 20.0, "{order:?}: {promised:?}");
+        }
+    }
+
+    #[test]
+    fn hits_contradict_from_three_standard_errors_on() {
+        // Half a hit is added to each count; then ln(c/w) has the variance 1/c + 1/w.
+        for (correct, wrong) in [(100, 100), (300, 20), (7, 2), (0, 0)] {
+            let (c, w) = (correct as f64 + 0.5, wrong as f64 + 0.5);
+            let limit = (c / w).ln() + 3.0 * (1.0 / c + 1.0 / w).sqrt();
+            for promise in [3.0, 400.0] {
+                let promised = |log_odds: f64| (promise * log_odds.exp(), promise);
+                assert!(contradict((correct, wrong), promised(limit + 1e-6)), "{correct} and {wrong}");
+                assert!(!contradict((correct, wrong), promised(limit - 1e-6)), "{correct} and {wrong}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_curve_is_taken_where_a_line_does_not_fit() {
+        assert_eq!(calibration(&board(|score| score)), Order::Calibrated(f64::INFINITY));
+        // The log-ratio is now the cube root of the score: steep in the middle, flat outside.
+        let order = calibration(&board(|score| (score / SPREAD).powi(3)));
+        assert!(matches!(order, Order::Calibrated(stiffness) if stiffness.is_finite()), "{order:?}");
     }
 }

@@ -60,10 +60,8 @@ impl Line {
         // Climb, one cut at a time, from D alone and from D' alone.
         let best_head = |tail: usize| best_of(self.cuts.iter().copied().take_while(|head| *head <= tail), |head| value(head, tail));
         let best_tail = |head: usize| best_of(self.cuts.iter().rev().copied().take_while(|tail| *tail >= head), |tail| value(head, tail));
-        let (head_alone, tail_alone) = (best_head(m), best_tail(0));
         let mut best = (f64::NEG_INFINITY, 0, m);
-        // A head beyond the tail leaves both no room: then also from where they meet.
-        for mut head in [head_alone, 0].into_iter().chain((head_alone > tail_alone).then_some(tail_alone)) {
+        for mut head in [best_head(m), 0] {
             let mut tail = m;
             for _ in 0..4 {
                 tail = best_tail(head);

@@ -306,6 +306,19 @@ mod tests {
     }
 
     #[test]
+    fn a_rule_may_have_any_number_of_edges() {
+        let numbers: Vec<Cell> = (0..40).map(|i| Cell::number(f64::from(i) / 2.0 - 1.0)).chain([Cell::symbol("⊥")]).collect();
+        for count in 0..=16_u8 {
+            let edges: Vec<f64> = (0..count).map(f64::from).collect();
+            let answer = |index: usize| [Answer::Left, Answer::Right, Answer::Abstain, Answer::Right][index % 4];
+            let rule = of(&edges, &(0..=edges.len()).map(answer).collect::<Vec<_>>(), &[], Answer::Abstain);
+            let expected =
+                |cell: &Cell| cell.as_number().map_or(Answer::Abstain, |x| answer(edges.iter().filter(|edge| **edge <= x).count()));
+            assert_eq!(rule.answers(&rows(&numbers)), times(&numbers.iter().map(expected).collect::<Vec<_>>()), "{count} edges");
+        }
+    }
+
+    #[test]
     fn a_rule_out_of_order_is_refused() {
         use Answer::{Abstain, Left, Right};
         let mut symbols = [(Cell::symbol("a"), Left), (Cell::symbol("b"), Right)].to_vec();

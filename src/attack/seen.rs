@@ -141,9 +141,6 @@ impl Seen {
             let (begin, end) = (edges[bin - 1], edges[bin]);
             let (left, right) = total.shares(all, bin);
             let (low, high) = (begin.max(from), end.min(to));
-            if low > high || left + right == 0.0 || !(begin.is_finite() && end.is_finite()) {
-                continue;
-            }
             let (first, last) = (cell(low, from, width), cell(high, from, width));
             for index in first..=last {
                 let start = from + index as f64 * width;
@@ -167,20 +164,23 @@ impl Seen {
     /// The part of the number line that is worth drawing: nearly all of the hits, and something of where the rule guesses if that is not too far out.
     fn range(&self, all: &Counts) -> Option<(f64, f64)> {
         let edges = self.bins.edges();
-        let finite = |edge: Option<&f64>| edge.copied().filter(|edge| edge.is_finite());
-        let total: u64 = (0..self.bins.numeric()).map(|bin| all.left[bin] + all.right[bin]).sum();
-        let (mut below, mut low, mut high) = (0, None, None);
+        // The atoms −∞ and ∞ are no part of the line; the first ends where all other numbers begin.
+        let finite = |edge: &f64| edge.abs() < f64::MAX;
+        let hits = |bin: usize| if bin > 0 && edges[bin - 1].is_infinite() { 0 } else { all.left[bin] + all.right[bin] };
+        let total = (0..self.bins.numeric()).map(hits).sum::<u64>().max(1) as f64;
+        let mut inner = edges.iter().copied().filter(finite);
+        let (mut low, mut high) = (inner.next()?, inner.next_back()?);
+        let mut below = 0;
         for (bin, edge) in edges.iter().enumerate() {
-            below += all.left[bin] + all.right[bin];
-            let share = below as f64 / total.max(1) as f64;
-            if share <= CUT {
-                low = finite(Some(edge)).or(low);
+            below += hits(bin);
+            let share = below as f64 / total;
+            if share <= CUT && finite(edge) {
+                low = *edge;
             }
-            if share >= 1.0 - CUT && high.is_none() {
-                high = finite(Some(edge));
+            if share >= 1.0 - CUT {
+                high = high.min(*edge);
             }
         }
-        let (mut low, mut high) = (low.or(finite(edges.first()))?, high.or(finite(edges.last()))?);
         let reach = (high - low) / 2.0;
         let margin = (high - low) / 20.0;
         // The ends at which the rule begins to guess.
@@ -314,5 +314,179 @@ mod tests {
         assert_eq!(many.bars.len(), BARS);
         assert_eq!(many.bars[BARS - 1].name, "11 others");
         assert!((many.bars.iter().map(|bar| bar.left).sum::<f64>() - 1.0).abs() < 1e-3);
+    }
+
+    /// Rows of these symbols in these parts of twenty, the same in every part of the draws.
+    fn parts(names: &[&str], parts: &[usize]) -> Rows {
+        let symbols: Vec<Cell> = names.iter().zip(parts).flat_map(|(name, part)| vec![Cell::symbol(name); *part]).collect();
+        rows(20 * symbols.len(), |index| symbols[index / 4 % symbols.len()])
+    }
+
+    #[test]
+    fn the_estimate_looks_from_either_side() {
+        let names = ["a", "b", "c"];
+        let (spread, pointed) = (parts(&names, &[6, 6, 8]), parts(&names, &[2, 2, 16]));
+        for epsilon in [0.0, 0.2, 0.5, 1.0_f64] {
+            let odds = epsilon.exp();
+            // From the spread side two symbols count, from the other one does: Σ max(0, p − e^ε·q).
+            let exact = (2.0 * (0.3 - odds * 0.1)).max(0.8 - odds * 0.4).max(0.0);
+            for found in [seen(&spread, &pointed), seen(&pointed, &spread)].map(|seen| seen.delta_estimate(epsilon)) {
+                assert!((found - exact).abs() < 1e-12, "ε = {epsilon}: {found} instead of {exact}");
+            }
+        }
+        // 1/20 against 19/20: the one symbol counts from one side only, at any ε below ln 19.
+        let (seldom, often) = (parts(&names[..2], &[1, 19]), parts(&names[..2], &[10, 10]));
+        let exact = 0.5 - 2.0_f64.exp() * 0.05;
+        for found in [seen(&seldom, &often), seen(&often, &seldom)].map(|seen| seen.delta_estimate(2.0)) {
+            assert!((found - exact).abs() < 1e-12, "{found} instead of {exact}");
+        }
+    }
+
+    /// What a rule sees that guesses D below one number and D' from another on.
+    fn guessing(left: &Rows, right: &Rows, below: f64, from: f64) -> Seen {
+        let board = Board::new(Score::Output, left, right);
+        let edges = board.bins().edges();
+        let starts = std::iter::once(f64::NEG_INFINITY).chain(edges.iter().copied());
+        let mut answers: Vec<Answer> = starts
+            .map(|start| {
+                if start < below {
+                    Answer::Left
+                } else if start >= from {
+                    Answer::Right
+                } else {
+                    Answer::Abstain
+                }
+            })
+            .collect();
+        answers.resize(board.bins().len(), Answer::Abstain);
+        Seen::new(&board, &answers)
+    }
+
+    #[test]
+    fn cells_hold_their_part_of_the_numbers_and_the_answer_to_them() {
+        // Even over 0 to 3 and over 1.5 to 3.
+        let even = |from: f64, to: f64| rows(30_000, |index| Cell::number(from + (to - from) * (index as f64 + 0.5) / 30_000.0));
+        let seen = guessing(&even(0.0, 3.0), &even(1.5, 3.0), 1.0, 2.0);
+        let line = seen.distribution().line.expect("numbers");
+        assert!((0.0..0.03).contains(&line.from) && (2.97..3.0).contains(&line.to), "{} to {}", line.from, line.to);
+        assert_eq!((line.left.len(), line.right.len(), line.answers.len()), (60, 60, 60));
+        let width = (line.to - line.from) / 60.0;
+        for index in 0..60 {
+            let (start, end) = (line.from + width * index as f64, line.from + width * (index + 1) as f64);
+            let (of_left, of_right) = (width / 3.0, (end.max(1.5) - start.max(1.5)) / 1.5);
+            assert!((line.left[index] / of_left - 1.0).abs() < 0.01, "cell {index} of D: {} instead of {of_left}", line.left[index]);
+            // The bin that holds 1.5 is spread evenly: its part may be a little off.
+            assert!(
+                (line.right[index] - of_right).abs() < 0.01 * of_left + if (start - 1.5).abs() < 0.1 { 0.01 } else { 0.0 },
+                "cell {index} of D'"
+            );
+            let middle = f64::midpoint(start, end);
+            let near = |place: f64| (middle - place).abs() < 0.03;
+            let expected = if middle < 1.0 {
+                Answer::Left
+            } else if middle > 2.0 {
+                Answer::Right
+            } else {
+                Answer::Abstain
+            };
+            assert!(line.answers[index] == expected || near(1.0) || near(2.0), "cell {index} answers {:?}", line.answers[index]);
+        }
+    }
+
+    #[test]
+    fn a_margin_is_left_beside_guesses_close_to_the_ends() {
+        let even = rows(30_000, |index| Cell::number((index as f64 + 0.5) / 10_000.0));
+        let line = guessing(&even, &even, 0.1, 2.9).distribution().line.expect("numbers");
+        // A twentieth of 0 to 3, up to a bin or two.
+        assert!((line.from - (0.1 - 0.15)).abs() < 0.025, "from {}", line.from);
+        assert!((line.to - (2.9 + 0.15)).abs() < 0.025, "to {}", line.to);
+    }
+
+    #[test]
+    fn infinite_outputs_do_not_stretch_the_line() {
+        // One output in so many is infinite, and one in a thousand may lie far out.
+        let line = |count: usize, in_so_many: usize, far: f64| {
+            let side = |infinite: f64| {
+                rows(count, move |index| match index {
+                    _ if index % in_so_many == 0 => Cell::number(infinite),
+                    _ if far > 0.0 && index % 1000 == 501 => Cell::number(far.copysign(infinite)),
+                    _ => Cell::number((index as f64 + 0.5) / count as f64),
+                })
+            };
+            seen(&side(f64::NEG_INFINITY), &side(f64::INFINITY)).distribution().line.expect("numbers")
+        };
+        for (count, in_so_many, far) in [(10_000, 2, 0.0), (200, 2, 0.0), (10_000, 50, 1e6)] {
+            let line = line(count, in_so_many, far);
+            assert!(line.from >= 0.0 && line.to <= 1.0, "{} to {}", line.from, line.to);
+        }
+        let line = line(10_000, 2, 0.0);
+        for shares in [&line.left, &line.right] {
+            let sum: f64 = shares.iter().sum();
+            assert!((0.45..0.51).contains(&sum), "half of the outputs are finite, {sum} are in the cells");
+        }
+    }
+
+    #[test]
+    fn the_line_reaches_to_where_the_rule_guesses_unless_that_is_far_out() {
+        // 8,000 quantiles a side of Laplace noise, and of its fifth power.
+        let quantile = |index: usize, power: i32| {
+            let u = (index as f64 + 0.5) / 4000.0 - 1.0;
+            (-(1.0 - u.abs()).ln()).powi(power).copysign(u)
+        };
+        let ends = |power: i32, below: f64, from: f64| {
+            let rows = rows(8000, |index| Cell::number(quantile(index, power)));
+            let line = guessing(&rows, &rows, below, from).distribution().line.expect("numbers");
+            (line.from, line.to)
+        };
+        // Three of a thousand lie beyond ±ln(1/0.006) = ±5.1, the middle of the picture; each value is there twice, and edges stand at 8, 16, 32 of 16,000.
+        let (never, all) = ((f64::NEG_INFINITY, f64::INFINITY), (-5.5_f64, 5.5_f64));
+        let (low, high) = ends(1, never.0, never.1);
+        assert!((low - all.0).abs() < 0.5 && (high - all.1).abs() < 0.5, "{low} to {high}");
+        let (reach, margin) = ((high - low) / 2.0, (high - low) / 20.0);
+        // Where a rule guesses beyond that, a margin of the guesses is shown; where it begins to guess further in, nothing changes.
+        let (low_edge, high_edge) = (quantile(4, 1), quantile(7996, 1));
+        assert!(low_edge < low - 0.5 && low_edge > low - reach && high_edge > high + 0.5 && high_edge < high + reach);
+        let (far_low, far_high) = ends(1, 1.001 * low_edge, 0.999 * high_edge);
+        assert!((far_low - low_edge + margin).abs() < 0.01, "{far_low} instead of {}", low_edge - margin);
+        assert!((far_high - high_edge - margin).abs() < 0.01, "{far_high} instead of {}", high_edge + margin);
+        assert_eq!(ends(1, -1.0, 1.0), (low, high));
+        assert_eq!(ends(1, 0.0, 0.0), (low, high));
+        // The fifth powers of the same places lie three times as far out, which is too far.
+        let powers = ends(5, never.0, never.1);
+        assert!(powers.1 + (powers.1 - powers.0) / 2.0 < quantile(7996, 5));
+        assert_eq!(ends(5, 1.001 * quantile(4, 5), 0.999 * quantile(7996, 5)), powers);
+    }
+
+    #[test]
+    fn bars_that_differ_or_weigh_most_are_shown() {
+        let names: Vec<String> = (0..12).map(|index| format!("{index:02}")).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        // Of 400 on either side: 03 is frequent on both, 05 and 09 differ, six are not so seldom, and three are.
+        let of_left = [2, 10, 10, 295, 10, 40, 10, 1, 10, 0, 10, 2];
+        let of_right = [1, 10, 10, 296, 10, 0, 10, 2, 10, 40, 10, 1];
+        let drawn = seen(&parts(&names, &of_left), &parts(&names, &of_right)).distribution();
+        let mut shown: Vec<&str> = drawn.bars.iter().map(|bar| bar.name.as_str()).collect();
+        let rest = drawn.bars.last().expect("bars");
+        assert_eq!(shown.pop(), Some("3 others"));
+        shown.sort_unstable();
+        assert_eq!(shown, ["01", "02", "03", "04", "05", "06", "08", "09", "10"]);
+        assert_eq!((rest.left, rest.right, rest.answer), (0.0125, 0.01, Answer::Abstain));
+        // A difference of 0.01 weighs more than a share of 0.04 on both sides.
+        let (of_left, of_right) = ([[16; 10].as_slice(), &[236, 4]].concat(), [[16; 10].as_slice(), &[240, 0]].concat());
+        let drawn = seen(&parts(&names, &of_left), &parts(&names, &of_right)).distribution();
+        assert!(drawn.bars.iter().any(|bar| bar.name == "11"), "{:?}", drawn.bars);
+    }
+
+    #[test]
+    fn many_atoms_or_numbers_between_them_make_a_line() {
+        let of = |values: usize, others: usize| {
+            let side =
+                || rows(4000, |index| Cell::number(if index < others { index as f64 / 1000.0 + 0.3217 } else { (index % values) as f64 }));
+            seen(&side(), &side()).distribution()
+        };
+        // Ten values and no others, or a hundredth of the draws at most, have bars.
+        assert!(of(10, 0).line.is_none() && of(10, 32).line.is_none());
+        assert_eq!(of(10, 32).bars.len(), 10);
+        assert!(of(11, 0).line.is_some() && of(10, 80).line.is_some());
     }
 }
