@@ -294,6 +294,17 @@ mod tests {
     }
 
     #[test]
+    fn normal_quantiles_are_those_of_the_tables() {
+        for (probability, z) in [(0.05, 1.644_853_626_951), (0.025, 1.959_963_984_540), (1e-6, 4.753_424_308_823), (0.5, 0.0)] {
+            assert!((normal_quantile(probability) - z).abs() < 1e-9, "{probability}: {}", normal_quantile(probability));
+            assert!((normal_quantile(1.0 - probability) + z).abs() < 1e-9);
+        }
+        // Whatever is asked, the answer is a number.
+        assert!(normal_quantile(0.0) > 30.0 && normal_quantile(0.0).is_finite());
+        assert!(normal_quantile(1.0) < -8.0 && normal_quantile(1.0).is_finite());
+    }
+
+    #[test]
     fn log_odds_of_any_size_become_probabilities() {
         assert_eq!([f64::NEG_INFINITY, -800.0, 0.0, 800.0, f64::INFINITY].map(logistic), [0.0, 0.0, 0.5, 1.0, 1.0]);
         assert!(close(logistic(3.0_f64.ln()), 0.75, 1e-15) && close(logistic(-3.0_f64.ln()), 0.25, 1e-15));

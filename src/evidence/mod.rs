@@ -146,6 +146,8 @@ mod tests {
         assert_eq!(anytime.epsilon_lower, ledger.epsilon_lower(1.0, 0.01, level.anytime()));
         assert_eq!(anytime.delta_lower, ledger.delta_lower(1.0, 0.01, level.anytime()));
         let part = |tally, share| Certified::new(tally, 2, level.fixed(share));
+        assert_eq!(part(weak, 0.5).alpha(), level.fixed(0.5));
+        assert_eq!(part(weak, 0.0).alpha(), 0.0);
         // The wealth decides where the fixed sample is weak, and the fixed sample where it is strong, whichever rule it belongs to.
         assert_eq!(Bounds::new(&ledger, &[part(weak, 1.0)], claim, level).epsilon_lower, anytime.epsilon_lower);
         let best = Limits::new(strong, 2, level.fixed(0.5));
