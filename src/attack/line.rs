@@ -6,15 +6,21 @@ use super::order::{Order, blocks};
 use super::rule::Answer;
 use super::select::{Caution, Goal, Odds};
 
-/// Bins in order, with the smoothed counts up to each.
+/// Bins in order, and where they may be cut.
 pub struct Line {
     bins: usize,
     order: Vec<usize>,
-    /// How many of the first bins may make a head.
-    cuts: Vec<usize>,
-    /// `(left, right)` hits in the first k bins.
-    sums: Vec<(f64, f64)>,
+    /// From before the first bin to behind the last.
+    places: Vec<Place>,
     draws: f64,
+}
+
+/// A place to cut: so many bins come before it, and this share of all draws from either side.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    bins: usize,
+    left: f64,
+    right: f64,
 }
 
 /// A rule on a line: D on the first `head` bins, D' from the bin `tail` on; and how it should do.
@@ -29,23 +35,11 @@ pub struct Cut {
 impl Line {
     /// The bins in this order, with these hits.
     pub fn new(bins: &Bins, counts: &Counts, order: Order) -> Self {
-        let mut sums = vec![(0.0, 0.0)];
-        let mut line = Vec::with_capacity(bins.len());
-        let mut sum = (0.0, 0.0);
-        for block in &blocks(bins, counts, order) {
-            let hits = block.left + block.right;
-            if hits == 0.0 && block.bins.iter().all(|bin| *bin >= bins.numeric()) {
-                continue; // nothing is known of symbols that were never seen
-            }
-            for &bin in &block.bins {
-                // Within a block the ratio is one; its hits go to the bins in proportion.
-                let share = (counts.left[bin] + counts.right[bin]) as f64 / hits.max(1.0);
-                sum = (sum.0 + block.left * share, sum.1 + block.right * share);
-                line.push(bin);
-                sums.push(sum);
-            }
-        }
-        Self { bins: bins.len(), order: line, cuts: cuts(&sums), sums, draws: counts.draws() }
+        let (line, sums) = line_up(bins, counts, order);
+        let draws = counts.draws();
+        let share = |hits: f64| hits / draws.max(1.0);
+        let places = cuts(&sums).into_iter().map(|cut| Place { bins: cut, left: share(sums[cut].0), right: share(sums[cut].1) });
+        Self { bins: bins.len(), order: line, places: places.collect(), draws }
     }
 
     /// So many standard errors of what is known from the draws on this line.
@@ -55,14 +49,14 @@ impl Line {
 
     /// The cut with the best pessimistic value.
     pub fn best_cut(&self, goal: Goal, caution: Caution) -> Cut {
-        let m = self.order.len();
-        let value = |head: usize, tail: usize| goal.value(self.cut(head, tail).odds, caution);
+        let end = self.places.len() - 1;
+        let value = |head: usize, tail: usize| goal.value(self.odds(head, tail), caution);
         // Climb, one cut at a time, from D alone and from D' alone.
-        let best_head = |tail: usize| best_of(self.cuts.iter().copied().take_while(|head| *head <= tail), |head| value(head, tail));
-        let best_tail = |head: usize| best_of(self.cuts.iter().rev().copied().take_while(|tail| *tail >= head), |tail| value(head, tail));
-        let mut best = (f64::NEG_INFINITY, 0, m);
-        for mut head in [best_head(m), 0] {
-            let mut tail = m;
+        let best_head = |tail: usize| best_of(0..=tail, |head| value(head, tail));
+        let best_tail = |head: usize| best_of((head..=end).rev(), |tail| value(head, tail));
+        let mut best = (f64::NEG_INFINITY, 0, end);
+        for mut head in [best_head(end), 0] {
+            let mut tail = end;
             for _ in 0..4 {
                 tail = best_tail(head);
                 let before = std::mem::replace(&mut head, best_head(tail));
@@ -75,7 +69,8 @@ impl Line {
                 best = (reached, head, tail);
             }
         }
-        self.cut(best.1, best.2)
+        let (_, head, tail) = best;
+        Cut { head: self.places[head].bins, tail: self.places[tail].bins, odds: self.odds(head, tail) }
     }
 
     /// The answers of a cut.
@@ -86,19 +81,38 @@ impl Line {
         answers
     }
 
+    /// What guessing D before one place and D' behind another promises.
     #[inline]
-    fn cut(&self, head: usize, tail: usize) -> Cut {
-        let m = self.order.len();
-        let (per_draw, (left, right)) = (1.0 / self.draws.max(1.0), self.sums[m]);
-        let (head_left, head_right) = self.sums[head];
-        let (before_left, before_right) = self.sums[tail];
-        let odds = Odds {
-            correct: (head_left + (right - before_right)) * per_draw,
-            wrong: (head_right + (left - before_left)) * per_draw,
-            regions: f64::from(u8::from(head > 0) + u8::from(tail < m)),
-        };
-        Cut { head, tail, odds }
+    fn odds(&self, head: usize, tail: usize) -> Odds {
+        let end = self.places.len() - 1;
+        let [before, until, all] = [head, tail, end].map(|place| self.places[place]);
+        Odds {
+            correct: before.left + (all.right - until.right),
+            wrong: before.right + (all.left - until.left),
+            regions: f64::from(u8::from(head > 0) + u8::from(tail < end)),
+        }
     }
+}
+
+/// The bins in this order, and the smoothed `(left, right)` hits in the first k of them.
+fn line_up(bins: &Bins, counts: &Counts, order: Order) -> (Vec<usize>, Vec<(f64, f64)>) {
+    let mut sums = vec![(0.0, 0.0)];
+    let mut line = Vec::with_capacity(bins.len());
+    let mut sum = (0.0, 0.0);
+    for block in &blocks(bins, counts, order) {
+        let hits = block.left + block.right;
+        if hits == 0.0 && block.bins.iter().all(|bin| *bin >= bins.numeric()) {
+            continue; // nothing is known of symbols that were never seen
+        }
+        for &bin in &block.bins {
+            // Within a block the ratio is one; its hits go to the bins in proportion.
+            let share = (counts.left[bin] + counts.right[bin]) as f64 / hits.max(1.0);
+            sum = (sum.0 + block.left * share, sum.1 + block.right * share);
+            line.push(bin);
+            sums.push(sum);
+        }
+    }
+    (line, sums)
 }
 
 /// Places along a line where cutting is tried: all of them when few, else quantiles of the hits and geometric masses at both ends.
@@ -193,17 +207,22 @@ mod tests {
             counts.right[bin] = (bin * 6661 % 97) as u64;
         }
         for order in [Order::Falling, Order::Rising, Order::Smooth(30.0), Order::Calibrated(300.0), Order::Ranked(48)] {
-            let line = Line::new(&bins, &counts, order);
-            let mut found = line.order.clone();
+            let (line, sums) = line_up(&bins, &counts, order);
+            let mut found = line.clone();
             found.sort_unstable();
             // All but the symbols that were never seen.
             assert_eq!(found, (0..=bins.numeric()).collect::<Vec<_>>(), "{order:?}");
-            for (bin, sums) in line.order.iter().zip(line.sums.windows(2)) {
+            assert_eq!(sums.len(), line.len() + 1);
+            for (bin, sums) in line.iter().zip(sums.windows(2)) {
                 let hits = (sums[1].0 + sums[1].1) - (sums[0].0 + sums[0].1);
                 assert!((hits - (counts.left[*bin] + counts.right[*bin]) as f64).abs() < 1e-6, "{order:?}");
             }
-            assert_eq!(line.answers(line.cut(0, found.len())), vec![Answer::Abstain; bins.len()]);
-            assert_eq!(*line.answers(line.cut(found.len(), found.len())).last().unwrap(), Answer::Abstain);
+            let answers = |head: usize| {
+                let odds = Odds { correct: 0.0, wrong: 0.0, regions: 0.0 };
+                Line::new(&bins, &counts, order).answers(Cut { head, tail: found.len(), odds })
+            };
+            assert_eq!(answers(0), vec![Answer::Abstain; bins.len()]);
+            assert_eq!(*answers(found.len()).last().unwrap(), Answer::Abstain);
         }
     }
 

@@ -158,7 +158,20 @@ fn fill<M: Mechanism>(mechanism: &M, rng: &mut Generator, rows: &mut Rows) {
 /// The only place that calls a mechanism: with a single call the compiler puts its code into the loop, and the generator stays in registers.
 #[inline(never)]
 fn run_rows<M: Mechanism>(mechanism: &M, rng: &mut Generator, rows: &mut Rows) {
-    rows.iter_mut().for_each(|row| mechanism.run(rng, row));
+    let mut own = Own { rng: rng.clone(), back: rng };
+    rows.iter_mut().for_each(|row| mechanism.run(&mut own.rng, row));
+}
+
+/// A generator of one's own, which is given back as it is in the end, also after a panic.
+struct Own<'a> {
+    rng: Generator,
+    back: &'a mut Generator,
+}
+
+impl Drop for Own<'_> {
+    fn drop(&mut self) {
+        self.back.clone_from(&self.rng);
+    }
 }
 
 #[cfg(test)]
