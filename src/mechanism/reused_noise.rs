@@ -8,6 +8,7 @@
 use rand::SeedableRng;
 use serde::Deserialize;
 
+use super::additive::add_noise;
 use super::query::Query;
 use super::{Mechanism, Universe};
 use crate::cell::Cell;
@@ -48,7 +49,7 @@ pub struct ReusedNoise {
 
 impl ReusedNoise {
     fn fresh(&self, rng: &mut Generator, row: &mut [Cell]) {
-        row.iter_mut().zip(&self.values).for_each(|(cell, value)| *cell = Cell::number(value + noise::laplace(rng, self.scale)));
+        add_noise(row, &self.values, || noise::laplace(rng, self.scale));
     }
 }
 
