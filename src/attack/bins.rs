@@ -153,8 +153,9 @@ impl Bins {
     }
 
     /// The bins of all scores.
-    pub fn index_all(&self, cells: &[Cell], bins: &mut Vec<u32>) {
-        bins.clear();
+    #[must_use]
+    pub fn index_all(&self, cells: &[Cell]) -> Vec<u32> {
+        let mut bins = Vec::with_capacity(cells.len());
         // Slots with the widest instructions that the processor has; each is then looked up.
         pulp::Arch::new().dispatch(
             #[inline(always)]
@@ -162,6 +163,7 @@ impl Bins {
         );
         #[allow(clippy::cast_possible_truncation)] // so many bins have no room
         bins.iter_mut().zip(cells).for_each(|(bin, cell)| *bin = self.index_in(*bin, *cell) as u32);
+        bins
     }
 
     #[inline]
@@ -199,8 +201,10 @@ impl Grid {
             return Self { before: vec![0; 2], edges: vec![f64::NAN; 2], ..Self::default() };
         };
         let slots = 8 * edges.len();
-        let known = (end - start).is_finite() && end > start;
-        let (start, end, slots_per_unit) = if known { (start, end, slots as f64 / (end - start)) } else { (0.0, 0.0, 0.0) };
+        let slots_per_unit = slots as f64 / (end - start);
+        // Infinite ends, and ends too close to be divided, leave a single slot.
+        let divided = slots_per_unit > 0.0 && slots_per_unit.is_finite();
+        let (start, end, slots_per_unit) = if divided { (start, end, slots_per_unit) } else { (0.0, 0.0, 0.0) };
         let mut grid = Self { start, end, slots_per_unit, before: vec![0; slots + 2], edges: [edges, &[f64::NAN; 2]].concat() };
         for edge in edges {
             let slot = grid.slot(*edge) as usize;
@@ -210,7 +214,7 @@ impl Grid {
         grid
     }
 
-    /// The slot of a number, and any of them for what is none.
+    /// The slot of a number; of what is none, nothing to rely on.
     #[inline]
     fn slot(&self, number: f64) -> u32 {
         /// Numbers from here to its double have no fraction: adding it rounds, and what was added stands in the low bits.
@@ -312,12 +316,14 @@ mod tests {
     #[test]
     fn every_number_is_found_where_counting_edges_puts_it() {
         let spread = |index: u32| f64::from(index * 7919 % 5003) / 8.0;
-        let samples: [Vec<f64>; 5] = [
+        let samples: [Vec<f64>; 6] = [
             (0..5000).map(spread).collect(),
             // Tails that reach far beyond the middle, atoms, infinities, almost equal numbers, nothing.
             (0..5000).map(|index| spread(index).powi(9)).chain((0..200).map(|index| -f64::from(index).exp())).collect(),
             (0..500).map(|index| f64::from(index % 3) + f64::EPSILON * f64::from(index % 5)).collect(),
             [f64::NEG_INFINITY, -0.0, 0.0, f64::MIN_POSITIVE, f64::MAX, f64::INFINITY].repeat(9),
+            // The closest numbers there are.
+            [0.0, f64::from_bits(1), f64::from_bits(2)].repeat(9),
             Vec::new(),
         ];
         for sample in samples {

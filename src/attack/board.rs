@@ -125,8 +125,7 @@ impl Board {
         let last = self.bins.numeric() - 1;
         // Beyond an infinite edge there is one value only, and nothing to divide.
         let (low, high) = (0, if self.bins.edges().last() == Some(&f64::INFINITY) { 0 } else { last });
-        let mut bins = Vec::with_capacity(scores.len());
-        self.bins.index_all(scores, &mut bins);
+        let bins = self.bins.index_all(scores);
         let mut at_ends = 0_u64;
         for (fold, counts) in hits.folds.iter_mut().enumerate() {
             let counts = counts.side(side);

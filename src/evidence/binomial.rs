@@ -295,7 +295,9 @@ mod tests {
 
     #[test]
     fn normal_quantiles_are_those_of_the_tables() {
-        for (probability, z) in [(0.05, 1.644_853_626_951), (0.025, 1.959_963_984_540), (1e-6, 4.753_424_308_823), (0.5, 0.0)] {
+        let tables = [(0.05, 1.644_853_626_951), (0.025, 1.959_963_984_540), (1e-6, 4.753_424_308_823), (0.5, 0.0)];
+        let whole = [(0.158_655_253_931_457, 1.0), (0.022_750_131_948_179_2, 2.0)];
+        for (probability, z) in tables.into_iter().chain(whole) {
             assert!((normal_quantile(probability) - z).abs() < 1e-9, "{probability}: {}", normal_quantile(probability));
             assert!((normal_quantile(1.0 - probability) + z).abs() < 1e-9);
         }

@@ -72,7 +72,7 @@ impl Certified {
         self.limits
     }
 
-    /// What the rule shows at this δ, at most.
+    /// What the rule shows at this δ, without and with uncertainty.
     #[must_use]
     pub fn shown(&self, delta: f64) -> Shown {
         shown_epsilon(self.tally, self.regions, delta, self.alpha)
