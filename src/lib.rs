@@ -1,63 +1,112 @@
 //! Does a differentially private mechanism leak more than it claims?
 //!
-//! ```text
-//! audits/*.toml ─ spec ─▶ Audit { claim, relation, pairs, mechanism }     [`spec`]       file → validated plan
-//!                               │
-//!                     Target::draw(side, count, seed)                     [`mechanism`]  the thing under audit
-//!                               │  rows of cells                          [`cell`]
-//!              explore: doubling rounds, 1/8 of the budget                [`sample`]     seeds, batches, schedule
-//!                               │
-//!              learn a GuessRule: D, D' or no guess                       [`attack`]     scores, bins, selection
-//!                               │
-//!              certify: fresh draws → Tally { correct, wrong, abstained } [`sample`]
-//!                               │
-//!              wealth, ε lower bound, δ lower bound                       [`evidence`]   pure functions of tallies
-//!                               │
-//!              Violated | Consistent | Inconclusive                       [`verdict`]
-//!                               │
-//!              terminal, CSV, HTML, JSON, JUnit, Markdown                [`report`]     one format a file
-//! ```
-//!
-//! [`run::run`] is that picture as code. [`gate`] turns what was found into an exit code, and [`replay`] checks a [`witness`] with fresh draws.
-//!
-//! # In a test of your own
-//!
 //! [`audit()`] audits a closure, so that `cargo test` can:
 //!
 //! ```
 //! use dp_audit::noise::laplace;
 //!
 //! dp_audit::audit(|values: &Vec<f64>, rng| values.iter().sum::<f64>() + laplace(rng, 1.0))
-//!     .claim(1.0, 0.0)
-//!     .pair(vec![0.2, 0.9], vec![0.2, 0.9, 1.0])
+//!     .claim(1.0, 0.0)                                     // ε, δ
+//!     .pair(vec![0.2, 0.9], vec![0.2, 0.9, 1.0])           // neighbours
 //!     .draws(200_000)
 //!     .seed(7)
 //!     .run()
 //!     .assert_consistent();
 //! ```
+//!
+//! What the closure returns is what an attacker sees: any [`Output`]. A [`Finding`] has the verdict, the bounds, and the rule that shows the leak.
+//!
+//! # Plan, run, result
+//!
+//! Below that API lies the unit of work that all fronts share. A [`PairPlan`] says what to audit; it can be written to a file and sent to another
+//! machine. [`run_pair`] audits it, given a [`Target`], and returns a [`PairResult`] with all that was found, errors included. [`prepare`] makes the target of a plan that names
+//! a built-in mechanism or a program. [`run`] does all pairs of several [`Audit`]s and tells a [`Listener`] each [`Event`].
+//!
+//! ```
+//! use dp_audit::{Audit, PairPlan, PairResult, Settings, prepare, run_pair};
+//!
+//! let audit: Audit = serde_json::from_str(r#"{
+//!     "name": "Laplace count", "file": "", "draws": null, "source": null, "resolution": 0.1, "expect": "consistent", "relation": "add-remove",
+//!     "subject": { "registered": { "mechanism": "laplace", "params": { "query": "count", "epsilon": 1.0 } } },
+//!     "claim": { "epsilon": 1.0 }, "attacks": ["coordinates"],
+//!     "pairs": [{ "name": "one more", "left": ["x"], "right": ["x", "x"], "expect": null, "truth": {} }]
+//! }"#).unwrap();
+//! let settings = Settings { draws: Some(100_000), ..Settings::default() };
+//! for plan in audit.plans(settings, 1) {
+//!     let sent = serde_json::to_string(&plan).unwrap();                  // … to another process
+//!     let plan: PairPlan = serde_json::from_str(&sent).unwrap();
+//!     let result: PairResult = run_pair(&plan, prepare(&plan).unwrap().as_ref(), &());
+//!     assert!(result.outcome.unwrap().bounds.epsilon_lower <= 1.0);
+//! }
+//! ```
+//!
+//! # The modules
+//!
+//! The order is the data flow; each knows only those above it, and `tests/architecture.rs` checks it. Only what this page lists is the public API.
+//!
+//! ```text
+//! model      claims, datasets, tallies, verdicts, settings: data that everyone knows
+//! noise      every sampler
+//! output     what a mechanism releases: rows of cells, names of symbols
+//! stats      tallies → wealth, limits, bounds, power; independence of draws
+//! target     whatever is audited: closures, files, programs, mechanisms in Rust
+//! catalogue  the mechanisms that audit files can name, by family
+//! sample     coin, batches, rounds and looks: folds draws, knows no rules
+//! attack     rows → scores → bins → orders → guess rule
+//! audit      plan → run → result; events
+//! api        a closure → a finding, with assertions
+//! suite      audit files → checked audits                                 (feature cli, as all below)
+//! report     formats, gates, baselines, journals, witnesses, replays
+//! calibrate  the same audits with many seeds → false-alarm rates, power
+//! cli        the program
+//! ```
+//!
+//! Without the default feature `cli` the library has what auditing needs and no more.
 
-pub mod api;
+mod api;
+#[doc(hidden)]
 pub mod attack;
-pub mod baseline;
+#[doc(hidden)]
+pub mod audit;
+#[doc(hidden)]
+#[cfg(feature = "cli")]
 pub mod calibrate;
-pub mod cell;
+#[doc(hidden)]
+pub mod catalogue;
+#[doc(hidden)]
+#[cfg(feature = "cli")]
 pub mod cli;
-pub mod error;
-pub mod evidence;
-pub mod exact;
-pub mod exit_code;
-pub mod gate;
-pub mod journal;
-pub mod mechanism;
+#[doc(hidden)]
+pub mod model;
 pub mod noise;
-pub mod recorded;
-pub mod replay;
+#[doc(hidden)]
+pub mod output;
+#[doc(hidden)]
+#[cfg(feature = "cli")]
 pub mod report;
-pub mod run;
+#[doc(hidden)]
 pub mod sample;
-pub mod spec;
-pub mod verdict;
-pub mod witness;
+#[doc(hidden)]
+pub mod stats;
+#[doc(hidden)]
+#[cfg(feature = "cli")]
+pub mod suite;
+#[doc(hidden)]
+pub mod target;
 
-pub use api::{Finding, MechanismAudit, Output, audit};
+pub use api::{Finding, MechanismAudit, audit};
+pub use attack::Attack;
+#[doc(inline)]
+pub use audit::{Audit, AuditReport, Event, Evidence, Listener, Pair, PairPlan, PairResult, RunReport, TargetSource, run, run_pair};
+pub use model::{Bounds, Claim, Confidence, Dataset, Expectation, Record, Relation, Settings, Side, Tally, Truth, Until, Verdict};
+pub use output::{Cell, Output, OutputRow, Rows, Symbols};
 pub use rand;
+pub use target::{PrepareError, StreamSeed, Subject, Target, TargetError};
+
+/// Makes the target of a plan that names a built-in mechanism or a program.
+///
+/// # Errors
+/// When the mechanism is not known, its parameters are wrong, or the data does not fit it.
+pub fn prepare(plan: &PairPlan) -> Result<Box<dyn Target>, PrepareError> {
+    catalogue::registry::prepare_subject(&plan.subject, &plan.pair.left, &plan.pair.right)
+}

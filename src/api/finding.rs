@@ -2,12 +2,10 @@
 
 use std::fmt;
 
-use indicatif::HumanCount;
-
-use crate::cell::Brief;
-use crate::error::TargetError;
-use crate::report::{AuditReport, PairReport, RunReport, percent, round_down};
-use crate::verdict::Verdict;
+use crate::audit::{AuditReport, Evidence, RunReport};
+use crate::model::number::{Brief, grouped, percent, round_down};
+use crate::model::{Claim, Verdict};
+use crate::target::TargetError;
 
 /// What an audit found. Its `Display` says it in words.
 #[derive(Clone, Debug)]
@@ -28,11 +26,11 @@ impl Finding {
     }
 
     fn audits(&self) -> impl Iterator<Item = &AuditReport> {
-        self.report.audits.iter()
+        self.report.audits.iter().map(AsRef::as_ref)
     }
 
-    fn pairs(&self) -> impl Iterator<Item = &PairReport> {
-        self.audits().flat_map(AuditReport::reports)
+    fn evidence(&self) -> impl Iterator<Item = &Evidence> {
+        self.audits().flat_map(AuditReport::evidence).map(|(_, evidence)| evidence)
     }
 
     /// The verdict on the claim: one pair that refutes it is enough.
@@ -40,8 +38,8 @@ impl Finding {
     /// # Errors
     /// When no pair refutes it and one could not be judged.
     pub fn verdict(&self) -> Result<Verdict, TargetError> {
-        let verdict = Verdict::of_all(self.pairs().map(|pair| pair.verdict));
-        let error = self.audits().flat_map(|audit| &audit.pairs).find_map(|(_, outcome)| outcome.as_ref().err());
+        let verdict = Verdict::of_all(self.evidence().map(|evidence| evidence.verdict));
+        let error = self.audits().flat_map(AuditReport::errors).map(|(_, error)| error).next();
         match (verdict, error) {
             (Some(Verdict::Violated), _) => Ok(Verdict::Violated),
             (_, Some(error)) => Err(error.clone()),
@@ -52,13 +50,13 @@ impl Finding {
     /// The mechanism's ε at the claimed δ is at least this, with the audit's confidence.
     #[must_use]
     pub fn epsilon_lower(&self) -> f64 {
-        self.pairs().map(|pair| pair.bounds.epsilon_lower).fold(0.0, f64::max)
+        self.evidence().map(|evidence| evidence.bounds.epsilon_lower).fold(0.0, f64::max)
     }
 
     /// Its δ at the claimed ε is at least this.
     #[must_use]
     pub fn delta_lower(&self) -> f64 {
-        self.pairs().map(|pair| pair.bounds.delta_lower).fold(0.0, f64::max)
+        self.evidence().map(|evidence| evidence.bounds.delta_lower).fold(0.0, f64::max)
     }
 
     /// Asserts that the claim is not refuted *and* that a leak beyond the resolution, visible to the attack, would have been noticed.
@@ -70,7 +68,7 @@ impl Finding {
         assert!(self.verdict() == Ok(Verdict::Consistent), "{self}");
     }
 
-    /// Asserts that the claim is not refuted, be it for want of draws.
+    /// Asserts that the claim is not refuted, for example because there were too few draws.
     ///
     /// # Panics
     /// When the claim is refuted, or when the mechanism could not be judged.
@@ -93,18 +91,18 @@ impl fmt::Display for Finding {
     /// Claim, verdict and confidence; for each pair bounds, rule and counts; what to do.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let confidence = percent(self.report.settings.confidence.get());
-        for audit in self.audits() {
-            let claim = audit.claim;
+        for report in self.audits() {
+            let (audit, claim) = (&report.audit, report.audit.claim);
             match self.verdict() {
-                Ok(Verdict::Violated) => writeln!(f, "{}: the claim {claim} is refuted with confidence {confidence}", audit.audit)?,
-                Ok(Verdict::Consistent) => writeln!(f, "{}: the claim {claim} is not refuted (confidence {confidence})", audit.audit)?,
-                Ok(Verdict::Inconclusive) => writeln!(f, "{}: too few draws to tell whether the claim {claim} holds", audit.audit)?,
-                Err(_) => writeln!(f, "{}: the claim {claim} could not be judged", audit.audit)?,
+                Ok(Verdict::Violated) => writeln!(f, "{}: the claim {claim} is refuted with confidence {confidence}", audit.name)?,
+                Ok(Verdict::Consistent) => writeln!(f, "{}: the claim {claim} is not refuted (confidence {confidence})", audit.name)?,
+                Ok(Verdict::Inconclusive) => writeln!(f, "{}: too few draws to tell whether the claim {claim} holds", audit.name)?,
+                Err(_) => writeln!(f, "{}: the claim {claim} could not be judged", audit.name)?,
             }
-            for (pair, outcome) in &audit.pairs {
-                match outcome {
-                    Ok(found) => describe(f, pair, found, audit)?,
-                    Err(error) => writeln!(f, "  {pair}: {error}")?,
+            for result in &report.results {
+                match &result.outcome {
+                    Ok(evidence) => describe(f, &result.pair, evidence, claim)?,
+                    Err(error) => writeln!(f, "  {}: {error}", result.pair)?,
                 }
             }
         }
@@ -122,7 +120,7 @@ impl fmt::Display for Finding {
     }
 }
 
-fn describe(f: &mut fmt::Formatter<'_>, pair: &str, found: &PairReport, audit: &AuditReport) -> fmt::Result {
+fn describe(f: &mut fmt::Formatter<'_>, pair: &str, found: &Evidence, claim: Claim) -> fmt::Result {
     let bounds = found.bounds;
     writeln!(
         f,
@@ -130,15 +128,17 @@ fn describe(f: &mut fmt::Formatter<'_>, pair: &str, found: &PairReport, audit: &
         found.verdict,
         Brief(round_down(bounds.epsilon_lower, 4)),
         Brief(round_down(bounds.delta_lower, 4)),
-        audit.claim.epsilon,
-        HumanCount(found.draws),
+        claim.epsilon,
+        grouped(found.draws),
         Brief(-round_down(-bounds.detectable_epsilon, 4)),
     )?;
-    if let Some(rule) = &found.rule {
-        let (correct, wrong, abstained) =
-            (HumanCount(found.tally.correct), HumanCount(found.tally.wrong), HumanCount(found.tally.abstained));
-        writeln!(f, "    the attacker {}", found.sentence(audit.claim))?;
-        writeln!(f, "    rule: {rule} ({correct} right, {wrong} wrong, {abstained} without a guess)")?;
+    if found.rule.is_some() {
+        let (correct, wrong, abstained) = (grouped(found.tally.correct), grouped(found.tally.wrong), grouped(found.tally.abstained));
+        writeln!(f, "    the attacker {}", found.sentence(claim))?;
+        writeln!(f, "    rule: {} ({correct} right, {wrong} wrong, {abstained} without a guess)", found.rule_text())?;
+    }
+    if let Some(note) = &found.note {
+        writeln!(f, "    note: {note}")?;
     }
     Ok(())
 }

@@ -27,21 +27,20 @@
 //! What the closure returns is the output that the attacker sees: anything that is an [`Output`].
 
 mod finding;
-mod output;
-mod target;
 
+use std::collections::HashMap;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
 pub use finding::Finding;
-pub use output::Output;
 
 use crate::attack::Attack;
-use crate::mechanism::Target;
+use crate::audit::{self, Audit, PairPlan};
+use crate::model::claim::Positive;
+use crate::model::{Claim, Confidence, MAX_DRAWS, Settings, Until};
 use crate::noise::Generator;
-use crate::run::{self, Settings, Until};
-use crate::spec::{Audit, Claim, Confidence};
-use target::Closure;
+use crate::output::Output;
+use crate::target::{Closure, PrepareError, Target};
 
 /// Draws per pair unless a test says otherwise: enough to see a leak a few per cent beyond ε = 1, in a fraction of a second.
 pub const DEFAULT_DRAWS: u64 = 1_000_000;
@@ -104,8 +103,13 @@ where
     }
 
     /// Draws per pair; [`DEFAULT_DRAWS`] if this is not called.
+    ///
+    /// # Panics
+    /// When there are none, or more than a typo would explain.
+    #[track_caller]
     pub fn draws(mut self, draws: u64) -> Self {
-        self.settings.draws = Some(draws.max(1));
+        assert!((1..=MAX_DRAWS).contains(&draws), "the draws are {draws}, must be a whole number from 1 to {MAX_DRAWS}");
+        self.settings.draws = Some(draws);
         self
     }
 
@@ -129,8 +133,12 @@ where
     }
 
     /// By how much ε may exceed the claim before [`Finding::assert_consistent`] must notice; a tenth of ε, and at least 0.01, if this is not called.
+    ///
+    /// # Panics
+    /// When it is not positive and finite.
+    #[track_caller]
     pub fn resolution(mut self, excess: f64) -> Self {
-        self.resolution = Some(excess);
+        self.resolution = Some(checked::<Positive>("the resolution", excess.try_into()).get());
         self
     }
 
@@ -161,13 +169,17 @@ where
     pub fn run(self) -> Finding {
         let Some(claim) = self.claim else { panic!("the audit has no claim; say what the mechanism promises with .claim(epsilon, delta)") };
         assert!(!self.pairs.is_empty(), "the audit has no pair; give it neighbouring datasets with .pair(left, right)");
-        let target = |(name, left, right)| -> (String, Box<dyn Target>) {
-            (name, Box::new(Closure::new(Arc::clone(&self.mechanism), left, right, self.settings.seed)))
-        };
-        let mut audit = Audit::of_targets(&self.name, "closure", claim, self.pairs.into_iter().map(target).collect());
+        let mut audit = Audit::given(&self.name, "closure", claim, self.pairs.iter().map(|(name, ..)| name.clone()));
         audit.attacks = self.attacks;
         audit.resolution = self.resolution.unwrap_or(audit.resolution);
-        Finding::new(run::run(&[audit], self.settings, &[]))
+        let data: HashMap<String, Arc<(D, D)>> =
+            self.pairs.into_iter().map(|(name, left, right)| (name, Arc::new((left, right)))).collect();
+        let source = |plan: &PairPlan| -> Result<Box<dyn Target>, PrepareError> {
+            let data =
+                data.get(&plan.pair.name).ok_or_else(|| PrepareError::Unknown(format!("no pair is called \"{}\"", plan.pair.name)))?;
+            Ok(Box::new(Closure::new(Arc::clone(&self.mechanism), Arc::clone(data), plan.seed)))
+        };
+        Finding::new(audit::run(&[audit], self.settings, &source, &()))
     }
 }
 

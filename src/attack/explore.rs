@@ -4,22 +4,28 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::Attack;
-use super::board::{Board, Hits};
-use super::bold;
-use super::rule::{Answer, GuessRule};
-use super::score::{Features, Joint, Lesson, NaiveBayes, Pattern, Score};
-use super::screen::screen;
-use super::seen::Seen;
-use super::select::{Caution, Goal, Odds, Selected, select};
-use super::trend::Trend;
-use crate::cell::{Cell, Rows};
-use crate::error::TargetError;
-use crate::evidence::binomial::normal_quantile;
-use crate::evidence::wealth::Forecast;
-use crate::mechanism::Side;
-use crate::sample::{Sampler, Tallies};
-use crate::spec::Claim;
+use crate::attack::answer::Answer;
+use crate::attack::family::Attack;
+use crate::attack::histogram::ScoreHistogram;
+use crate::attack::lesson::Lesson;
+use crate::attack::rule::goal::{Caution, Goal, Odds};
+use crate::attack::rule::guess::GuessRule;
+use crate::attack::rule::judge::Tallies;
+use crate::attack::rule::score_bins::{Hits, ScoreBins};
+use crate::attack::rule::select::{Selected, select};
+use crate::attack::rule::tail::{self, TailRule};
+use crate::attack::score::Score;
+use crate::attack::score::joint::Joint;
+use crate::attack::score::naive_bayes::{Features, NaiveBayes};
+use crate::attack::score::pattern::Pattern;
+use crate::attack::score::preselect::preselect;
+use crate::attack::score::trend::Trend;
+use crate::model::{Claim, Side};
+use crate::output::{Cell, Rows, Symbols};
+use crate::sample::Sampler;
+use crate::stats::binomial::normal_quantile;
+use crate::stats::wealth::Forecast;
+use crate::target::TargetError;
 
 /// Rows kept for learning, both sides together: an eighth of the exploration, within these limits, or the lower one where there is no score to learn. Later draws are
 /// only counted.
@@ -32,14 +38,14 @@ const KEPT_CELLS: u64 = 1 << 25;
 const LEAST_KEPT: u64 = 1 << 12;
 
 /// Boards of each kind, for each goal, that later draws are counted on.
-const COUNTED: usize = 3;
+const MAX_CANDIDATES: usize = 3;
 
 /// Coordinates, and pairs of them, that are looked at one by one; of more, the most telling.
-const LOOKED_AT: usize = 3;
+const MAX_COORDINATES: usize = 3;
 
 /// What the draws will be used for.
 #[derive(Clone, Copy, Debug)]
-pub struct Plan {
+pub struct DrawBudget {
     /// Draws to learn from.
     pub explore: u64,
     /// Draws that the rules are certified on.
@@ -56,28 +62,28 @@ pub struct Learned {
     /// How it should do.
     pub forecast: Forecast,
     /// What it was learned from, to explain it.
-    pub seen: Arc<Seen>,
+    pub histogram: Arc<ScoreHistogram>,
 }
 
 /// Collects exploration draws and learns rules from them.
 pub struct Explorer<'a> {
     attacks: &'a [Attack],
     claim: Claim,
-    plan: Plan,
+    budget: DrawBudget,
     left: Rows,
     right: Rows,
     kept: u64,
-    seen: f64,
-    boards: Vec<Board>,
+    draws: f64,
+    candidates: Vec<ScoreBins>,
 }
 
 impl<'a> Explorer<'a> {
     /// An explorer that has seen nothing yet.
     #[must_use]
-    pub fn new(width: usize, attacks: &'a [Attack], claim: Claim, plan: Plan) -> Self {
-        let kept = if width == 1 { *KEPT.start() } else { (plan.explore / 8).clamp(*KEPT.start(), *KEPT.end()) };
+    pub fn new(width: usize, attacks: &'a [Attack], claim: Claim, budget: DrawBudget) -> Self {
+        let kept = if width == 1 { *KEPT.start() } else { (budget.explore / 8).clamp(*KEPT.start(), *KEPT.end()) };
         let kept = kept.min((KEPT_CELLS / width as u64).max(LEAST_KEPT));
-        Self { attacks, claim, plan, left: Rows::new(width), right: Rows::new(width), kept, seen: 0.0, boards: Vec::new() }
+        Self { attacks, claim, budget, left: Rows::new(width), right: Rows::new(width), kept, draws: 0.0, candidates: Vec::new() }
     }
 
     /// Takes the next draws in, judging the rules learned from earlier ones on the way.
@@ -87,17 +93,17 @@ impl<'a> Explorer<'a> {
     pub fn absorb(&mut self, sampler: &mut Sampler, draws: u64, rules: &[GuessRule]) -> Result<Tallies, TargetError> {
         let room = self.kept - (self.left.len() + self.right.len()) as u64;
         let kept = draws.min(room);
-        self.seen += kept as f64;
+        self.draws += kept as f64;
         let mut tallies = Tallies::new(rules.len());
         if kept > 0 {
-            self.boards.clear();
+            self.candidates.clear();
             tallies.add(&self.keep(sampler, kept, rules)?);
         }
         if draws > kept {
-            self.make_boards();
-            self.keep_best_boards();
+            self.make_candidates();
+            self.keep_best_candidates();
             self.learn_again();
-            self.seen += (draws - kept) as f64;
+            self.draws += (draws - kept) as f64;
             tallies.add(&self.count(sampler, draws - kept, rules)?);
         }
         Ok(tallies)
@@ -129,13 +135,13 @@ impl<'a> Explorer<'a> {
 
     /// Draws that only add to the hits of the bins.
     fn count(&mut self, sampler: &mut Sampler, draws: u64, rules: &[GuessRule]) -> Result<Tallies, TargetError> {
-        let boards = &self.boards;
+        let candidates = &self.candidates;
         let (hits, tallies) = sampler.fold(
             draws,
-            || (boards.iter().map(Board::no_hits).collect::<Vec<Hits>>(), Tallies::new(rules.len())),
+            || (candidates.iter().map(ScoreBins::no_hits).collect::<Vec<Hits>>(), Tallies::new(rules.len())),
             |(hits, tallies), side, rows| {
-                for (board, hits) in boards.iter().zip(hits) {
-                    board.count_rows(hits, side, rows);
+                for (candidate, hits) in candidates.iter().zip(hits) {
+                    candidate.count_rows(hits, side, rows);
                 }
                 tallies.judge(rules, side, rows);
             },
@@ -144,17 +150,18 @@ impl<'a> Explorer<'a> {
                 tallies.add(&more);
             },
         )?;
-        self.boards.iter_mut().zip(hits).for_each(|(board, hits)| board.take(hits));
+        self.candidates.iter_mut().zip(hits).for_each(|(candidate, hits)| candidate.take(hits));
         Ok(tallies)
     }
 
     /// Scores and bins for the rows kept so far, if they are not there yet; one score under two names only once.
-    fn make_boards(&mut self) {
-        if self.boards.is_empty() {
-            let boards: Vec<Board> = self.scores().into_par_iter().map(|score| Board::new(score, &self.left, &self.right)).collect();
-            for board in boards {
-                if !self.boards.iter().any(|known| known.is_like(&board)) {
-                    self.boards.push(board);
+    fn make_candidates(&mut self) {
+        if self.candidates.is_empty() {
+            let candidates: Vec<ScoreBins> =
+                self.scores().into_par_iter().map(|score| ScoreBins::new(score, &self.left, &self.right)).collect();
+            for candidate in candidates {
+                if !self.candidates.iter().any(|known| known.is_like(&candidate)) {
+                    self.candidates.push(candidate);
                 }
             }
         }
@@ -162,32 +169,32 @@ impl<'a> Explorer<'a> {
 
     /// Learns scores anew where the draws counted so far teach more than the rows kept.
     fn learn_again(&mut self) {
-        for board in &mut self.boards {
-            if let Some(better) = board.learned_again(&self.left, &self.right) {
-                *board = better;
+        for candidate in &mut self.candidates {
+            if let Some(better) = candidate.learned_again(&self.left, &self.right) {
+                *candidate = better;
             }
         }
     }
 
-    /// Drops the boards that promise least for either goal, as if all draws had been counted on them. Learned scores, which half of the rows count for, compete among
+    /// Drops the candidates that promise least for either goal, as if all draws had been counted on them. Learned scores, which half of the rows count for, compete among
     /// themselves.
-    fn keep_best_boards(&mut self) {
-        if self.boards.len() <= COUNTED {
+    fn keep_best_candidates(&mut self) {
+        if self.candidates.len() <= MAX_CANDIDATES {
             return;
         }
-        let selected = self.select(self.seen.max(self.plan.explore as f64));
-        let mut best: Vec<usize> = (0..self.boards.len()).filter(|board| self.boards[*board].tells_all()).collect();
+        let selected = self.select(self.draws.max(self.budget.explore as f64));
+        let mut best: Vec<usize> = (0..self.candidates.len()).filter(|candidate| self.candidates[*candidate].tells_all()).collect();
         for goal in 0..self.goals().len() {
-            let value = |board: usize| selected[board][goal].value;
+            let value = |candidate: usize| selected[candidate][goal].value;
             for learned in [false, true] {
                 let mut order: Vec<usize> =
-                    (0..selected.len()).filter(|board| self.boards[*board].score().is_learned() == learned).collect();
+                    (0..selected.len()).filter(|candidate| self.candidates[*candidate].score().is_learned() == learned).collect();
                 order.sort_by(|a, b| value(*b).total_cmp(&value(*a)));
-                best.extend(order.into_iter().take(COUNTED));
+                best.extend(order.into_iter().take(MAX_CANDIDATES));
             }
         }
         let mut index = 0..;
-        self.boards.retain(|_| index.next().is_some_and(|index| best.contains(&index)));
+        self.candidates.retain(|_| index.next().is_some_and(|index| best.contains(&index)));
     }
 
     fn goals(&self) -> [Goal; 3] {
@@ -208,7 +215,7 @@ impl<'a> Explorer<'a> {
         let lesson = Lesson { left: &left, right: &right };
         let of_attack = |attack: &Attack| -> Vec<Score> {
             match attack {
-                Attack::Coordinates => screen(lesson, (0..width).map(Score::Coordinate).collect(), LOOKED_AT),
+                Attack::Coordinates => preselect(lesson, (0..width).map(Score::Coordinate).collect(), MAX_COORDINATES),
                 Attack::WholeRow => vec![Score::WholeRow],
                 Attack::Aggregates => vec![Score::Sum, Score::Max, Score::Min],
                 Attack::NaiveBayes => naive_bayes(lesson, Features::Cells),
@@ -218,7 +225,7 @@ impl<'a> Explorer<'a> {
                     pattern.into_iter().chain(trend).collect()
                 }
                 Attack::Pairs => pairs(lesson, width),
-                Attack::FloatBits => screen(lesson, float_bits(width), 2 * LOOKED_AT),
+                Attack::FloatBits => preselect(lesson, float_bits(width), 2 * MAX_COORDINATES),
             }
         };
         let scores: Vec<Vec<Score>> = self.attacks.par_iter().map(of_attack).collect();
@@ -228,45 +235,51 @@ impl<'a> Explorer<'a> {
     /// The best rules so far: one for the ε bound, and one for the δ bound or, where no excess is in sight, one that guesses often.
     #[must_use]
     pub fn learn(&mut self) -> Vec<Learned> {
-        self.make_boards();
-        let selected = self.select(self.seen);
+        self.make_candidates();
+        let selected = self.select(self.draws);
         let [epsilon, delta, power] = [0, 1, 2].map(|goal| {
-            let of_goal = self.boards.iter().zip(&selected).map(|(board, selected)| (board, &selected[goal]));
+            let of_goal = self.candidates.iter().zip(&selected).map(|(candidate, selected)| (candidate, &selected[goal]));
             // The first of equals.
             of_goal.reduce(|best, next| if next.1.value > best.1.value { next } else { best })
         });
         let second = delta.filter(|(_, best)| best.value > 0.0).or(power);
-        epsilon.into_iter().chain(second).map(|(board, best)| self.learned(board, &best.answers, best.forecast)).collect()
+        epsilon.into_iter().chain(second).map(|(candidate, best)| self.learned(candidate, &best.answers, best.forecast)).collect()
     }
 
-    /// The best rule on each board for each goal, as pessimistic as after so many draws.
+    /// The best rule on each candidate for each goal, as pessimistic as after so many draws.
     fn select(&self, seen: f64) -> Vec<Vec<Selected>> {
-        self.boards.par_iter().map(|board| select(board, &self.goals(), seen)).collect()
+        self.candidates.par_iter().map(|candidate| select(candidate, &self.goals(), seen)).collect()
     }
 
-    fn learned(&self, board: &Board, answers: &[Answer], forecast: Forecast) -> Learned {
-        if *board.score() == Score::WholeRow {
-            self.left.iter().chain(&self.right).filter(|row| board.bins().knows(Cell::of_row(row))).for_each(Cell::name_row);
+    fn learned(&self, candidate: &ScoreBins, answers: &[Answer], forecast: Forecast) -> Learned {
+        let rule = GuessRule::new(candidate.score().clone(), candidate.bins(), answers);
+        Learned { rule, forecast, histogram: Arc::new(ScoreHistogram::new(candidate, answers)) }
+    }
+
+    /// Names the whole rows that have a bin of their own, so that a rule about them can be read.
+    pub fn name_rows(&self, symbols: &mut Symbols) {
+        let whole = self.candidates.iter().find(|candidate| *candidate.score() == Score::WholeRow);
+        if let Some(bins) = whole.map(ScoreBins::bins) {
+            let known = self.left.iter().chain(&self.right).filter(|row| bins.knows(Cell::of_row(row)));
+            known.for_each(|row| symbols.name_row(row));
         }
-        let rule = GuessRule::new(board.score().clone(), board.bins(), answers);
-        Learned { rule, forecast, seen: Arc::new(Seen::new(board, answers)) }
     }
 
     /// A rule about the tail of a learned score, if it promises a clearly larger ε bound than this one.
     #[must_use]
-    pub fn bolder(&self, than: &Learned) -> Option<Learned> {
+    pub fn tail_rule(&self, than: &Learned) -> Option<Learned> {
         /// How many times larger the bound must look.
         const CLEARLY: f64 = 1.02;
         let delta = self.claim.delta.get();
         // One standard error more than the limits take: what is promised is itself an estimate.
-        let caution = Caution { draws: self.plan.certify as f64, z: normal_quantile(self.plan.alpha.min(0.5)) + 1.0 };
-        let boards: Vec<&Board> = self.boards.iter().filter(|board| board.score().is_learned()).collect();
-        let selected: Vec<Option<bold::Bold>> = boards.par_iter().map(|board| bold::select(board, delta, caution)).collect();
-        let candidates = boards.into_iter().zip(selected).filter_map(|(board, bold)| Some((board, bold?)));
-        let (board, best) = candidates.reduce(|best, next| if next.1.value > best.1.value { next } else { best })?;
+        let caution = Caution { draws: self.budget.certify as f64, z: normal_quantile(self.budget.alpha.min(0.5)) + 1.0 };
+        let candidates: Vec<&ScoreBins> = self.candidates.iter().filter(|candidate| candidate.score().is_learned()).collect();
+        let selected: Vec<Option<TailRule>> = candidates.par_iter().map(|candidate| tail::select(candidate, delta, caution)).collect();
+        let candidates = candidates.into_iter().zip(selected).filter_map(|(candidate, bold)| Some((candidate, bold?)));
+        let (candidate, best) = candidates.reduce(|best, next| if next.1.value > best.1.value { next } else { best })?;
         let Forecast { correct, wrong, .. } = than.forecast;
         let now = Goal::Epsilon { delta }.value(Odds { correct, wrong, regions: f64::from(than.rule.regions()) }, caution);
-        (best.value.ln() > CLEARLY * now.ln().max(0.0)).then(|| self.learned(board, &best.answers, best.forecast))
+        (best.value.ln() > CLEARLY * now.ln().max(0.0)).then(|| self.learned(candidate, &best.answers, best.forecast))
     }
 }
 
@@ -292,18 +305,18 @@ fn pairs(lesson: Lesson, width: usize) -> Vec<Score> {
     // A quick look at few rows tells which pairs deserve a close one.
     let brief = lesson.brief();
     let joint: Vec<Score> = all.par_iter().map(|(first, second)| Score::Joint(Joint::learn(brief.first_half(), *first, *second))).collect();
-    let joint = screen(brief.second_half(), joint, 1).into_iter().map(|score| match score {
+    let joint = preselect(brief.second_half(), joint, 1).into_iter().map(|score| match score {
         Score::Joint(model) => Score::Joint(model.learn_again(lesson)),
         other => other,
     });
-    screen(lesson, differences, 1).into_iter().chain(joint).collect()
+    preselect(lesson, differences, 1).into_iter().chain(joint).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mechanism::Target;
-    use crate::sample::{PairStream, Phase, StreamSeed, Tally};
+    use crate::model::Tally;
+    use crate::target::{PairStream, Phase, StreamSeed, Target};
 
     /// The last component is `a` in 3 of 4 outputs of D and in 1 of 4 of D', otherwise `b`; all others are always 0.
     struct Response {
@@ -333,13 +346,13 @@ mod tests {
         toml::from_str("epsilon = 0.5\ndelta = 0.0").unwrap()
     }
 
-    const PLAN: Plan = Plan { explore: 1 << 21, certify: 1 << 20, alpha: 0.05 };
+    const BUDGET: DrawBudget = DrawBudget { explore: 1 << 21, certify: 1 << 20, alpha: 0.05 };
 
     #[test]
     fn every_draw_is_kept_or_counted_and_judged_once() {
         let target = Response { width: 1 };
         let mut sampler = Sampler::open(&target, PairStream::new(1, "explore", ""), Phase::Explore, &|_| ()).unwrap();
-        let mut explorer = Explorer::new(1, &Attack::DEFAULT, claim(), PLAN);
+        let mut explorer = Explorer::new(1, &Attack::DEFAULT, claim(), BUDGET);
         assert_eq!(explorer.absorb(&mut sampler, 100_000, &[]).unwrap().0, []);
         let rules: Vec<GuessRule> = explorer.learn().into_iter().map(|learned| learned.rule).collect();
         assert_eq!(rules.len(), 2);
@@ -349,9 +362,9 @@ mod tests {
             assert_eq!(tallies.0.iter().map(|tally| tally.draws()).collect::<Vec<_>>(), [draws; 2]);
             // A rule may guess one side only, and then its odds vary with the coin: by a factor of 1 ± 2/√50,000; five of these.
             assert!(tallies.0.iter().all(|Tally { correct, wrong, .. }| (*correct as f64 / *wrong as f64 - 3.0).abs() < 0.14));
-            assert_eq!((explorer.left.len() + explorer.right.len(), explorer.seen), (kept, seen));
+            assert_eq!((explorer.left.len() + explorer.right.len(), explorer.draws), (kept, seen));
             let learned = explorer.learn();
-            assert_eq!(explorer.boards.iter().map(|board| board.counts().draws()).collect::<Vec<_>>(), [seen]);
+            assert_eq!(explorer.candidates.iter().map(|candidate| candidate.counts().draws()).collect::<Vec<_>>(), [seen]);
             for Learned { forecast, .. } in &learned {
                 assert!((forecast.correct / forecast.wrong - 3.0).abs() < 0.14, "{forecast:?}");
             }
@@ -360,7 +373,7 @@ mod tests {
 
     #[test]
     fn of_wide_outputs_fewer_rows_are_kept_but_never_too_few() {
-        let kept = |width: usize, explore: u64| Explorer::new(width, &Attack::DEFAULT, claim(), Plan { explore, ..PLAN }).kept;
+        let kept = |width: usize, explore: u64| Explorer::new(width, &Attack::DEFAULT, claim(), DrawBudget { explore, ..BUDGET }).kept;
         assert_eq!((kept(1, 1 << 40), kept(2, 1 << 10), kept(2, 1 << 22), kept(2, 1 << 40)), (1 << 18, 1 << 18, 1 << 19, 1 << 20));
         assert_eq!((kept(1 << 10, 1 << 40), kept(1 << 16, 1 << 40)), (1 << 15, 1 << 12));
     }
@@ -370,7 +383,7 @@ mod tests {
         let target = Response { width: 5 };
         let mut sampler = Sampler::open(&target, PairStream::new(1, "explore", ""), Phase::Explore, &|_| ()).unwrap();
         let attacks = [Attack::Coordinates, Attack::WholeRow, Attack::Aggregates, Attack::NaiveBayes, Attack::Pairs];
-        let mut explorer = Explorer::new(5, &attacks, claim(), PLAN);
+        let mut explorer = Explorer::new(5, &attacks, claim(), BUDGET);
         explorer.absorb(&mut sampler, 20_000, &[]).unwrap();
         let scores = explorer.scores();
         let learned = scores.iter().filter(|score| score.is_learned()).count();
@@ -380,10 +393,10 @@ mod tests {
         let [best, _] = explorer.learn().try_into().expect("two rules");
         // Five times 2/√20,000, as above.
         assert!((best.forecast.correct / best.forecast.wrong - 3.0).abs() < 0.21, "{:?}", best.forecast);
-        // Three aggregates that never vary are one board.
-        assert!(explorer.boards.len() < scores.len());
-        assert!(explorer.bolder(&best).is_none(), "there is no tail to be bold about");
-        let of_one = |attacks: &[Attack]| Explorer::new(1, attacks, claim(), PLAN).scores();
+        // Three aggregates that never vary are one candidate.
+        assert!(explorer.candidates.len() < scores.len());
+        assert!(explorer.tail_rule(&best).is_none(), "there is no tail to be bold about");
+        let of_one = |attacks: &[Attack]| Explorer::new(1, attacks, claim(), BUDGET).scores();
         assert_eq!(of_one(&Attack::DEFAULT), [Score::Output]);
         assert_eq!(of_one(&[Attack::FloatBits]), [Score::LowestBit(0), Score::BitsUsed(0)]);
         assert_eq!(of_one(&[Attack::Pairs, Attack::FloatBits]), [Score::Output, Score::LowestBit(0), Score::BitsUsed(0)]);

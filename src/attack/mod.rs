@@ -1,56 +1,66 @@
 //! The attacker: looks at outputs and guesses which dataset they came from.
 //!
-//! A *score* maps a row of cells to one cell; *bins* divide the score's values; a *guess rule* answers D, D' or nothing for each bin. Everything
-//! here is learned on exploration draws and judged on others, so a bad choice costs power, never validity.
+//! Everything here is learned on exploration draws and judged on others. A bad choice costs power, never validity.
+//!
+//! ```text
+//!  rows of cells                                    what a mechanism released, on D and on D'
+//!     │  score/     row → one value                 plain (a coordinate, the sum, …) or learned (a log-ratio)
+//!     ▼
+//!  values
+//!     │  bins/      values → counted bins           atoms and symbols by themselves, the rest by quantiles
+//!     ▼
+//!  hits per bin and side
+//!     │  fit/       hits → smoothed log-ratios      monotone, along a curve or a line, or bin by bin
+//!     ▼
+//!  bins in an order from "speaks for D" to "speaks for D'"
+//!     │  rule/      order → cuts → guess rule       D before one cut, D' behind another, no guess between
+//!     ▼
+//!  a frozen GuessRule                               judged on fresh draws: correct, wrong, abstained
+//! ```
+//!
+//! `explore.rs` drives it: it keeps the first rows, makes scores and bins from them, counts later draws, and picks the rules.
+//!
+//! | file | what it does |
+//! |---|---|
+//! | `answer.rs` | the three answers: D, D', no guess |
+//! | `bins/mod.rs` | divides the values of a score |
+//! | `bins/grid.rs` | finds the bin of a number in constant time |
+//! | `bins/counts.rs` | hits per bin and side |
+//! | `fit/smooth.rs` | curves and lines of log-odds, by penalised logistic regression |
+//! | `fit/order.rs` | orders of bins, and the share of D in each |
+//! | `fit/table.rs` | the log-ratio of one cell as a table |
+//! | `lesson.rs` | the rows that a score is learned from |
+//! | `score/mod.rs` | all scores: what the attacker looks at |
+//! | `score/float_bits.rs` | what the bits of a floating-point number give away |
+//! | `score/naive_bayes.rs` | log-ratios of the components, added up |
+//! | `score/pattern.rs` | which symbols stand where, with the numbers beside them |
+//! | `score/trend.rs` | how a symbol's count changes what a number says |
+//! | `score/joint.rs` | two components at a time |
+//! | `score/preselect.rs` | picks the most significant of many scores by a quick look |
+//! | `rule/goal.rs` | what a rule is for, and what it is worth |
+//! | `rule/ordered.rs` | bins in an order, and the best cut |
+//! | `rule/score_bins.rs` | a score, its bins and their counts |
+//! | `rule/select.rs` | the best rule for each goal, by cross-validation |
+//! | `rule/tail.rs` | a rule for the tail of a learned score |
+//! | `rule/guess.rs` | a frozen rule: answers rows, reads as a sentence |
+//! | `rule/judge.rs` | the tallies of rules on draws |
+//! | `histogram.rs` | what exploration saw, for pictures |
+//! | `explore.rs` | from draws to rules |
 
-mod bins;
-mod board;
-mod bold;
-mod counts;
-mod explore;
-mod float_bits;
-mod line;
-mod order;
-mod rule;
-mod score;
-mod screen;
-mod seen;
-mod select;
-mod smooth;
-mod table;
-mod trend;
+pub mod answer;
+pub mod bins;
+pub mod explore;
+mod family;
+pub mod fit;
+pub mod histogram;
+pub mod lesson;
+pub mod rule;
+pub mod score;
 
-use serde::{Deserialize, Serialize};
-
-pub use explore::{Explorer, Learned, Plan};
-pub use rule::{Answer, Answers, GuessRule};
+pub use answer::{Answer, AnswerCounts};
+pub use explore::{DrawBudget, Explorer, Learned};
+pub use family::Attack;
+pub use histogram::{Bar, Distribution, NumberLine, ScoreHistogram};
+pub use rule::guess::GuessRule;
+pub use rule::judge::{Tallies, judge};
 pub use score::Score;
-pub use seen::{Bar, Distribution, Line, Seen};
-
-/// A family of scores that an audit can ask for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Attack {
-    /// Each component of the output by itself.
-    Coordinates,
-    /// The whole output as one symbol, for outputs that repeat.
-    WholeRow,
-    /// Sum, maximum and minimum of the numbers.
-    Aggregates,
-    /// The sum of the components' log-likelihood ratios, for independent components; also with one ratio shared by all of them.
-    NaiveBayes,
-    /// The same for successive differences, for running sums.
-    Differences,
-    /// Which symbols stand where, together with the numbers beside them.
-    Patterns,
-    /// Two components at a time: their difference and their joint ratio.
-    Pairs,
-    /// How many bits the numbers use: what floating-point noise gives away and the ideal noise would not. Only where an audit asks.
-    FloatBits,
-}
-
-impl Attack {
-    /// What is tried when an audit does not say: all that speaks of the mechanism as it is meant, not of its floating-point numbers.
-    pub const DEFAULT: [Self; 7] =
-        [Self::Coordinates, Self::WholeRow, Self::Aggregates, Self::NaiveBayes, Self::Differences, Self::Patterns, Self::Pairs];
-}

@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
-use crate::error::Error;
-use crate::spec::{self, Audit};
+use crate::audit::Audit;
+use crate::model::Error;
+use crate::suite;
 
 /// Mechanisms that sit exactly on their claims; a new one is a file and a line here.
 const BOUNDARY: &[(&str, &str)] = &[
@@ -24,7 +25,7 @@ const FACTORS: [f64; 7] = [1.01, 1.02, 1.05, 1.1, 1.25, 1.5, 2.0];
 /// # Errors
 /// When one of the files is no valid audit.
 pub fn boundary() -> Result<Vec<Audit>, Error> {
-    BOUNDARY.iter().map(|(file, text)| spec::parse(Path::new(file), text)).collect()
+    BOUNDARY.iter().map(|(file, text)| suite::parse(Path::new(file), text)).collect()
 }
 
 /// Laplace noise that is too small, by every factor of the power curves.
@@ -61,13 +62,13 @@ pub fn short(factor: f64) -> Result<Audit, Error> {
         scale = 1.0 / factor,
         delta = 1.0 - ((1.0 - factor) / 2.0).exp(),
     );
-    spec::parse(Path::new("laplace-short.toml"), &text)
+    suite::parse(Path::new("laplace-short.toml"), &text)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::verdict::Expectation;
+    use crate::model::Expectation;
 
     #[test]
     fn every_file_in_the_folder_is_part_of_the_program() {

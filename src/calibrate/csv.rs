@@ -5,14 +5,14 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use super::Outcome;
-use crate::report::round_down;
+use crate::model::number::round_down;
 
 /// Significant digits.
 const DIGITS: i32 = 6;
 
 /// One row; the columns in order.
 #[derive(Serialize)]
-struct Row<'a> {
+struct RateRow<'a> {
     audit: &'a str,
     mechanism: &'a str,
     claim_epsilon: f64,
@@ -41,7 +41,7 @@ pub fn write(outcomes: &[Outcome], writer: impl Write) -> io::Result<()> {
     let (down, up) = (|x| round_down(x, DIGITS), |x: f64| -round_down(-x, DIGITS));
     for outcome in outcomes {
         let (violated, above_truth) = (outcome.violated.interval(), outcome.above_truth.interval());
-        let row = Row {
+        let row = RateRow {
             audit: &outcome.audit,
             mechanism: &outcome.mechanism,
             claim_epsilon: outcome.claim.epsilon.get(),

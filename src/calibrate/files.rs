@@ -1,15 +1,15 @@
 //! Where measured rates go: a CSV file and, if asked for, pictures.
 
-use std::fs::{self, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 
 use super::{Outcome, csv, picture};
-use crate::error::Error;
+use crate::model::Error;
+use crate::report::store::{Destination, check_folder, unwritable};
 
-/// The files of a calibration, rewritten after each outcome, so that an interrupted one loses nothing it finished.
+/// The files of a calibration, replaced as a whole after each outcome, so that an interrupted one loses nothing it finished.
 pub struct Files {
-    csv: PathBuf,
+    csv: Destination,
     pictures: Option<PathBuf>,
 }
 
@@ -18,37 +18,89 @@ impl Files {
     ///
     /// # Errors
     /// When one cannot.
-    pub fn open(csv: PathBuf, pictures: Option<PathBuf>) -> Result<Self, Error> {
+    pub fn open(csv: &Path, pictures: Option<PathBuf>) -> Result<Self, Error> {
+        let csv = Destination::open(csv)?;
         if let Some(folder) = &pictures {
-            fs::create_dir_all(folder).map_err(failed(folder))?;
+            check_folder(folder).map_err(|source| unwritable(folder, source))?;
         }
-        if let Some(folder) = csv.parent() {
-            fs::create_dir_all(folder).map_err(failed(&csv))?;
-        }
-        OpenOptions::new().append(true).create(true).open(&csv).map_err(failed(&csv))?;
         Ok(Self { csv, pictures })
     }
 
-    /// Writes all outcomes so far.
+    /// Whether the rates go to standard output.
+    #[must_use]
+    pub fn to_standard_output(&self) -> bool {
+        self.csv.is_standard_output()
+    }
+
+    /// Writes all outcomes so far. A stream gets them only when they are the last ones.
     ///
     /// # Errors
     /// When a file cannot be written.
-    pub fn write(&self, outcomes: &[Outcome]) -> Result<(), Error> {
-        let mut text = Vec::new();
-        csv::write(outcomes, &mut text).map_err(failed(&self.csv))?;
-        fs::write(&self.csv, text).map_err(failed(&self.csv))?;
+    pub fn write(&self, outcomes: &[Outcome], last: bool) -> Result<(), Error> {
+        if last || self.csv.file().is_some() {
+            let mut text = Vec::new();
+            let written = csv::write(outcomes, &mut text).and_then(|()| self.csv.replace(&text));
+            written.map_err(|source: io::Error| unwritable(self.csv.path(), source))?;
+        }
         let Some(folder) = &self.pictures else { return Ok(()) };
         for (name, picture) in [("false-alarms.svg", picture::false_alarms(outcomes)), ("power.svg", picture::power(outcomes))] {
             if let Some(picture) = picture {
-                let path = folder.join(name);
-                fs::write(&path, picture).map_err(failed(&path))?;
+                let destination = Destination::open(&folder.join(name))?;
+                destination.replace(picture.as_bytes()).map_err(|source| unwritable(destination.path(), source))?;
             }
         }
         Ok(())
     }
 }
 
-fn failed(path: &Path) -> impl FnOnce(io::Error) -> Error {
-    let path = path.to_owned();
-    |source| Error::Write { path, source }
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::super::picture::tests::outcomes;
+    use super::*;
+
+    fn names(folder: &Path) -> Vec<String> {
+        let mut names: Vec<String> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort_unstable();
+        names
+    }
+
+    #[test]
+    fn opening_makes_folders_and_leaves_files_as_they_are() {
+        let folder = tempfile::tempdir().unwrap();
+        let (csv, pictures) = (folder.path().join("a/b/rates.csv"), folder.path().join("c/d"));
+        Files::open(&csv, Some(pictures.clone())).unwrap();
+        assert!(names(csv.parent().unwrap()).is_empty() && names(&pictures).is_empty());
+        fs::write(&csv, "old").unwrap();
+        Files::open(&csv, None).unwrap();
+        assert_eq!(fs::read_to_string(csv).unwrap(), "old");
+    }
+
+    #[test]
+    fn what_cannot_be_written_is_refused_before_anything_is_measured() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("file");
+        fs::write(&file, "").unwrap();
+        assert!(Files::open(folder.path(), None).is_err());
+        assert!(Files::open(&file.join("rates.csv"), None).is_err());
+        assert!(Files::open(&folder.path().join("rates.csv"), Some(file)).is_err());
+        assert_eq!(names(folder.path()), ["file"]);
+    }
+
+    #[test]
+    fn files_are_replaced_and_nothing_else_is_left() {
+        let folder = tempfile::tempdir().unwrap();
+        let csv = folder.path().join("rates.csv");
+        let files = Files::open(&csv, Some(folder.path().to_owned())).unwrap();
+        let outcomes = outcomes();
+        files.write(&outcomes[..2], false).unwrap();
+        assert_eq!(names(folder.path()), ["false-alarms.svg", "rates.csv"]);
+        // Whoever has the old file open still reads the old one as a whole.
+        let mut old = fs::File::open(&csv).unwrap();
+        files.write(&outcomes, true).unwrap();
+        assert_eq!(names(folder.path()), ["false-alarms.svg", "power.svg", "rates.csv"]);
+        assert_eq!(io::read_to_string(&mut old).unwrap().lines().count(), 1 + 2);
+        assert_eq!(fs::read_to_string(&csv).unwrap().lines().count(), 1 + outcomes.len());
+    }
 }

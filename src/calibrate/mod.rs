@@ -1,4 +1,4 @@
-//! The auditor audited: how often it cries wolf over mechanisms that sit exactly on their claims, and how often it catches one that falls short.
+//! The auditor audited: how often it raises a false alarm over mechanisms that sit exactly on their claims, and how often it catches one that falls short.
 //!
 //! Every audit is run with many seeds, each run for itself, so that its confidence is that of one audit. The rates have Clopper–Pearson intervals
 //! of their own.
@@ -8,18 +8,15 @@ mod csv;
 pub mod files;
 mod picture;
 mod rate;
-pub mod table;
 
 use rayon::prelude::*;
 
 pub use audits::{all_short, boundary, short};
 pub use rate::Rate;
 
-use crate::error::TargetError;
-use crate::report::AuditReport;
-use crate::run::{self, Settings, Until};
-use crate::spec::{Audit, Claim, Confidence};
-use crate::verdict::{Expectation, Verdict};
+use crate::audit::{self, Audit, AuditReport};
+use crate::model::{Claim, Confidence, Expectation, Settings, Until, Verdict};
+use crate::target::TargetError;
 
 /// Draws per audit for false-alarm rates: few, so that many seeds are affordable.
 pub const FALSE_ALARM_DRAWS: u64 = 20_000;
@@ -35,7 +32,7 @@ pub const POWER_SEEDS: u64 = 200;
 
 /// How each audit is repeated.
 #[derive(Clone, Copy, Debug)]
-pub struct Plan {
+pub struct Repetition {
     /// The first seed.
     pub first_seed: u64,
     /// How many seeds, one run each.
@@ -81,18 +78,18 @@ impl Outcome {
     }
 }
 
-/// Runs one audit with every seed of a plan, in parallel; `done` hears of each run.
+/// Runs one audit with every seed, in parallel; `done` hears of each run.
 ///
 /// # Errors
 /// When the mechanism could not be run: a rate over the runs that worked would be of nothing in particular.
-pub fn repeat(audit: &Audit, draws: u64, plan: Plan, done: &(dyn Fn() + Sync)) -> Result<Outcome, TargetError> {
-    let runs: Vec<Run> = (plan.first_seed..plan.first_seed.saturating_add(plan.seeds))
+pub fn repeat(audit: &Audit, draws: u64, repetition: Repetition, done: &(dyn Fn() + Sync)) -> Result<Outcome, TargetError> {
+    let runs: Vec<Run> = (repetition.first_seed..repetition.first_seed.saturating_add(repetition.seeds))
         .into_par_iter()
         .map(|seed| {
-            let settings = Settings { draws: Some(draws), seed, confidence: plan.confidence, until: Until::Budget };
-            let found = run::run(std::slice::from_ref(audit), settings, &[]);
+            let settings = Settings { draws: Some(draws), seed, confidence: repetition.confidence, until: Until::Budget };
+            let found = audit::run(std::slice::from_ref(audit), settings, &crate::prepare, &());
             done();
-            found.audits.into_iter().map(Run::new).collect::<Result<Vec<_>, _>>()
+            found.audits.iter().map(|report| Run::new(report)).collect::<Result<Vec<_>, _>>()
         })
         .collect::<Result<Vec<_>, _>>()?
         .concat();
@@ -100,11 +97,11 @@ pub fn repeat(audit: &Audit, draws: u64, plan: Plan, done: &(dyn Fn() + Sync)) -
     let rate = |hit: fn(&Run) -> bool| Rate { hits: runs.iter().filter(|run| hit(run)).count() as u64, trials };
     Ok(Outcome {
         audit: audit.name.clone(),
-        mechanism: audit.mechanism.clone(),
+        mechanism: audit.subject.mechanism().to_owned(),
         claim: audit.claim,
         holds: audit.expect == Expectation::Consistent,
         draws,
-        confidence: plan.confidence,
+        confidence: repetition.confidence,
         violated: rate(|run| run.violated),
         above_truth: rate(|run| run.above_truth),
         mean_epsilon_lower: runs.iter().map(|run| run.epsilon_lower).sum::<f64>() / trials.max(1) as f64,
@@ -120,11 +117,11 @@ struct Run {
 }
 
 impl Run {
-    fn new(report: AuditReport) -> Result<Self, TargetError> {
+    fn new(report: &AuditReport) -> Result<Self, TargetError> {
         let mut run = Self { violated: report.verdict() == Some(Verdict::Violated), above_truth: false, epsilon_lower: 0.0 };
-        for (_, outcome) in report.pairs {
-            let found = outcome?;
-            run.above_truth |= found.exceeds_truth();
+        for result in &report.results {
+            let found = result.outcome.as_ref().map_err(Clone::clone)?;
+            run.above_truth |= result.exceeds_truth();
             run.epsilon_lower = run.epsilon_lower.max(found.bounds.epsilon_lower);
         }
         Ok(run)
@@ -140,7 +137,7 @@ mod tests {
         let rate = |hits| Rate { hits, trials: 1000 };
         Outcome {
             audit: audit.name.clone(),
-            mechanism: audit.mechanism.clone(),
+            mechanism: audit.subject.mechanism().to_owned(),
             claim: audit.claim,
             holds,
             draws: 1,
@@ -163,20 +160,20 @@ mod tests {
 
     #[test]
     fn rates_count_runs_and_do_not_depend_on_the_order_of_threads() {
-        let plan = Plan { first_seed: 5, seeds: 12, confidence: 0.95.try_into().unwrap() };
+        let repetition = Repetition { first_seed: 5, seeds: 12, confidence: 0.95.try_into().unwrap() };
         let heard = std::sync::atomic::AtomicU64::new(0);
         let done = || {
             heard.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         };
         // Twice too little noise is seen every time with so many draws.
         let audit = &short(2.0).unwrap();
-        let found = repeat(audit, 4_000, plan, &done).unwrap();
+        let found = repeat(audit, 4_000, repetition, &done).unwrap();
         assert_eq!(found.violated, Rate { hits: 12, trials: 12 });
         assert_eq!(heard.into_inner(), 12);
         assert!(!found.holds && found.mean_epsilon_lower > 1.0 && found.mean_epsilon_lower < 2.0, "{found:?}");
-        assert_eq!(repeat(audit, 4_000, plan, &|| ()).unwrap(), found);
+        assert_eq!(repeat(audit, 4_000, repetition, &|| ()).unwrap(), found);
         // Half of the seeds by themselves are the same runs.
-        let halves = [5, 11].map(|first_seed| repeat(audit, 4_000, Plan { first_seed, seeds: 6, ..plan }, &|| ()).unwrap());
+        let halves = [5, 11].map(|first_seed| repeat(audit, 4_000, Repetition { first_seed, seeds: 6, ..repetition }, &|| ()).unwrap());
         assert!((f64::midpoint(halves[0].mean_epsilon_lower, halves[1].mean_epsilon_lower) - found.mean_epsilon_lower).abs() < 1e-12);
     }
 }

@@ -1,6 +1,6 @@
 //! How often something happened, and between which rates the truth lies.
 
-use crate::evidence::binomial::lower_limit;
+use crate::stats::binomial::lower_limit;
 
 /// What the intervals of rates may miss on each side: together they hold with 99 % confidence.
 const MISS: f64 = 0.005;
@@ -38,7 +38,7 @@ impl Rate {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::evidence::binomial::upper_tail;
+    use crate::stats::binomial::upper_tail;
 
     #[test]
     fn at_each_end_of_the_interval_the_observation_is_as_unlikely_as_stated() {

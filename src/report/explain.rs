@@ -3,11 +3,11 @@
 use std::fmt::Write as _;
 
 use super::json::{JsonPair, JsonReport};
-use super::percent;
 use crate::attack::Attack;
-use crate::cell::Brief;
-use crate::mechanism::registry;
-use crate::spec::{Audit, Claim, Relation};
+use crate::audit::Audit;
+use crate::catalogue::registry;
+use crate::model::number::{Brief, percent};
+use crate::model::{Claim, Conclusion, Relation};
 
 /// What is claimed, on which pairs it is tried, what the attacker looks at, what each verdict would mean, and, with a report, what was found.
 #[must_use]
@@ -27,10 +27,11 @@ pub fn explain(audit: &Audit, report: Option<&JsonReport>) -> String {
 }
 
 fn claim(audit: &Audit) -> String {
-    let mechanism = match (&audit.command, registry::find(&audit.mechanism)) {
+    let name = audit.subject.mechanism();
+    let mechanism = match (audit.subject.command(), registry::find(name)) {
         (Some(command), _) => format!("program `{command}`"),
-        (None, Some(entry)) => format!("mechanism {} ({})", audit.mechanism, entry.summary),
-        (None, None) => format!("mechanism {}", audit.mechanism),
+        (None, Some(entry)) => format!("mechanism {name} ({})", entry.summary),
+        (None, None) => format!("mechanism {name}"),
     };
     let Claim { epsilon, delta } = audit.claim;
     let (epsilon, delta) = (epsilon.get(), delta.get());
@@ -76,8 +77,9 @@ fn pairs(audit: &Audit) -> String {
 
 fn attacker(audit: &Audit) -> String {
     let width = audit.pairs.first().map_or(Ok(1), |pair| {
-        let width = pair.target.open();
-        pair.target.close();
+        let target = registry::prepare_subject(&audit.subject, &pair.left, &pair.right).map_err(|error| error.to_string())?;
+        let width = target.open().map_err(|error| error.to_string());
+        target.close();
         width
     });
     let seen = if width == Ok(1) {
@@ -123,7 +125,7 @@ fn found(audit: &Audit, report: &JsonReport) -> String {
     let Some(found) = report.audits.iter().find(|found| found.audit == audit.name) else {
         return "The report does not have this audit.".to_owned();
     };
-    let confidence = percent(report.settings.confidence);
+    let confidence = percent(report.settings.confidence.get());
     let lines: Vec<String> = found.pairs.iter().map(|pair| pair_found(pair, &confidence)).collect();
     lines.join("\n")
 }
@@ -142,7 +144,7 @@ fn pair_found(pair: &JsonPair, confidence: &str) -> String {
         Brief(delta)
     );
     match row.detectable_epsilon {
-        Some(detectable) if row.verdict != "violated" && detectable.0.is_finite() => {
+        Some(detectable) if row.verdict != Conclusion::Violated && detectable.0.is_finite() => {
             let _ = write!(text, "; a leak of ε = {} would have been caught", Brief(detectable.0));
         }
         _ => {}

@@ -3,13 +3,14 @@
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use super::file::Format;
+use super::baseline::Comparison;
+use super::exit_code::ExitCode;
+use super::files::Format;
+use super::gate::Gate;
 use super::markdown::Markdown;
-use super::{AuditReport, RunReport};
-use crate::baseline::Comparison;
-use crate::exit_code::ExitCode;
-use crate::gate::Gate;
-use crate::verdict::Agreement;
+use super::store::unwritable;
+use crate::audit::{AuditReport, RunReport};
+use crate::model::{Agreement, Error};
 
 /// GitHub shows no more than ten annotations of a step.
 const MOST: usize = 10;
@@ -31,9 +32,9 @@ impl GitHub {
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn summarise(&self, report: &RunReport) -> Result<(), crate::error::Error> {
+    pub fn summarise(&self, report: &RunReport) -> Result<(), Error> {
         let Some(path) = &self.summary else { return Ok(()) };
-        append(path, report).map_err(|source| crate::error::Error::Write { path: path.clone(), source })
+        append(path, report).map_err(|source| unwritable(path, source))
     }
 }
 
@@ -55,27 +56,28 @@ impl GitHub {
 }
 
 fn findings(report: &RunReport, gate: &Gate) -> Vec<String> {
-    let grave = |audit: &&AuditReport| audit.pairs.iter().any(|(_, outcome)| gate.judge(audit, outcome) != ExitCode::AsExpected);
+    let grave = |audit: &&AuditReport| audit.results.iter().any(|result| gate.exit_code_of(audit, result) != ExitCode::AsExpected);
     let mut audits = report.gravest_first();
     audits.retain(|audit| grave(audit) || audit.agreement() != Agreement::Agrees);
     audits.sort_by_key(|audit| !grave(audit));
     let line = |audit: &AuditReport| {
         let level = if grave(&audit) { "error" } else { "warning" };
-        let file = audit.file.display().to_string();
+        let file = audit.audit.file.display().to_string();
         let file = if file.is_empty() { file } else { format!("file={},", property(&file)) };
-        format!("::{level} {file}title={}::{}\n", property(&audit.audit), message(&because(audit)))
+        format!("::{level} {file}title={}::{}\n", property(&audit.audit.name), message(&because(audit)))
     };
     audits.into_iter().map(line).collect()
 }
 
 /// What happened, in a sentence.
 fn because(audit: &AuditReport) -> String {
-    if let Some((pair, error)) = audit.pairs.iter().find_map(|(pair, outcome)| Some((pair, outcome.as_ref().err()?))) {
-        return format!("{pair}: could not be run: {error}");
+    if let Some((result, error)) = audit.errors().next() {
+        return format!("{}: could not be run: {error}", result.pair);
     }
-    match (audit.verdict(), audit.telling()) {
-        (Some(verdict), Some(found)) => {
-            format!("{verdict}, expected {}; {}: the attacker {}", audit.expect, found.pair, found.sentence(audit.claim))
+    match (audit.verdict(), audit.most_significant()) {
+        (Some(verdict), Some((result, found))) => {
+            let (expected, claim) = (audit.audit.expect, audit.audit.claim);
+            format!("{verdict}, expected {expected}; {}: the attacker {}", result.pair, found.sentence(claim))
         }
         _ => "nothing could be run".to_owned(),
     }

@@ -5,16 +5,13 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::csv::Row;
-use super::file::Format;
-use super::picture::Picture;
-use super::{AuditReport, PairReport, RunReport, round_down};
-use crate::error::{Error, TargetError};
-use crate::exact::Exact;
-use crate::run::Until;
-use crate::spec::Claim;
-use crate::verdict::{Agreement, Verdict};
-use crate::witness::Witness;
+use super::csv::{PairRow, as_expected};
+use super::files::Format;
+use super::witness::Witness;
+use crate::audit::{AuditReport, Curves, PairResult, RunReport};
+use crate::model::exact::Exact;
+use crate::model::number::round_down;
+use crate::model::{Agreement, Claim, Error, Settings, Verdict};
 
 /// The name and version of the schema. Keys may be added to it; a change of meaning changes the number.
 pub const SCHEMA: &str = "dp-audit-report/1";
@@ -27,26 +24,13 @@ pub struct JsonReport {
     /// The version of dp-audit.
     pub version: String,
     /// How it was run.
-    pub settings: JsonSettings,
+    pub settings: Settings,
     /// Whether all audits have ended; false in what an interrupted run leaves.
     pub complete: bool,
     /// What there is in all.
     pub summary: Summary,
     /// The audits, in the order in which they ran.
     pub audits: Vec<JsonAudit>,
-}
-
-/// How a run was made.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct JsonSettings {
-    /// From which all random streams derive.
-    pub seed: u64,
-    /// The confidence of all bounds together.
-    pub confidence: f64,
-    /// Draws per pair, if the command line set them.
-    pub draws: Option<u64>,
-    /// When to stop: `budget` or `decided`.
-    pub until: Until,
 }
 
 /// Counts of audits.
@@ -106,7 +90,7 @@ pub struct JsonAudit {
 pub struct JsonPair {
     /// The columns of the CSV.
     #[serde(flatten)]
-    pub row: Row,
+    pub row: PairRow,
     /// The exact δ at the claimed ε, where the audit file states it.
     pub truth_delta: Option<f64>,
     /// The dataset D in short.
@@ -120,7 +104,7 @@ pub struct JsonPair {
     /// The upper limit of what the frozen rules show; the mechanism may leak more to others.
     pub rule_epsilon_upper: Option<Exact>,
     /// The curves of the pictures.
-    pub picture: Option<Picture>,
+    pub picture: Option<Curves>,
 }
 
 impl JsonReport {
@@ -131,22 +115,17 @@ impl JsonReport {
         Self {
             schema: SCHEMA.to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            settings: JsonSettings {
-                seed: settings.seed,
-                confidence: settings.confidence.get(),
-                draws: settings.draws,
-                until: settings.until,
-            },
+            settings,
             complete: report.is_complete(),
             summary: Summary {
                 audits: report.audits.len(),
                 pairs: report.pairs,
-                draws: report.audits.iter().flat_map(AuditReport::reports).map(|pair| pair.draws).sum(),
+                draws: report.draws(),
                 violated: report.count(Some(Verdict::Violated)),
                 consistent: report.count(Some(Verdict::Consistent)),
                 inconclusive: report.count(Some(Verdict::Inconclusive)),
                 not_run: report.count(None),
-                surprises: report.with(Agreement::Differs).map(|audit| audit.audit.clone()).collect(),
+                surprises: report.with(Agreement::Differs).map(|report| report.audit.name.clone()).collect(),
             },
             audits: report.audits.iter().map(|audit| JsonAudit::new(report, audit)).collect(),
         }
@@ -170,41 +149,38 @@ impl JsonReport {
 }
 
 impl JsonAudit {
-    fn new(run: &RunReport, audit: &AuditReport) -> Self {
+    fn new(run: &RunReport, report: &AuditReport) -> Self {
+        let audit = &report.audit;
         Self {
-            audit: audit.audit.clone(),
+            audit: audit.name.clone(),
             file: audit.file.display().to_string(),
-            mechanism: audit.mechanism.clone(),
-            command: audit.command.clone(),
-            params: serde_json::to_value(&audit.params).unwrap_or_default(),
-            relation: audit.relation.clone(),
+            mechanism: audit.subject.mechanism().to_owned(),
+            command: audit.subject.command().map(ToString::to_string),
+            params: audit.subject.params().cloned().unwrap_or_default().into(),
+            relation: audit.relation.to_string(),
             source: audit.source.clone(),
             claim: audit.claim,
             resolution: audit.resolution,
-            verdict: audit.verdict(),
-            as_expected: match audit.agreement() {
-                Agreement::Agrees => Some(true),
-                Agreement::Undecided => None,
-                Agreement::NotRun | Agreement::Differs => Some(false),
-            },
-            pairs: audit.pairs.iter().map(|(pair, outcome)| JsonPair::new(run, audit, pair, outcome)).collect(),
-            witness: audit.telling().and_then(|pair| pair.witness.as_ref()).map(Witness::sealed),
+            verdict: report.verdict(),
+            as_expected: as_expected(report.agreement()),
+            pairs: report.results.iter().map(|result| JsonPair::new(run, report, result)).collect(),
+            witness: Witness::of(run.settings, report).map(|witness| witness.sealed()),
         }
     }
 }
 
 impl JsonPair {
-    fn new(run: &RunReport, audit: &AuditReport, pair: &str, outcome: &Result<PairReport, TargetError>) -> Self {
-        let found = outcome.as_ref().ok();
+    fn new(run: &RunReport, report: &AuditReport, result: &PairResult) -> Self {
+        let found = result.outcome.as_ref().ok();
         Self {
-            row: Row::new(run, audit, pair, outcome),
-            truth_delta: found.and_then(|found| found.truth.delta),
-            left: found.map(|found| found.left.clone()),
-            right: found.map(|found| found.right.clone()),
-            sentence: found.map(|found| found.sentence(audit.claim)),
-            rule_epsilon_estimate: found.map(|found| Exact(round_down(found.shown.estimate, 6))),
-            rule_epsilon_upper: found.map(|found| Exact(-round_down(-found.shown.upper, 6))),
-            picture: found.map(|found| found.picture.clone()),
+            row: PairRow::new(run, report, result),
+            truth_delta: found.and(result.truth.delta),
+            left: found.map(|_| result.left.clone()),
+            right: found.map(|_| result.right.clone()),
+            sentence: found.map(|found| found.sentence(report.audit.claim)),
+            rule_epsilon_estimate: found.map(|found| Exact(round_down(found.estimate.epsilon, 6))),
+            rule_epsilon_upper: found.map(|found| Exact(-round_down(-found.estimate.epsilon_upper, 6))),
+            picture: found.map(|found| found.curves.clone()),
         }
     }
 }

@@ -5,13 +5,12 @@ use std::time::Duration;
 
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
-use super::csv::Row;
-use super::file::Format;
-use super::{AuditReport, PairReport, RunReport};
-use crate::error::TargetError;
-use crate::exit_code::ExitCode;
-use crate::gate::Gate;
-use crate::verdict::Agreement;
+use super::csv::PairRow;
+use super::exit_code::ExitCode;
+use super::files::Format;
+use super::gate::Gate;
+use crate::audit::{AuditReport, PairResult, RunReport};
+use crate::model::Agreement;
 
 /// The format of `--junit`. What fails the run is a failure, a mechanism that could not be run an error, and an audit that cannot tell is skipped.
 pub struct JUnit {
@@ -23,9 +22,9 @@ impl Format for JUnit {
     fn render(&self, report: &RunReport) -> io::Result<Vec<u8>> {
         let mut xml = Report::new("dp-audit");
         for audit in &report.audits {
-            let mut suite = TestSuite::new(audit.audit.as_str());
-            suite.add_test_cases(audit.pairs.iter().map(|(pair, outcome)| self.case(report, audit, pair, outcome)));
-            suite.set_time(seconds(audit.reports().map(|found| found.seconds).sum()));
+            let mut suite = TestSuite::new(audit.audit.name.as_str());
+            suite.add_test_cases(audit.results.iter().map(|result| self.case(report, audit, result)));
+            suite.set_time(seconds(audit.evidence().map(|(result, _)| result.seconds).sum()));
             xml.add_test_suite(suite);
         }
         xml.to_string().map(String::into_bytes).map_err(io::Error::other)
@@ -33,29 +32,29 @@ impl Format for JUnit {
 }
 
 impl JUnit {
-    fn case(&self, run: &RunReport, audit: &AuditReport, pair: &str, outcome: &Result<PairReport, TargetError>) -> TestCase {
-        let row = Row::new(run, audit, pair, outcome);
-        let code = self.gate.judge(audit, outcome);
+    fn case(&self, run: &RunReport, audit: &AuditReport, result: &PairResult) -> TestCase {
+        let row = PairRow::new(run, audit, result);
+        let code = self.gate.exit_code_of(audit, result);
         let mut status = match code {
-            ExitCode::AsExpected if audit.agreement_of(outcome) == Agreement::Undecided => TestCaseStatus::skipped(),
+            ExitCode::AsExpected if audit.agreement_of(result) == Agreement::Undecided => TestCaseStatus::skipped(),
             ExitCode::AsExpected => TestCaseStatus::success(),
             ExitCode::NotRun => TestCaseStatus::non_success(NonSuccessKind::Error),
             _ => TestCaseStatus::non_success(NonSuccessKind::Failure),
         };
-        let message = match outcome {
-            Ok(found) => format!("{}, expected {}: the attacker {}", row.verdict, row.expected, found.sentence(audit.claim)),
+        let message = match &result.outcome {
+            Ok(found) => format!("{}, expected {}: the attacker {}", row.verdict, row.expected, found.sentence(audit.audit.claim)),
             Err(error) => format!("could not be run: {error}"),
         };
         if status != TestCaseStatus::success() {
             status.set_message(message);
         }
         if code != ExitCode::AsExpected {
-            status.set_type(row.verdict.as_str());
+            status.set_type(row.verdict.to_string());
         }
-        let mut case = TestCase::new(pair, status);
-        case.set_classname(audit.audit.as_str());
-        if let Ok(found) = outcome {
-            case.set_time(seconds(found.seconds));
+        let mut case = TestCase::new(result.pair.as_str(), status);
+        case.set_classname(audit.audit.name.as_str());
+        if result.outcome.is_ok() {
+            case.set_time(seconds(result.seconds));
         }
         // The columns of the CSV, for tools that show properties.
         if let Ok(serde_json::Value::Object(columns)) = serde_json::to_value(&row) {

@@ -3,10 +3,11 @@
 use std::fmt::Write as _;
 use std::io;
 
-use super::csv::Row;
-use super::file::Format;
-use super::{RunReport, percent};
-use crate::verdict::{Agreement, Verdict};
+use super::csv::PairRow;
+use super::files::Format;
+use crate::audit::RunReport;
+use crate::model::number::percent;
+use crate::model::{Agreement, Verdict};
 
 /// The format of `--markdown`, and of the summary page of a GitHub Actions job.
 pub struct Markdown;
@@ -32,23 +33,23 @@ fn markdown(report: &RunReport) -> String {
         (Agreement::NotRun, "Could not be run"),
         (Agreement::Undecided, "Inconclusive, too few draws to tell"),
     ] {
-        let names: Vec<String> = report.with(agreement).map(|audit| escape(&audit.audit)).collect();
+        let names: Vec<String> = report.with(agreement).map(|report| escape(&report.audit.name)).collect();
         if !names.is_empty() {
             let _ = writeln!(text, "**{title}**: {}.\n", names.join("; "));
         }
     }
     text.push_str("| | verdict | audit | pair | claim ε | δ | ε ≥ | δ ≥ | could catch ε |\n|---|---|---|---|--:|--:|--:|--:|--:|\n");
     for audit in report.gravest_first() {
-        for (pair, outcome) in &audit.pairs {
-            let row = Row::new(report, audit, pair, outcome);
+        for result in &audit.results {
+            let row = PairRow::new(report, audit, result);
             let number = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
             let _ = writeln!(
                 text,
                 "| {} | {} | {} | {} | {} | {} | {} | {} | {} |",
-                audit.agreement_of(outcome).mark(),
+                audit.agreement_of(result).mark(),
                 row.verdict,
                 escape(&row.audit),
-                escape(pair),
+                escape(&row.pair),
                 row.claim_epsilon,
                 row.claim_delta,
                 number(row.epsilon_lower),

@@ -2,16 +2,18 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
 
-use super::file::{check_folder, replace};
-use super::{Listener, RunReport};
-use crate::error::Error;
+use super::store::{Destination, check_folder, unwritable};
+use super::witness::Witness;
+use crate::audit::{Event, Listener};
+use crate::model::{Error, Settings};
 
 /// Writes the witness of each refuted claim as soon as its audit has ended.
 pub struct Witnesses {
     folder: PathBuf,
-    written: Mutex<io::Result<usize>>,
+    settings: Settings,
+    written: Mutex<Result<usize, Error>>,
 }
 
 impl Witnesses {
@@ -19,9 +21,9 @@ impl Witnesses {
     ///
     /// # Errors
     /// When it cannot.
-    pub fn open(folder: &Path) -> Result<Self, Error> {
-        check_folder(folder).map_err(|source| Error::Write { path: folder.to_owned(), source })?;
-        Ok(Self { folder: folder.to_owned(), written: Mutex::new(Ok(0)) })
+    pub fn open(folder: &Path, settings: Settings) -> Result<Self, Error> {
+        check_folder(folder).map_err(|source| unwritable(folder, source))?;
+        Ok(Self { folder: folder.to_owned(), settings, written: Mutex::new(Ok(0)) })
     }
 
     /// How many were written.
@@ -29,21 +31,30 @@ impl Witnesses {
     /// # Errors
     /// When one could not be written.
     pub fn close(self) -> Result<usize, Error> {
-        let written = self.written.into_inner().unwrap_or(Ok(0));
-        written.map_err(|source| Error::Write { path: self.folder, source })
+        self.written.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self, witness: &Witness) -> Result<(), Error> {
+        let destination = Destination::open(&self.folder.join(witness.file_name()))?;
+        let content = witness.sealed().to_string() + "\n";
+        destination.replace(content.as_bytes()).map_err(|source: io::Error| unwritable(destination.path(), source))
     }
 }
 
 impl Listener for Witnesses {
-    fn audit_finished(&self, report: &RunReport) {
-        let Some(witness) = report.audits.last().and_then(|audit| audit.telling()?.witness.as_ref()) else { return };
-        let outcome = replace(&self.folder.join(witness.file_name()), format!("{}\n", witness.sealed()).as_bytes());
-        if let Ok(mut written) = self.written.lock() {
-            match (outcome, written.as_mut()) {
-                (Ok(()), Ok(count)) => *count += 1,
-                (Err(error), _) => *written = Err(error),
-                (Ok(()), Err(_)) => {}
-            }
+    fn hear(&self, event: Event<'_>) {
+        let Event::AuditFinished { report } = event else { return };
+        let Some(witness) = Witness::of(self.settings, report) else { return };
+        let outcome = self.write(&witness);
+        let mut written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
+        match (outcome, written.as_mut()) {
+            (Ok(()), Ok(count)) => *count += 1,
+            (Err(error), Ok(_)) => *written = Err(error),
+            (_, Err(_)) => {}
         }
+    }
+
+    fn is_listening(&self) -> bool {
+        false
     }
 }

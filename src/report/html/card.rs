@@ -1,14 +1,11 @@
 //! One audit on the page: a line that says what happened, and behind it why.
 
-use std::fmt::Write as _;
+use maud::{Markup, display, html};
 
 use super::plot;
-use super::svg::escape;
-use crate::cell::Brief;
-use crate::error::TargetError;
-use crate::report::{AuditReport, PairReport, RunReport, percent, round_down};
-use crate::spec::Claim;
-use crate::verdict::{Agreement, Verdict};
+use crate::audit::{Audit, AuditReport, Evidence, PairResult, RunReport};
+use crate::model::number::{Brief, grouped, percent, round_down};
+use crate::model::{Agreement, Claim, Verdict};
 
 /// The class and the chip of a verdict; none for what could not be run.
 pub fn chip(verdict: Option<Verdict>) -> (&'static str, &'static str) {
@@ -21,196 +18,211 @@ pub fn chip(verdict: Option<Verdict>) -> (&'static str, &'static str) {
 }
 
 /// The audit as a card, open or closed.
-pub fn card(run: &RunReport, audit: &AuditReport, open: bool) -> String {
-    let (class, label) = chip(audit.verdict());
-    let agreement = audit.agreement();
-    let surprise = if agreement == Agreement::Differs { " surprise" } else { "" };
-    let mut text = format!("<details class=\"card {class}{surprise}\"{}><summary>", if open { " open" } else { "" });
-    let _ = write!(text, "<span class=chip>{label}</span><span class=name>{}", escape(&audit.audit));
-    if agreement == Agreement::Differs {
-        let _ = write!(text, " <em>expected {}</em>", audit.expect);
-    }
-    let _ = write!(text, "<small>{}</small></span>", escape(&why(audit)));
-    if let Some(found) = audit.telling() {
-        text.push_str(&bar(found, audit.claim));
-    }
-    text.push_str("</summary><div class=body>");
-    let telling = audit.telling().map(|found| found.pair.as_str());
-    for (pair, outcome) in &audit.pairs {
-        if telling == Some(pair) {
-            text.push_str(&pair_body(run, audit, pair, outcome, true));
+pub fn card(run: &RunReport, report: &AuditReport, open: bool) -> Markup {
+    let audit = &report.audit;
+    let (class, label) = chip(report.verdict());
+    let surprise = report.agreement() == Agreement::Differs;
+    let best = report.most_significant();
+    // The most significant pair comes first, with pictures.
+    let (first, others): (Vec<_>, Vec<_>) =
+        report.results.iter().partition(|result| best.is_some_and(|(best, _)| best.pair == result.pair));
+    html! {
+        details.card.(class).surprise[surprise] open[open] {
+            summary {
+                span.chip { (label) }
+                span.name {
+                    (audit.name)
+                    @if surprise { " " em { "expected " (display(audit.expect)) } }
+                    small { (why(report)) }
+                }
+                @if let Some((_, found)) = best { (bar(found, audit.claim)) }
+            }
+            div.body {
+                @for result in first { (pair_body(run, audit, result, true)) }
+                @if best.is_none() { (facts(audit)) }
+                @for result in others { (other_pair(run, audit, result)) }
+            }
         }
     }
-    if telling.is_none() {
-        text.push_str(&facts(audit));
-    }
-    let others = audit.pairs.iter().filter(|(pair, _)| telling != Some(pair));
-    for (pair, outcome) in others {
-        let (class, label) = chip(outcome.as_ref().ok().map(|found| found.verdict));
-        let _ = write!(
-            text,
-            "<details class=\"pair {class}\"><summary><span class=chip>{label}</span><span class=name>{}</span>",
-            escape(pair)
-        );
-        if let Ok(found) = outcome {
-            text.push_str(&bar(found, audit.claim));
+}
+
+/// A pair that is not the most significant one: a line, and behind it why.
+fn other_pair(run: &RunReport, audit: &Audit, result: &PairResult) -> Markup {
+    let found = result.outcome.as_ref().ok();
+    let (class, label) = chip(found.map(|found| found.verdict));
+    html! {
+        details.pair.(class) {
+            summary {
+                span.chip { (label) }
+                span.name { (result.pair) }
+                @if let Some(found) = found { (bar(found, audit.claim)) }
+            }
+            (pair_body(run, audit, result, false))
         }
-        let _ = write!(text, "</summary>{}</details>", pair_body(run, audit, pair, outcome, false));
     }
-    text.push_str("</div></details>\n");
-    text
 }
 
 /// One line under the name.
-fn why(audit: &AuditReport) -> String {
-    match (audit.telling(), audit.pairs.iter().find_map(|(_, outcome)| outcome.as_ref().err())) {
-        (Some(found), _) if found.verdict == Verdict::Violated => format!("The attacker {}.", found.sentence(audit.claim)),
-        (_, Some(error)) => format!("Could not be run: {error}."),
-        (Some(found), None) => format!("The best attack {}.", found.sentence(audit.claim)),
+fn why(report: &AuditReport) -> String {
+    let claim = report.audit.claim;
+    match (report.most_significant(), report.errors().next()) {
+        (Some((_, found)), _) if found.verdict == Verdict::Violated => format!("The attacker {}.", found.sentence(claim)),
+        (_, Some((_, error))) => format!("Could not be run: {error}."),
+        (Some((_, found)), None) => format!("The best attack {}.", found.sentence(claim)),
         (None, None) => String::new(),
     }
 }
 
 /// The bound against the claim, up to twice the claim.
-fn bar(found: &PairReport, claim: Claim) -> String {
-    let epsilon = claim.epsilon.get();
+fn bar(found: &Evidence, claim: Claim) -> Markup {
+    let (epsilon, delta) = (claim.epsilon.get(), claim.delta.get());
     // In per cent of the bar; the claim stands in the middle.
     let place = |value: f64| (50.0 * value / epsilon).clamp(0.0, 100.0);
     let lower = found.bounds.epsilon_lower;
-    let over = if lower > 2.0 * epsilon { " over" } else { "" };
-    format!(
-        "<span class=scale><span class=\"bar{over}\" style=\"--b:{:.1}%;--u:{:.1}%\"></span><span class=num>ε ≥ <b>{}</b>, claimed {}{}</span></span>",
-        place(lower),
-        place(found.shown.estimate),
-        Brief(round_down(lower, 4)),
-        Brief(epsilon),
-        if claim.delta.get() > 0.0 { format!(" (δ = {})", Brief(claim.delta.get())) } else { String::new() },
-    )
+    html! {
+        span.scale {
+            span.bar.over[lower > 2.0 * epsilon] style=(format_args!("--b:{:.1}%;--u:{:.1}%", place(lower), place(found.estimate.epsilon))) {}
+            span.num {
+                "ε ≥ " b { (display(Brief(round_down(lower, 4)))) } ", claimed " (display(Brief(epsilon)))
+                @if delta > 0.0 { " (δ = " (display(Brief(delta))) ")" }
+            }
+        }
+    }
 }
 
 /// The verdict in words.
-fn words(run: &RunReport, found: &PairReport, claim: Claim) -> String {
+fn words(run: &RunReport, found: &Evidence, claim: Claim) -> Markup {
     let (bounds, confidence) = (&found.bounds, percent(run.settings.confidence.get()));
     let (epsilon, delta) = (Brief(round_down(bounds.epsilon_lower, 4)), Brief(round_down(bounds.delta_lower, 4)));
     let detectable = Brief(-round_down(-bounds.detectable_epsilon, 4));
-    match found.verdict {
-        Verdict::Violated => format!(
-            "<b>The claim is refuted.</b> At δ = {} the mechanism's ε is at least {epsilon}, and at ε = {} its δ is at least {delta} (confidence {confidence}, for all bounds of the run together).",
-            Brief(claim.delta.get()),
-            Brief(claim.epsilon.get()),
+    let (verdict, reasons) = match found.verdict {
+        Verdict::Violated => (
+            "The claim is refuted.",
+            format!(
+                "At δ = {} the mechanism's ε is at least {epsilon}, and at ε = {} its δ is at least {delta} (confidence {confidence}, for all bounds of the run together).",
+                Brief(claim.delta.get()),
+                Brief(claim.epsilon.get()),
+            ),
         ),
-        Verdict::Consistent => format!(
-            "<b>Not refuted.</b> The measured bound is ε ≥ {epsilon} (confidence {confidence}). A leak of ε = {detectable} that this attack can see would have been caught with probability 0.9. Another pair or a cleverer attack may still break the claim."
-        ),
-        Verdict::Inconclusive if bounds.detectable_epsilon.is_finite() => format!(
-            "<b>Not refuted, but too weak to tell.</b> The measured bound is ε ≥ {epsilon}; only a leak of ε = {detectable} or more would have been caught. More draws say more."
+        Verdict::Consistent => (
+            "Not refuted.",
+            format!(
+                "The measured bound is ε ≥ {epsilon} (confidence {confidence}). A leak of ε = {detectable} that this attack can see would have been caught with probability 0.9. Another pair or a cleverer attack may still break the claim."
+            ),
         ),
         Verdict::Inconclusive => {
-            format!(
-                "<b>Not refuted, but too weak to tell.</b> The measured bound is ε ≥ {epsilon}; too few guesses to catch any leak. More draws say more."
-            )
+            let caught = if bounds.detectable_epsilon.is_finite() {
+                format!("only a leak of ε = {detectable} or more would have been caught")
+            } else {
+                "too few guesses to catch any leak".to_owned()
+            };
+            ("Not refuted, but too weak to tell.", format!("The measured bound is ε ≥ {epsilon}; {caught}. More draws say more."))
         }
-    }
+    };
+    html! { p { b { (verdict) } " " (reasons) } }
 }
 
-fn pair_body(run: &RunReport, audit: &AuditReport, pair: &str, outcome: &Result<PairReport, TargetError>, pictures: bool) -> String {
-    let found = match outcome {
+fn pair_body(run: &RunReport, audit: &Audit, result: &PairResult, pictures: bool) -> Markup {
+    let found = match &result.outcome {
         Ok(found) => found,
         Err(error) => {
-            return format!(
-                "<p><b>Pair “{}” could not be run:</b> {}. Its claim was not judged.</p>",
-                escape(pair),
-                escape(&error.to_string())
-            );
+            return html! {
+                p { b { "Pair “" (result.pair) "” could not be run:" } " " (display(error)) ". Its claim was not judged." }
+            };
         }
     };
-    let mut text = format!("<p>{}</p>", words(run, found, audit.claim));
-    if found.exceeds_truth() {
-        text.push_str("<p><b>The bound lies above the truth that the audit file states</b>; one of them is wrong.</p>");
+    html! {
+        (words(run, found, audit.claim))
+        @if result.exceeds_truth() {
+            p { b { "The bound lies above the truth that the audit file states" } "; one of them is wrong." }
+        }
+        @if pictures { (figures(found, audit.claim)) }
+        div.facts {
+            (pair_facts(audit, result, found))
+            @if pictures { (facts(audit)) }
+        }
     }
-    if pictures {
-        text.push_str(&figures(found, audit.claim));
-    }
-    let rule = found.rule.as_ref().map_or_else(|| "none: too few draws to learn one".to_owned(), ToString::to_string);
-    let tally = found.tally;
-    let counts = format!(
-        "{} right, {} wrong, {} without a guess",
-        plot::grouped(tally.correct),
-        plot::grouped(tally.wrong),
-        plot::grouped(tally.abstained)
-    );
-    text.push_str("<div class=facts><dl>");
-    let mut entry = |key: &str, value: &str| {
-        let _ = write!(text, "<dt>{key}<dd>{}", escape(value));
-    };
-    entry("pair", pair);
-    // Outputs that came without their datasets have none to show.
-    if !audit.file.as_os_str().is_empty() {
-        entry("D (left)", &found.left);
-        entry("D′ (right)", &found.right);
-    }
-    entry("guess rule", &rule);
-    entry("guesses", &counts);
-    entry("draws", &plot::grouped(found.draws));
-    if let Some(truth) = found.truth.epsilon {
-        entry("exact ε", &Brief(truth).to_string());
-    }
-    if let Some(truth) = found.truth.delta {
-        entry("exact δ", &Brief(truth).to_string());
-    }
-    text.push_str("</dl>");
-    if pictures {
-        text.push_str(&facts(audit));
-    }
-    text.push_str("</div>");
-    text
 }
 
-fn figures(found: &PairReport, claim: Claim) -> String {
-    let mut text = String::from("<div class=figures>");
-    if let Some(drawn) = &found.picture.distribution {
-        let _ = write!(
-            text,
-            "<figure><figcaption><b>What came out</b> on <i class=kl>D</i> and on <i class=kr>D′</i>. Shaded: where the rule guesses <i class=ksl>D</i> or <i class=ksr>D′</i>.{}</figcaption>{}</figure>",
-            if drawn.bars.is_empty() { "" } else { " Bars in per cent, D | D′." },
-            plot::distribution(drawn)
-        );
-    }
+fn figures(found: &Evidence, claim: Claim) -> Markup {
     let certified =
-        if found.picture.profile.iter().any(|point| point.delta_lower.is_some()) { "certified" } else { "certified at the claim" };
-    let _ = write!(
-        text,
-        "<figure><figcaption><b>How much leaks</b>: δ at each ε, <i class=kb>{certified}</i> and <i class=ke>estimated</i>, against what the <i class=kc>claim</i> allows (grey).</figcaption>{}</figure>",
-        plot::profile(found, claim)
-    );
-    if !found.picture.wealth.is_empty() {
-        let _ = write!(
-            text,
-            "<figure><figcaption><b>How the evidence grew</b>: the wealth of a gambler who bets against the claim. Above the <i class=kc>line</i> the claim is refuted.</figcaption>{}</figure>",
-            plot::wealth(&found.picture, found.verdict)
-        );
+        if found.curves.profile.iter().any(|point| point.delta_lower.is_some()) { "certified" } else { "certified at the claim" };
+    html! {
+        div.figures {
+            @if let Some(drawn) = &found.curves.distribution {
+                figure {
+                    figcaption {
+                        b { "What came out" } " on " i.kl { "D" } " and on " i.kr { "D′" }
+                        ". Shaded: where the rule guesses " i.ksl { "D" } " or " i.ksr { "D′" } "."
+                        @if !drawn.bars.is_empty() { " Bars in per cent, D | D′." }
+                    }
+                    (plot::distribution(drawn))
+                }
+            }
+            figure {
+                figcaption {
+                    b { "How much leaks" } ": δ at each ε, " i.kb { (certified) } " and " i.ke { "estimated" }
+                    ", against what the " i.kc { "claim" } " allows (grey)."
+                }
+                (plot::profile(found, claim))
+            }
+            @if !found.curves.wealth.is_empty() {
+                figure {
+                    figcaption {
+                        b { "How the evidence grew" } ": the wealth of a gambler who bets against the claim. Above the " i.kc { "line" }
+                        " the claim is refuted."
+                    }
+                    (plot::wealth(&found.curves, found.verdict))
+                }
+            }
+        }
     }
-    text.push_str("</div>");
-    text
 }
 
-fn facts(audit: &AuditReport) -> String {
-    let params: Vec<String> = audit.params.iter().map(|(key, value)| format!("{key} = {value}")).collect();
-    let mechanism = audit.command.as_ref().unwrap_or(&audit.mechanism);
-    let mechanism = if params.is_empty() { mechanism.clone() } else { format!("{mechanism} ({})", params.join(", ")) };
-    let mut text = format!(
-        "<dl><dt>mechanism<dd>{}<dt>claim<dd>{} for {} neighbours<dt>expected<dd>{}",
-        escape(&mechanism),
-        escape(&audit.claim.to_string()),
-        escape(&audit.relation),
-        audit.expect,
-    );
-    if !audit.file.as_os_str().is_empty() {
-        let _ = write!(text, "<dt>file<dd>{}", escape(&audit.file.display().to_string()));
+/// What is known of a pair.
+fn pair_facts(audit: &Audit, result: &PairResult, found: &Evidence) -> Markup {
+    let tally = found.tally;
+    let mut facts = vec![("pair", result.pair.clone())];
+    // Outputs that came without their datasets have none to show.
+    if audit.is_from_file() {
+        facts.push(("D (left)", result.left.clone()));
+        facts.push(("D′ (right)", result.right.clone()));
     }
-    if let Some(source) = &audit.source {
-        let _ = write!(text, "<dt>source<dd>{}", escape(source));
+    facts.push(("guess rule", found.rule_text()));
+    let counts = [tally.correct, tally.wrong, tally.abstained].map(grouped);
+    facts.push(("guesses", format!("{} right, {} wrong, {} without a guess", counts[0], counts[1], counts[2])));
+    facts.push(("draws", grouped(found.draws)));
+    facts.extend(result.truth.epsilon.map(|truth| ("exact ε", Brief(truth).to_string())));
+    facts.extend(result.truth.delta.map(|truth| ("exact δ", Brief(truth).to_string())));
+    facts.extend(found.note.clone().map(|note| ("note", note)));
+    list(&facts)
+}
+
+/// What is known of an audit.
+fn facts(audit: &Audit) -> Markup {
+    let params: Vec<String> = audit.subject.params().into_iter().flatten().map(|(key, value)| format!("{key} = {value}")).collect();
+    let mechanism = audit.subject.command().map_or_else(|| audit.subject.mechanism().to_owned(), ToString::to_string);
+    let mechanism = if params.is_empty() { mechanism } else { format!("{mechanism} ({})", params.join(", ")) };
+    let mut facts = vec![
+        ("mechanism", mechanism),
+        ("claim", format!("{} for {} neighbours", audit.claim, audit.relation)),
+        ("expected", audit.expect.to_string()),
+    ];
+    if audit.is_from_file() {
+        facts.push(("file", audit.file.display().to_string()));
     }
-    text.push_str("</dl>");
-    text
+    facts.extend(audit.source.clone().map(|source| ("source", source)));
+    list(&facts)
+}
+
+/// Names and what they stand for.
+fn list(entries: &[(&str, String)]) -> Markup {
+    html! {
+        dl {
+            @for (name, value) in entries {
+                dt { (name) }
+                dd { (value) }
+            }
+        }
+    }
 }

@@ -1,13 +1,12 @@
 //! The three pictures of a pair: what came out, how much of it leaked, and how the evidence grew.
 
-use super::svg::{Drawing, Scale};
-use crate::attack::{Answer, Bar, Distribution, Line};
-use crate::cell::Brief;
-use crate::report::PairReport;
-use crate::report::percent;
-use crate::report::picture::{Picture, ProfilePoint};
-use crate::spec::Claim;
-use crate::verdict::Verdict;
+use maud::Markup;
+
+use crate::attack::{Answer, Bar, Distribution, NumberLine};
+use crate::audit::{Curves, Evidence, ProfilePoint};
+use crate::model::number::{Brief, grouped, percent};
+use crate::model::{Claim, Verdict};
+use crate::report::svg::{Drawing, Scale};
 
 const WIDTH: f64 = 340.0;
 const HEIGHT: f64 = 190.0;
@@ -22,7 +21,7 @@ const ROW: f64 = 19.0;
 const NAME: usize = 15;
 
 /// The outputs on both sides, with the rule's regions shaded.
-pub fn distribution(drawn: &Distribution) -> String {
+pub fn distribution(drawn: &Distribution) -> Markup {
     let line_height = if drawn.line.is_some() { HEIGHT } else { 0.0 };
     let height = line_height + if drawn.bars.is_empty() { 0.0 } else { drawn.bars.len() as f64 * ROW + 4.0 };
     let mut drawing = Drawing::new(WIDTH, height);
@@ -30,10 +29,10 @@ pub fn distribution(drawn: &Distribution) -> String {
         numbers(&mut drawing, line, &drawn.score);
     }
     bars(&mut drawing, &drawn.bars, line_height);
-    drawing.finish("The distribution of the outputs on D and on D'")
+    drawing.embedded("The distribution of the outputs on D and on D'")
 }
 
-fn numbers(drawing: &mut Drawing, line: &Line, score: &str) {
+fn numbers(drawing: &mut Drawing, line: &NumberLine, score: &str) {
     let x = Scale::new(line.from, line.to, 8.0, RIGHT);
     let most = line.left.iter().chain(&line.right).copied().fold(0.0, f64::max);
     let y = Scale::new(0.0, most * 1.05, BOTTOM, TOP);
@@ -51,7 +50,24 @@ fn numbers(drawing: &mut Drawing, line: &Line, score: &str) {
         let steps = shares.iter().enumerate().flat_map(|(index, share)| [(edge(index), y.at(*share)), (edge(index + 1), y.at(*share))]);
         drawing.path(class, &steps.collect::<Vec<_>>());
     }
-    drawing.x_axis(x, BOTTOM, score);
+    x_axis(drawing, x, score, numbered(x));
+}
+
+/// A horizontal axis below, with a mark and a label at each of these values, and a name.
+fn x_axis(drawing: &mut Drawing, scale: Scale, name: &str, marks: impl IntoIterator<Item = (f64, String)>) {
+    let (start, end) = scale.ends();
+    drawing.line("ax", (start, BOTTOM), (end, BOTTOM));
+    for (value, label) in marks {
+        let x = scale.at(value);
+        drawing.line("ax", (x, BOTTOM), (x, BOTTOM + 3.0));
+        drawing.text("m", x, BOTTOM + 14.0, &label);
+    }
+    drawing.text("e n", end, BOTTOM + 27.0, name);
+}
+
+/// Round values of a scale, labelled with themselves.
+fn numbered(scale: Scale) -> impl Iterator<Item = (f64, String)> {
+    scale.ticks(5.0).into_iter().map(|tick| (tick, Brief(tick).to_string()))
 }
 
 /// Single values: a row each, D above D'.
@@ -92,8 +108,8 @@ fn shade(answer: Answer) -> Option<&'static str> {
 }
 
 /// The privacy profile on a logarithmic scale: what is certified, what is estimated, and what the claim allows.
-pub fn profile(found: &PairReport, claim: Claim) -> String {
-    let points = &found.picture.profile;
+pub fn profile(found: &Evidence, claim: Claim) -> Markup {
+    let points = &found.curves.profile;
     let mut drawing = Drawing::new(WIDTH, HEIGHT);
     let (epsilon, delta) = (claim.epsilon.get(), claim.delta.get());
     let end = points.last().map_or(1.5 * epsilon, |point| point.epsilon);
@@ -124,8 +140,8 @@ pub fn profile(found: &PairReport, claim: Claim) -> String {
         let (x, y) = at(epsilon, found.bounds.delta_lower);
         drawing.dot("bd", x, y);
     }
-    drawing.x_axis(x, BOTTOM, "ε");
-    drawing.finish("The privacy profile")
+    x_axis(&mut drawing, x, "ε", numbered(x));
+    drawing.embedded("The privacy profile")
 }
 
 /// A falling curve; where it reaches zero it drops at the last point that is known to be above.
@@ -148,7 +164,7 @@ fn curve(
 }
 
 /// The wealth of the gambler against the claim, up to a little beyond what refutes it.
-pub fn wealth(picture: &Picture, verdict: Verdict) -> String {
+pub fn wealth(picture: &Curves, verdict: Verdict) -> Markup {
     let mut drawing = Drawing::new(WIDTH, HEIGHT);
     let decade = |draws: u64| (draws.max(1) as f64).log10();
     let (first, last) = (picture.wealth.first(), picture.wealth.last());
@@ -178,21 +194,12 @@ pub fn wealth(picture: &Picture, verdict: Verdict) -> String {
     } else if verdict == Verdict::Violated {
         drawing.text("b w", LEFT + 6.0, TOP + 14.0, "refuted by the count at the end");
     }
-    drawing.line("ax", (LEFT, BOTTOM), (RIGHT, BOTTOM));
-    for tick in x.ticks(5.0).into_iter().filter(|tick| tick.fract() == 0.0) {
-        drawing.line("ax", (x.at(tick), BOTTOM), (x.at(tick), BOTTOM + 3.0));
-        drawing.text("m", x.at(tick), BOTTOM + 14.0, &format!("1e{tick}"));
-    }
-    drawing.text("e n", RIGHT, BOTTOM + 27.0, "draws");
-    drawing.finish("The evidence against the claim as draws were made")
+    let decades = x.ticks(5.0).into_iter().filter(|tick| tick.fract() == 0.0).map(|tick| (tick, format!("1e{tick}")));
+    x_axis(&mut drawing, x, "draws", decades);
+    drawing.embedded("The evidence against the claim as draws were made")
 }
 
 /// `e^log`, roughly.
 fn magnitude(log: f64) -> String {
     format!("1e{:.0}", log / std::f64::consts::LN_10)
-}
-
-/// A count with commas.
-pub fn grouped(count: u64) -> String {
-    indicatif::HumanCount(count).to_string()
 }

@@ -1,0 +1,90 @@
+//! Hits per bin and side.
+
+use crate::attack::answer::Answer;
+use crate::model::Side;
+
+/// How often each bin was hit from each side.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Counts {
+    /// Hits from D.
+    pub left: Vec<u64>,
+    /// Hits from D'.
+    pub right: Vec<u64>,
+}
+
+impl Counts {
+    /// No hits in so many bins.
+    pub fn new(bins: usize) -> Self {
+        Self { left: vec![0; bins], right: vec![0; bins] }
+    }
+
+    /// The counts of one side.
+    pub fn side(&mut self, side: Side) -> &mut [u64] {
+        match side {
+            Side::Left => &mut self.left,
+            Side::Right => &mut self.right,
+        }
+    }
+
+    /// Replaces the counts of one side.
+    pub fn replace(&mut self, side: Side, counts: Vec<u64>) {
+        match side {
+            Side::Left => self.left = counts,
+            Side::Right => self.right = counts,
+        }
+    }
+
+    /// Adds other counts of the same bins.
+    pub fn add(&mut self, other: &Self) {
+        let add = |mine: &mut Vec<u64>, theirs: &[u64]| mine.iter_mut().zip(theirs).for_each(|(a, b)| *a += b);
+        add(&mut self.left, &other.left);
+        add(&mut self.right, &other.right);
+    }
+
+    /// These counts without a part of them.
+    pub fn without(&self, part: &Self) -> Self {
+        let sub = |all: &[u64], part: &[u64]| all.iter().zip(part).map(|(a, b)| a - b).collect();
+        Self { left: sub(&self.left, &part.left), right: sub(&self.right, &part.right) }
+    }
+
+    /// All hits.
+    pub fn draws(&self) -> f64 {
+        (self.left.iter().sum::<u64>() + self.right.iter().sum::<u64>()) as f64
+    }
+
+    /// How often these answers are right and wrong.
+    pub fn judge(&self, answers: &[Answer]) -> (u64, u64) {
+        let mut tally = (0, 0);
+        for ((answer, left), right) in answers.iter().zip(&self.left).zip(&self.right) {
+            match answer {
+                Answer::Left => tally = (tally.0 + left, tally.1 + right),
+                Answer::Right => tally = (tally.0 + right, tally.1 + left),
+                Answer::Abstain => {}
+            }
+        }
+        tally
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hits_are_added_taken_away_and_judged_bin_by_bin() {
+        let mut all = Counts::new(3);
+        assert_eq!(all, Counts { left: vec![0; 3], right: vec![0; 3] });
+        all.side(Side::Left).copy_from_slice(&[2, 3, 5]);
+        all.side(Side::Right).copy_from_slice(&[7, 11, 13]);
+        let part = Counts { left: vec![17, 19, 23], right: vec![29, 31, 37] };
+        all.add(&part);
+        assert_eq!(all, Counts { left: vec![19, 22, 28], right: vec![36, 42, 50] });
+        assert_eq!(all.without(&part), Counts { left: vec![2, 3, 5], right: vec![7, 11, 13] });
+        assert_eq!(all.draws(), 69.0 + 128.0);
+        assert_eq!(all.judge(&[Answer::Left, Answer::Abstain, Answer::Right]), (19 + 50, 36 + 28));
+        assert_eq!(all.judge(&[Answer::Right, Answer::Left, Answer::Left]), (36 + 22 + 28, 19 + 42 + 50));
+        all.replace(Side::Left, vec![1]);
+        all.replace(Side::Right, vec![4]);
+        assert_eq!(all, Counts { left: vec![1], right: vec![4] });
+    }
+}

@@ -1,0 +1,379 @@
+//! A division of the values of a score: atoms and symbols by themselves, the rest by quantiles.
+
+mod counts;
+mod grid;
+
+use std::cmp::Ordering;
+use std::collections::HashMap;
+
+use serde::{Deserialize, Serialize};
+
+use grid::Grid;
+
+pub use counts::Counts;
+
+use crate::output::Cell;
+
+/// Quantile bins of the middle; the tails have geometric ones in addition.
+const MIDDLE: usize = 256;
+/// Fewer values than this make no bin.
+const LEAST: usize = 8;
+/// A number or symbol that occurs this often in the sample is an atom.
+const REPEATS: usize = 4;
+/// At most so many atoms and symbols, the most frequent ones.
+const MOST_ATOMS: usize = 4096;
+
+/// Bins over numbers and symbols.
+///
+/// Numbers fall between `edges` (a bin begins at its edge); an atom `a` is the bin from `a` to the next larger float. Then follow one bin for
+/// each known symbol and a last one for all others.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(from = "Parts")]
+pub struct Bins {
+    #[serde(with = "crate::model::exact::list")]
+    edges: Vec<f64>,
+    symbols: Vec<Cell>,
+    #[serde(skip)]
+    grid: Grid,
+}
+
+/// What is written of bins.
+#[derive(Deserialize)]
+struct Parts {
+    #[serde(with = "crate::model::exact::list")]
+    edges: Vec<f64>,
+    symbols: Vec<Cell>,
+}
+
+impl From<Parts> for Bins {
+    fn from(Parts { edges, symbols }: Parts) -> Self {
+        Self { grid: Grid::new(&edges), edges, symbols }
+    }
+}
+
+impl PartialEq for Bins {
+    /// The grid follows from the edges.
+    fn eq(&self, other: &Self) -> bool {
+        self.edges == other.edges && self.symbols == other.symbols
+    }
+}
+
+impl Bins {
+    /// Divides a sample of scores, both sides together.
+    #[must_use]
+    pub fn learn<'a>(sample: impl IntoIterator<Item = &'a Cell>) -> Self {
+        Self::divide(sample, MIDDLE, LEAST)
+    }
+
+    /// The same with a few large bins, for a quick look.
+    #[must_use]
+    pub fn learn_coarse<'a>(sample: impl IntoIterator<Item = &'a Cell>) -> Self {
+        Self::divide(sample, 24, 32)
+    }
+
+    fn divide<'a>(sample: impl IntoIterator<Item = &'a Cell>, middle: usize, least: usize) -> Self {
+        let mut numbers = Vec::new();
+        let mut seen: HashMap<u64, (Cell, usize)> = HashMap::new();
+        for &cell in sample {
+            match cell.as_number() {
+                Some(number) => numbers.push(number + 0.0),
+                None => seen.entry(cell.key()).or_insert((cell, 0)).1 += 1,
+            }
+        }
+        let mut symbols: Vec<(Cell, usize)> = seen.into_values().filter(|(_, times)| *times >= REPEATS).collect();
+        keep_most_frequent(&mut symbols, Cell::key);
+        symbols.sort_unstable_by_key(|(cell, _)| cell.key());
+        sort(&mut numbers);
+        Parts { edges: edges(&numbers, middle, least), symbols: symbols.into_iter().map(|(cell, _)| cell).collect() }.into()
+    }
+
+    /// Number of bins.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.edges.len() + 1 + self.symbols.len() + 1
+    }
+
+    /// Number of bins that hold numbers; they come first, in order.
+    #[must_use]
+    pub fn numeric(&self) -> usize {
+        self.edges.len() + 1
+    }
+
+    /// The beginnings of all numeric bins but the first.
+    #[must_use]
+    pub fn edges(&self) -> &[f64] {
+        &self.edges
+    }
+
+    /// The symbols with a bin of their own.
+    #[must_use]
+    pub fn symbols(&self) -> &[Cell] {
+        &self.symbols
+    }
+
+    /// Whether a numeric bin holds a single value.
+    #[must_use]
+    pub fn is_atom(&self, bin: usize) -> bool {
+        bin > 0 && bin < self.edges.len() && self.edges[bin] == self.edges[bin - 1].next_up()
+    }
+
+    /// Whether any value or symbol has a bin of its own.
+    #[must_use]
+    pub fn has_atoms(&self) -> bool {
+        !self.symbols.is_empty() || (1..self.numeric()).any(|bin| self.is_atom(bin))
+    }
+
+    /// Whether a symbol has a bin of its own.
+    #[must_use]
+    pub fn knows(&self, symbol: Cell) -> bool {
+        self.symbols.binary_search_by_key(&symbol.key(), |known| known.key()).is_ok()
+    }
+
+    /// The same bins, but the first and the last divided at masses of 8, 16, 32 … of these sorted numbers, which are all that fell into them; None if that changes nothing.
+    #[must_use]
+    pub fn with_finer_ends(&self, numbers: &[f64]) -> Option<Self> {
+        let (first, last) = (*self.edges.first()?, *self.edges.last()?);
+        let (low, high) = (&numbers[..numbers.partition_point(|x| *x < first)], &numbers[numbers.partition_point(|x| *x < last)..]);
+        let masses = |n: usize| std::iter::successors(Some(LEAST), |mass| Some(mass * 2)).take_while(move |mass| *mass < n);
+        let mut edges: Vec<f64> = masses(low.len()).map(|mass| low[mass]).collect();
+        edges.extend(&self.edges);
+        edges.extend(masses(high.len()).map(|mass| high[high.len() - mass]));
+        edges.sort_unstable_by(f64::total_cmp);
+        edges.dedup();
+        (edges.len() > self.edges.len()).then(|| Parts { edges, symbols: self.symbols.clone() }.into())
+    }
+
+    /// The same bins, each numeric one merged with the one before it where `same(before, bin)`; and which old bin each new one begins with.
+    #[must_use]
+    pub fn merged(&self, same: impl Fn(usize, usize) -> bool) -> (Self, Vec<usize>) {
+        let kept: Vec<usize> = (1..self.numeric()).filter(|bin| !same(bin - 1, *bin)).collect();
+        let edges = kept.iter().map(|bin| self.edges[bin - 1]).collect();
+        let first_bins = std::iter::once(0).chain(kept).chain(self.numeric()..self.len()).collect();
+        (Parts { edges, symbols: self.symbols.clone() }.into(), first_bins)
+    }
+
+    /// The bin of a score.
+    #[inline]
+    #[must_use]
+    pub fn index(&self, cell: Cell) -> usize {
+        self.index_in(self.grid.slot(cell.raw()), cell)
+    }
+
+    /// The bins of all scores.
+    #[must_use]
+    pub fn index_all(&self, cells: &[Cell]) -> Vec<u32> {
+        let mut bins = Vec::with_capacity(cells.len());
+        // Slots with the widest instructions that the processor has; each is then looked up.
+        pulp::Arch::new().dispatch(
+            #[inline(always)]
+            || bins.extend(cells.iter().map(|cell| self.grid.slot(cell.raw()))),
+        );
+        #[allow(clippy::cast_possible_truncation)] // so many bins have no room
+        bins.iter_mut().zip(cells).for_each(|(bin, cell)| *bin = self.index_in(*bin, *cell) as u32);
+        bins
+    }
+
+    #[inline]
+    fn index_in(&self, slot: u32, cell: Cell) -> usize {
+        cell.as_number().map_or_else(|| self.index_of_symbol(cell), |number| self.grid.passed(slot, number))
+    }
+
+    #[inline(never)]
+    fn index_of_symbol(&self, cell: Cell) -> usize {
+        let key = cell.key();
+        let place = self.symbols.binary_search_by_key(&key, |symbol| symbol.key());
+        self.numeric() + place.unwrap_or(self.symbols.len())
+    }
+}
+
+/// Sorts numbers, none of which is NaN: twice as fast as by their total order.
+pub fn sort(numbers: &mut [f64]) {
+    numbers.sort_unstable_by(|a, b| a.partial_cmp(b).unwrap_or(Ordering::Equal));
+}
+
+/// Keeps the most frequent atoms; ties are broken by key, so that the outcome does not depend on any order.
+fn keep_most_frequent<T: Copy>(atoms: &mut Vec<(T, usize)>, key: impl Fn(T) -> u64) {
+    if atoms.len() > MOST_ATOMS {
+        atoms.sort_unstable_by_key(|(atom, times)| (std::cmp::Reverse(*times), key(*atom)));
+        atoms.truncate(MOST_ATOMS);
+    }
+}
+
+/// The edges for sorted numbers.
+fn edges(sorted: &[f64], middle: usize, least: usize) -> Vec<f64> {
+    let mut edges = Vec::new();
+    let mut atoms: Vec<(f64, usize)> = Vec::new();
+    for run in sorted.chunk_by(|a, b| a == b) {
+        if run.len() >= REPEATS {
+            atoms.push((run[0], run.len()));
+        }
+    }
+    keep_most_frequent(&mut atoms, f64::to_bits);
+    for (atom, _) in atoms {
+        edges.extend([atom, atom.next_up()]);
+    }
+    let n = sorted.len();
+    // Quantiles in the middle, masses of 8, 16, 32 … at both ends.
+    let middle = middle.min(n / least).max(1);
+    edges.extend((1..middle).map(|j| sorted[j * n / middle]));
+    let tails = std::iter::successors(Some(least), |tail| Some(tail * 2)).take_while(|tail| *tail < n / 4);
+    edges.extend(tails.flat_map(|tail| [sorted[tail], sorted[n - tail]]));
+    edges.sort_unstable_by(f64::total_cmp);
+    edges.dedup();
+    edges
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn atoms_and_symbols_have_bins_of_their_own() {
+        let bottom = Cell::symbol("⊥");
+        let mut sample = vec![bottom; 10];
+        sample.extend([Cell::number(0.0); 50]);
+        sample.extend((1..1000).map(|i| Cell::number(f64::from(i) / 1000.0 - 0.5)));
+        let bins = Bins::learn(&sample);
+        let zero = bins.index(Cell::number(0.0));
+        assert!(bins.is_atom(zero));
+        assert_eq!(zero, bins.index(Cell::number(-0.0)));
+        assert_ne!(zero, bins.index(Cell::number(f64::MIN_POSITIVE)));
+        assert_ne!(zero, bins.index(Cell::number(-f64::MIN_POSITIVE)));
+        assert_eq!(bins.index(bottom), bins.numeric());
+        assert_eq!(bins.index(Cell::symbol("never seen")), bins.len() - 1);
+        assert_eq!(bins.index(Cell::number(f64::NEG_INFINITY)), 0);
+        assert_eq!(bins.index(Cell::number(f64::INFINITY)), bins.numeric() - 1);
+    }
+
+    #[test]
+    fn every_value_has_a_bin_even_without_a_sample() {
+        let bins = Bins::learn(&[]);
+        assert!(bins.index(Cell::number(3.0)) < bins.len());
+        assert!(bins.index(Cell::symbol("x")) < bins.len());
+    }
+
+    #[test]
+    fn every_number_is_found_where_counting_edges_puts_it() {
+        let spread = |index: u32| f64::from(index * 7919 % 5003) / 8.0;
+        let samples: [Vec<f64>; 6] = [
+            (0..5000).map(spread).collect(),
+            // Tails that reach far beyond the middle, atoms, infinities, almost equal numbers, nothing.
+            (0..5000).map(|index| spread(index).powi(9)).chain((0..200).map(|index| -f64::from(index).exp())).collect(),
+            (0..500).map(|index| f64::from(index % 3) + f64::EPSILON * f64::from(index % 5)).collect(),
+            [f64::NEG_INFINITY, -0.0, 0.0, f64::MIN_POSITIVE, f64::MAX, f64::INFINITY].repeat(9),
+            // The closest numbers there are.
+            [0.0, f64::from_bits(1), f64::from_bits(2)].repeat(9),
+            Vec::new(),
+        ];
+        for sample in samples {
+            let bins = Bins::learn(&sample.iter().map(|number| Cell::number(*number)).collect::<Vec<_>>());
+            let near = |number: f64| [number.next_down(), number, number.next_up()];
+            let probes =
+                sample.iter().chain(bins.edges()).copied().chain([0.0, -1.0, 1e300, f64::INFINITY, f64::NEG_INFINITY]).flat_map(near);
+            for number in probes {
+                let counted = bins.edges().iter().filter(|edge| **edge <= number).count();
+                assert_eq!(bins.index(Cell::number(number)), counted, "{number}");
+            }
+        }
+    }
+
+    #[test]
+    fn bins_are_equal_that_divide_alike() {
+        let of = |last: u32, symbol: &str| {
+            Bins::learn(&(0..last).map(|i| Cell::number(f64::from(i))).chain([Cell::symbol(symbol); 4]).collect::<Vec<_>>())
+        };
+        assert_eq!(of(100, "a"), of(100, "a"));
+        assert_ne!(of(100, "a"), of(100, "b"));
+        assert_ne!(of(100, "a"), of(101, "a"));
+    }
+
+    #[test]
+    fn tails_are_divided_finely() {
+        let sample: Vec<Cell> = (0..100_000).map(|i| Cell::number(f64::from(i))).collect();
+        let bins = Bins::learn(&sample);
+        assert_eq!(bins.edges()[0], 8.0);
+        assert_eq!(bins.edges()[1], 16.0);
+        assert_eq!(*bins.edges().last().unwrap(), 99_992.0);
+    }
+
+    #[test]
+    fn a_value_lies_between_the_edges_of_its_bin() {
+        let symbols = ["⊥", "⊤", "!"].map(Cell::symbol);
+        let mut sample: Vec<Cell> = (0..3000).map(|i| Cell::number(f64::from(i % 1500) / 7.0)).chain(symbols.repeat(4)).collect();
+        sample.extend([[Cell::number(-0.0); 4], [Cell::number(3.25); 4], [Cell::symbol("seldom"); 4]].concat());
+        sample.pop();
+        let bins = Bins::learn(&sample);
+        assert!(bins.edges().is_sorted_by(|a, b| a < b));
+        assert!(bins.edges().contains(&0.0) && bins.edges().iter().all(|edge| *edge != 0.0 || edge.is_sign_positive()));
+        assert_eq!((bins.numeric(), bins.len()), (bins.edges().len() + 1, bins.edges().len() + 1 + 3 + 1));
+        for number in sample.iter().filter_map(|cell| cell.as_number()) {
+            let bin = bins.index(Cell::number(number));
+            assert!(bin == 0 || bins.edges()[bin - 1] <= number);
+            assert!(bin == bins.numeric() - 1 || number < bins.edges()[bin]);
+        }
+        let mut places = symbols.map(|symbol| bins.index(symbol));
+        places.sort_unstable();
+        assert_eq!(places, [bins.numeric(), bins.numeric() + 1, bins.numeric() + 2]);
+        assert!(symbols.iter().all(|symbol| bins.knows(*symbol)) && !bins.knows(Cell::symbol("seldom")));
+        let atoms: Vec<f64> = (0..bins.numeric()).filter(|bin| bins.is_atom(*bin)).map(|bin| bins.edges()[bin - 1]).collect();
+        assert_eq!(atoms, [0.0, 3.25]);
+        let atoms_of = |cells: &[Cell]| Bins::learn(cells).has_atoms();
+        let continuous: Vec<Cell> = (0..99).map(|i| Cell::number(f64::from(i))).collect();
+        assert!(!atoms_of(&continuous) && !atoms_of(&[]));
+        assert!(atoms_of(&[Cell::number(1.0); 4]) && !atoms_of(&[Cell::number(1.0); 3]));
+        assert!(atoms_of(&[symbols[0]; 4]) && !atoms_of(&[symbols[0]; 3]));
+    }
+
+    #[test]
+    fn of_many_atoms_the_most_frequent_are_kept_whatever_their_order() {
+        let times = |index: usize| if index.is_multiple_of(5) { 4 } else { 5 };
+        let names: Vec<Cell> = (0..5000).map(|index| Cell::symbol(&format!("category {index}"))).collect();
+        let sample: Vec<Cell> = (0..5000).flat_map(|index| vec![names[index]; times(index)]).collect();
+        let bins = Bins::learn(&sample);
+        assert_eq!(bins.symbols().len(), 4096);
+        assert!((0..5000).filter(|index| times(*index) == 5).all(|index| bins.knows(names[index])));
+        // Of those that are equally frequent, the ones with the least keys.
+        let mut seldom: Vec<u64> = (0..5000).filter(|index| times(*index) == 4).map(|index| names[index].key()).collect();
+        seldom.sort_unstable();
+        let kept: Vec<u64> = bins.symbols().iter().map(|symbol| symbol.key()).filter(|key| seldom.binary_search(key).is_ok()).collect();
+        assert_eq!(kept, seldom[..96]);
+        // As many as may be kept are all kept.
+        assert_eq!(Bins::learn(&names[..4096].repeat(4)).symbols().len(), 4096);
+    }
+
+    #[test]
+    fn edges_are_quantiles_and_masses_that_double_at_both_ends() {
+        let sample = |count: i32| (0..count).map(|i| Cell::number(f64::from(i))).collect::<Vec<_>>();
+        // 80 values: ten quantiles of 8, and 16 from either end, which is one of them; 32 is more than a quarter.
+        assert_eq!(Bins::learn(&sample(80)).edges(), [8.0, 16.0, 24.0, 32.0, 40.0, 48.0, 56.0, 64.0, 72.0]);
+        // 2^20 values: quantiles of 4096, and 8, 16, … 2048 from either end.
+        let n = 1 << 20;
+        let mut expected: Vec<f64> = (1..256).map(|part| f64::from(part * 4096)).collect();
+        let tails: Vec<f64> = (3..18).map(|power| f64::from(1 << power)).collect();
+        expected.extend(tails.iter().flat_map(|tail| [*tail, f64::from(n) - tail]));
+        expected.sort_by(f64::total_cmp);
+        expected.dedup();
+        assert_eq!(Bins::learn(&sample(n)).edges(), expected);
+    }
+
+    #[test]
+    fn finer_ends_divide_the_first_and_the_last_bin_alone() {
+        let bins = Bins::from(Parts { edges: vec![0.0, 1.0, 2.0], symbols: vec![Cell::symbol("⊥")] });
+        // 33 numbers below 0 and 17 from 2 on: 8, 16 and 32 lie beyond the new edges of one end, 8 and 16 beyond those of the other.
+        let low: Vec<f64> = (-33..0).map(f64::from).collect();
+        let high: Vec<f64> = (2..19).map(f64::from).collect();
+        let finer = bins.with_finer_ends(&[low.as_slice(), &high].concat()).expect("there is much to divide");
+        assert_eq!(finer.edges, [-25.0, -17.0, -1.0, 0.0, 1.0, 2.0, 3.0, 11.0]);
+        assert_eq!(finer.symbols, bins.symbols);
+        assert_eq!(bins.with_finer_ends(&[&low[..8], &high[..8]].concat()), None);
+        assert_eq!(bins.with_finer_ends(&low[..9]).expect("one more").edges, [-25.0, 0.0, 1.0, 2.0]);
+    }
+
+    #[test]
+    fn merged_bins_begin_where_the_answer_changes() {
+        let bins = Bins::from(Parts { edges: vec![0.0, 1.0, 2.0, 3.0], symbols: vec![Cell::symbol("⊥")] });
+        let level = [5, 5, 6, 6, 5, 6, 6];
+        let (merged, first) = bins.merged(|before, bin| level[before] == level[bin]);
+        assert_eq!((merged.edges, merged.symbols, first), (vec![1.0, 3.0], bins.symbols, vec![0, 2, 4, 5, 6]));
+    }
+}

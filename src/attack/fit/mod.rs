@@ -1,0 +1,5 @@
+//! What a bin says, smoothed: monotone fits, curves, lines, tables of log-ratios.
+
+pub mod order;
+pub mod smooth;
+pub mod table;

@@ -1,0 +1,71 @@
+//! What a score is learned from.
+
+use crate::attack::bins::Bins;
+use crate::attack::fit::table::{Table, thinned};
+use crate::model::Side;
+use crate::output::{Cell, Rows};
+
+/// Rows of both sides from which a score is learned.
+#[derive(Clone, Copy)]
+pub struct Lesson<'a> {
+    /// Outputs of D.
+    pub left: &'a [&'a [Cell]],
+    /// Outputs of D'.
+    pub right: &'a [&'a [Cell]],
+}
+
+impl<'a> Lesson<'a> {
+    /// Rows per side for a quick look.
+    const BRIEF: usize = 8192;
+
+    /// The first few rows.
+    #[must_use]
+    pub fn brief(self) -> Self {
+        let few = |rows: &'a [&'a [Cell]]| &rows[..rows.len().min(Self::BRIEF)];
+        Self { left: few(self.left), right: few(self.right) }
+    }
+
+    /// The first half of the rows.
+    #[must_use]
+    pub fn first_half(self) -> Self {
+        Self { left: &self.left[..self.left.len() / 2], right: &self.right[..self.right.len() / 2] }
+    }
+
+    /// The other half.
+    #[must_use]
+    pub fn second_half(self) -> Self {
+        Self { left: &self.left[self.left.len() / 2..], right: &self.right[self.right.len() / 2..] }
+    }
+
+    /// The first rows of one side, at most so many.
+    #[must_use]
+    pub fn rows(self, side: Side, most: usize) -> Rows {
+        let rows = match side {
+            Side::Left => self.left,
+            Side::Right => self.right,
+        };
+        let mut copy = Rows::new(self.width().max(1));
+        rows.iter().take(most).for_each(|row| copy.push(row));
+        copy
+    }
+
+    /// Bins for one value of each row.
+    #[must_use]
+    pub fn bins(self, cell: impl Fn(&[Cell]) -> Cell) -> Bins {
+        let of = |rows: &[&[Cell]]| thinned(rows).map(|row| cell(row)).collect::<Vec<Cell>>();
+        Bins::learn(&[of(self.left), of(self.right)].concat())
+    }
+
+    /// The log-ratios of one value of each row, and how much they predict.
+    #[must_use]
+    pub fn table(self, cell: impl Fn(&[Cell]) -> Cell) -> (Table, f64) {
+        let of = |rows: &[&[Cell]]| rows.iter().map(|row| cell(row)).collect::<Vec<Cell>>();
+        Table::learn_and_rate(&of(self.left), &of(self.right))
+    }
+
+    /// Cells per row.
+    #[must_use]
+    pub fn width(self) -> usize {
+        self.left.first().or(self.right.first()).map_or(0, |row| row.len())
+    }
+}

@@ -1,0 +1,52 @@
+//! How rules do on draws: one tally for each.
+
+use crate::attack::answer::AnswerCounts;
+use crate::attack::rule::guess::GuessRule;
+use crate::model::{Side, Tally};
+use crate::output::Rows;
+use crate::sample::Sampler;
+use crate::target::TargetError;
+
+/// Judges rules on the next draws of a sampler: one tally per rule.
+///
+/// # Errors
+/// When the mechanism could not be run.
+pub fn judge(sampler: &mut Sampler, draws: u64, rules: &[GuessRule]) -> Result<Tallies, TargetError> {
+    let step = |tallies: &mut Tallies, side, rows: &Rows| tallies.judge(rules, side, rows);
+    sampler.fold(draws, || Tallies::new(rules.len()), step, |all, next| all.add(&next))
+}
+
+/// One tally for each of several rules that are judged on the same draws.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tallies(pub Vec<Tally>);
+
+impl Tallies {
+    /// Nothing judged yet.
+    #[must_use]
+    pub fn new(rules: usize) -> Self {
+        Self(vec![Tally::default(); rules])
+    }
+
+    /// Judges each rule on rows of one side.
+    pub fn judge(&mut self, rules: &[GuessRule], side: Side, rows: &Rows) {
+        for (tally, rule) in self.0.iter_mut().zip(rules) {
+            *tally += tally_of(side, rule.answers(rows));
+        }
+    }
+
+    /// Adds the tallies of other draws.
+    pub fn add(&mut self, other: &Self) {
+        for (tally, more) in self.0.iter_mut().zip(&other.0) {
+            *tally += *more;
+        }
+    }
+}
+
+/// The tally of answers given to outputs of one side.
+fn tally_of(side: Side, answers: AnswerCounts) -> Tally {
+    let (correct, wrong) = match side {
+        Side::Left => (answers.left, answers.right),
+        Side::Right => (answers.right, answers.left),
+    };
+    Tally { correct, wrong, abstained: answers.abstained }
+}

@@ -1,0 +1,246 @@
+//! Bins in an order from "speaks for D" to "speaks for D'", and where to cut it.
+
+use crate::attack::answer::Answer;
+use crate::attack::bins::Bins;
+use crate::attack::bins::Counts;
+use crate::attack::fit::order::{Order, blocks};
+use crate::attack::rule::goal::{Caution, Goal, Odds};
+
+/// Bins in order, and where they may be cut.
+pub struct OrderedBins {
+    bins: usize,
+    order: Vec<usize>,
+    /// From before the first bin to behind the last.
+    places: Vec<Place>,
+    draws: f64,
+}
+
+/// A place to cut: so many bins come before it, and this share of all draws from either side.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    bins: usize,
+    left: f64,
+    right: f64,
+}
+
+/// A rule on a line: D on the first `head` bins, D' from the bin `tail` on; and how it should do.
+#[derive(Clone, Copy, Debug)]
+pub struct Cut {
+    head: usize,
+    tail: usize,
+    /// What the smoothed counts promise.
+    pub odds: Odds,
+}
+
+impl OrderedBins {
+    /// The bins in this order, with these hits.
+    pub fn new(bins: &Bins, counts: &Counts, order: Order) -> Self {
+        let (line, sums) = line_up(bins, counts, order);
+        let draws = counts.draws();
+        let share = |hits: f64| hits / draws.max(1.0);
+        let places = cuts(&sums).into_iter().map(|cut| Place { bins: cut, left: share(sums[cut].0), right: share(sums[cut].1) });
+        Self { bins: bins.len(), order: line, places: places.collect(), draws }
+    }
+
+    /// So many standard errors of what is known from the draws on this line.
+    pub fn caution(&self, z: f64) -> Caution {
+        Caution { draws: self.draws.max(1.0), z }
+    }
+
+    /// The cut with the best pessimistic value.
+    pub fn best_cut(&self, goal: Goal, caution: Caution) -> Cut {
+        let end = self.places.len() - 1;
+        let value = |head: usize, tail: usize| goal.value(self.odds(head, tail), caution);
+        // Climb, one cut at a time, from D alone and from D' alone.
+        let best_head = |tail: usize| best_of(0..=tail, |head| value(head, tail));
+        let best_tail = |head: usize| best_of((head..=end).rev(), |tail| value(head, tail));
+        let mut best = (f64::NEG_INFINITY, 0, end);
+        for mut head in [best_head(end), 0] {
+            let mut tail = end;
+            for _ in 0..4 {
+                tail = best_tail(head);
+                let before = std::mem::replace(&mut head, best_head(tail));
+                if before == head {
+                    break;
+                }
+            }
+            let reached = value(head, tail);
+            if reached > best.0 {
+                best = (reached, head, tail);
+            }
+        }
+        let (_, head, tail) = best;
+        Cut { head: self.places[head].bins, tail: self.places[tail].bins, odds: self.odds(head, tail) }
+    }
+
+    /// The answers of a cut.
+    pub fn answers(&self, cut: Cut) -> Vec<Answer> {
+        let mut answers = vec![Answer::Abstain; self.bins];
+        self.order[..cut.head].iter().for_each(|bin| answers[*bin] = Answer::Left);
+        self.order[cut.tail..].iter().for_each(|bin| answers[*bin] = Answer::Right);
+        answers
+    }
+
+    /// What guessing D before one place and D' behind another promises.
+    #[inline]
+    fn odds(&self, head: usize, tail: usize) -> Odds {
+        let end = self.places.len() - 1;
+        let [before, until, all] = [head, tail, end].map(|place| self.places[place]);
+        Odds {
+            correct: before.left + (all.right - until.right),
+            wrong: before.right + (all.left - until.left),
+            regions: f64::from(u8::from(head > 0) + u8::from(tail < end)),
+        }
+    }
+}
+
+/// The bins in this order, and the smoothed `(left, right)` hits in the first k of them.
+fn line_up(bins: &Bins, counts: &Counts, order: Order) -> (Vec<usize>, Vec<(f64, f64)>) {
+    let mut sums = vec![(0.0, 0.0)];
+    let mut line = Vec::with_capacity(bins.len());
+    let mut sum = (0.0, 0.0);
+    for block in &blocks(bins, counts, order) {
+        let hits = block.left + block.right;
+        if hits == 0.0 && block.bins.iter().all(|bin| *bin >= bins.numeric()) {
+            continue; // nothing is known of symbols that were never seen
+        }
+        for &bin in &block.bins {
+            // Within a block the ratio is one; its hits go to the bins in proportion.
+            let share = (counts.left[bin] + counts.right[bin]) as f64 / hits.max(1.0);
+            sum = (sum.0 + block.left * share, sum.1 + block.right * share);
+            line.push(bin);
+            sums.push(sum);
+        }
+    }
+    (line, sums)
+}
+
+/// Places along a line where cutting is tried: all of them when few, else quantiles of the hits and geometric masses at both ends.
+fn cuts(sums: &[(f64, f64)]) -> Vec<usize> {
+    const FEW: usize = 48;
+    let m = sums.len() - 1;
+    if m <= FEW {
+        return (0..=m).collect();
+    }
+    let passed = |cut: usize| sums[cut].0 + sums[cut].1;
+    let total = passed(m);
+    let mut cuts = vec![0];
+    let mut last = 0.0;
+    for cut in 1..m {
+        let ends = passed(cut).min(total - passed(cut));
+        if passed(cut) - last >= (total / FEW as f64).min(ends / 2.0) {
+            cuts.push(cut);
+            last = passed(cut);
+        }
+    }
+    cuts.push(m);
+    cuts
+}
+
+/// The first of the places where a value is greatest.
+fn best_of(places: impl Iterator<Item = usize>, value: impl Fn(usize) -> f64) -> usize {
+    let start = (0, f64::NEG_INFINITY);
+    places.map(|place| (place, value(place))).fold(start, |best, next| if next.1 > best.1 { next } else { best }).0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::output::Cell;
+
+    /// Bins of so many symbols, with hits that follow no pattern; none for numbers, nor for other symbols.
+    fn symbols(count: usize, turn: u64) -> (Bins, Counts) {
+        let sample: Vec<Cell> = (0..count).flat_map(|index| [Cell::symbol(&index.to_string()); 4]).collect();
+        let bins = Bins::learn(&sample);
+        let hits = |by: u64| -> Vec<u64> {
+            let hit = |bin: u64| if (1..=count as u64).contains(&bin) { (bin + turn) * by % 97 + 1 } else { 0 };
+            (0..bins.len() as u64).map(hit).collect()
+        };
+        let counts = Counts { left: hits(7919), right: hits(6661) };
+        (bins, counts)
+    }
+
+    #[test]
+    fn the_best_cut_is_the_best_of_all() {
+        for turn in 0..20 {
+            let (bins, counts) = symbols(12, turn);
+            let n = counts.draws();
+            let line = OrderedBins::new(&bins, &counts, Order::Ranked(12));
+            // Symbols by falling share of D, in which the bin of the numbers, never hit, counts as a half.
+            let share = |bin: &usize| (counts.left[*bin] as f64 + 0.5) / ((counts.left[*bin] + counts.right[*bin]) as f64 + 1.0);
+            let mut order: Vec<usize> = (0..bins.len() - 1).collect();
+            order.sort_by(|a, b| share(b).total_cmp(&share(a)));
+            let goals = [
+                Goal::Epsilon { delta: 0.0 },
+                Goal::Epsilon { delta: 0.05 },
+                Goal::Delta { odds: 1.0 },
+                Goal::Delta { odds: 0.5_f64.exp() },
+            ];
+            for (goal, z) in goals.into_iter().flat_map(|goal| [0.0, 1.0, 3.0].map(|z| (goal, z))) {
+                let mut best = f64::NEG_INFINITY;
+                for (head, tail) in (0..=order.len()).flat_map(|head| (head..=order.len()).map(move |tail| (head, tail))) {
+                    let mut answers = vec![Answer::Abstain; bins.len()];
+                    order[..head].iter().for_each(|bin| answers[*bin] = Answer::Left);
+                    order[tail..].iter().for_each(|bin| answers[*bin] = Answer::Right);
+                    let (correct, wrong) = counts.judge(&answers);
+                    let regions = [head > 0, tail < order.len()].into_iter().filter(|given| *given).count() as f64;
+                    let value = goal.value(Odds { correct: correct as f64 / n, wrong: wrong as f64 / n, regions }, Caution { draws: n, z });
+                    best = best.max(value);
+                }
+                let cut = line.best_cut(goal, line.caution(z));
+                let found = goal.value(cut.odds, Caution { draws: n, z });
+                assert!((found - best).abs() <= 1e-9 * best.abs(), "{goal:?} at {z}, {turn}: {found} instead of {best}");
+                // What it promises is what its answers get.
+                let (correct, wrong) = counts.judge(&line.answers(cut));
+                assert!((cut.odds.correct * n - correct as f64).abs() < 1e-6 && (cut.odds.wrong * n - wrong as f64).abs() < 1e-6);
+            }
+        }
+    }
+
+    #[test]
+    fn every_bin_that_was_hit_stands_on_the_line_once_with_its_hits() {
+        let sample: Vec<Cell> = (0..4000).map(|i| Cell::number(f64::from(i))).chain([Cell::symbol("⊥"); 4]).collect();
+        let bins = Bins::learn(&sample);
+        let mut counts = Counts::new(bins.len());
+        for bin in 0..=bins.numeric() {
+            counts.left[bin] = (bin * 7919 % 89) as u64;
+            counts.right[bin] = (bin * 6661 % 97) as u64;
+        }
+        for order in [Order::Falling, Order::Rising, Order::Smooth(30.0), Order::Calibrated(300.0), Order::Ranked(48)] {
+            let (line, sums) = line_up(&bins, &counts, order);
+            let mut found = line.clone();
+            found.sort_unstable();
+            // All but the symbols that were never seen.
+            assert_eq!(found, (0..=bins.numeric()).collect::<Vec<_>>(), "{order:?}");
+            assert_eq!(sums.len(), line.len() + 1);
+            for (bin, sums) in line.iter().zip(sums.windows(2)) {
+                let hits = (sums[1].0 + sums[1].1) - (sums[0].0 + sums[0].1);
+                assert!((hits - (counts.left[*bin] + counts.right[*bin]) as f64).abs() < 1e-6, "{order:?}");
+            }
+            let answers = |head: usize| {
+                let odds = Odds { correct: 0.0, wrong: 0.0, regions: 0.0 };
+                OrderedBins::new(&bins, &counts, order).answers(Cut { head, tail: found.len(), odds })
+            };
+            assert_eq!(answers(0), vec![Answer::Abstain; bins.len()]);
+            assert_eq!(*answers(found.len()).last().unwrap(), Answer::Abstain);
+        }
+    }
+
+    #[test]
+    fn long_lines_are_cut_at_parts_of_the_hits_and_ever_closer_to_both_ends() {
+        let even = |bins: u32| -> Vec<(f64, f64)> { (0..=bins).map(|bin| (f64::from(bin.div_ceil(2)), f64::from(bin / 2))).collect() };
+        assert_eq!(cuts(&even(48)), (0..=48).collect::<Vec<_>>());
+        // One hit in each of 1,000 bins: 1/48 of the hits is 21 bins, and less where less than twice as much lies beyond.
+        let found = cuts(&even(1000));
+        assert_eq!(found[..9], [0, 1, 2, 4, 8, 16, 32, 53, 74]);
+        assert!(found.windows(2).all(|cut| cut[0] < cut[1] && cut[1] - cut[0] <= 21));
+        assert!(found.windows(2).all(|cut| cut[0] < 32 || cut[1] > 958 || cut[1] - cut[0] == 21));
+        assert_eq!(found[found.len() - 3..], [998, 999, 1000]);
+        assert!(found.windows(2).all(|cut| cut[1] < 960 || cut[1] == 1000 || cut[1] - cut[0] <= (1000 - cut[1]) / 2 + 2));
+    }
+
+    #[test]
+    fn of_equal_places_the_first_is_best() {
+        assert_eq!(best_of([4, 2, 9, 7].into_iter(), |place| f64::from(u8::from(place != 4))), 2);
+    }
+}

@@ -1,0 +1,83 @@
+//! What the bits of a floating-point number give away.
+//!
+//! Noise computed in floating point lies on a grid that is finer near 0, and adding it to a value rounds to the grid of the sum. Which multiples
+//! of a power of two can come out therefore depends on the value (Mironov 2012): `0 + z` often is no multiple of 2⁻⁵³, `1 + z`
+//! always is. That is a leak of the implementation that the ideal mechanism does not have, so an audit must ask for it.
+
+use crate::output::Cell;
+
+/// More than the exponent of any number: zero is a multiple of every power of two.
+const OF_ZERO: i32 = 1024;
+
+/// The exponents of the highest and the lowest bit that is set; none for zero and infinities.
+#[inline]
+fn exponents(number: f64) -> Option<(i32, i32)> {
+    const FRACTION: u32 = 52;
+    let bits = number.abs().to_bits();
+    if bits == 0 || number.is_infinite() {
+        return None;
+    }
+    #[allow(clippy::cast_possible_truncation)] // eleven bits
+    let biased = (bits >> FRACTION) as i32;
+    let fraction = bits & ((1 << FRACTION) - 1);
+    // A subnormal number has no hidden bit, and the exponent of the smallest normal one.
+    let (significand, unit) = if biased == 0 { (fraction, -1074) } else { (fraction | 1 << FRACTION, biased - 1075) };
+    let place = |bit: u32| unit + i32::try_from(bit).unwrap_or(0);
+    Some((place(significand.ilog2()), place(significand.trailing_zeros())))
+}
+
+/// The exponent of the lowest bit that is set: it is at least `-k` iff the number is a multiple of `2^-k`. Symbols stay as they are.
+#[inline]
+#[must_use]
+pub fn lowest_bit(cell: Cell) -> Cell {
+    cell.as_number().map_or(cell, |number| Cell::number(f64::from(exponents(number).map_or(OF_ZERO, |(_, lowest)| lowest))))
+}
+
+/// 64 times the exponent plus the number of bits from the highest to the lowest: how fine the grid is at this magnitude. Symbols stay as they are.
+#[inline]
+#[must_use]
+pub fn bits_used(cell: Cell) -> Cell {
+    let code = |(highest, lowest): (i32, i32)| 64 * highest + (highest - lowest + 1);
+    cell.as_number().map_or(cell, |number| Cell::number(f64::from(exponents(number).map_or(64 * OF_ZERO, code))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lowest(number: f64) -> f64 {
+        lowest_bit(Cell::number(number)).raw()
+    }
+
+    fn used(number: f64) -> f64 {
+        bits_used(Cell::number(number)).raw()
+    }
+
+    #[test]
+    fn a_number_is_a_multiple_of_its_lowest_bit_and_of_nothing_coarser() {
+        for number in [1.0, -6.0, 0.1, 1e30, -3.5e-10, 2_f64.powi(53) + 2.0] {
+            // Division by a power of two is exact.
+            let in_units = number / 2_f64.powf(lowest(number));
+            assert_eq!(in_units % 2.0, in_units.signum(), "{number} is not an odd multiple of 2^{}", lowest(number));
+        }
+        assert_eq!((lowest(1.0), lowest(-6.0), lowest(0.75), lowest(1.0 + f64::EPSILON)), (0.0, 1.0, -2.0, -52.0));
+        assert_eq!((lowest(5e-324), lowest(3.0 * 5e-324), lowest(4.0 * 5e-324)), (-1074.0, -1074.0, -1072.0));
+        assert_eq!(lowest(f64::MIN_POSITIVE), -1022.0);
+    }
+
+    #[test]
+    fn bits_are_counted_from_the_highest_to_the_lowest() {
+        assert_eq!(used(1.0), 1.0);
+        assert_eq!(used(-6.0), 2.0 * 64.0 + 2.0);
+        assert_eq!(used(1.0 + f64::EPSILON), 53.0);
+        assert_eq!(used(0.75), -64.0 + 2.0);
+    }
+
+    #[test]
+    fn zero_and_infinity_lie_beyond_all_numbers_and_symbols_stay() {
+        assert_eq!((lowest(0.0), lowest(-0.0), lowest(f64::INFINITY)), (1024.0, 1024.0, 1024.0));
+        assert!(used(0.0) > used(f64::MAX));
+        let bottom = Cell::symbol("⊥");
+        assert!(lowest_bit(bottom) == bottom && bits_used(bottom) == bottom);
+    }
+}

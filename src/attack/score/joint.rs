@@ -1,0 +1,68 @@
+//! Two components at a time.
+
+use serde::{Deserialize, Serialize};
+
+use crate::attack::bins::sort;
+use crate::attack::fit::table::{STEPS, Table};
+use crate::attack::lesson::Lesson;
+use crate::output::Cell;
+
+/// Two components together: finds what shows in neither alone, such as the parity of two signs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Joint {
+    first: usize,
+    second: usize,
+    /// Where the first component is divided; the second has a table in each part.
+    #[serde(with = "crate::model::exact::list")]
+    edges: Vec<f64>,
+    parts: Vec<Table>,
+}
+
+impl Joint {
+    /// Parts of the first component.
+    const PARTS: usize = 8;
+
+    /// Learns the joint ratio of two components; symbols of the first count as lying below all numbers.
+    #[must_use]
+    pub fn learn(lesson: Lesson, first: usize, second: usize) -> Self {
+        let mut values: Vec<f64> = lesson.left.iter().chain(lesson.right).filter_map(|row| row[first].as_number()).collect();
+        sort(&mut values);
+        let mut edges: Vec<f64> = (1..Self::PARTS).filter_map(|part| values.get(part * values.len() / Self::PARTS).copied()).collect();
+        edges.dedup();
+        let part = |row: &[Cell]| place(&edges, row[first]);
+        let (mut left, mut right) = (vec![Vec::new(); edges.len() + 1], vec![Vec::new(); edges.len() + 1]);
+        lesson.left.iter().for_each(|row| left[part(row)].push(row[second]));
+        lesson.right.iter().for_each(|row| right[part(row)].push(row[second]));
+        let parts = left.iter().zip(&right).map(|(left, right)| Table::learn(left, right).compact()).collect();
+        Self { first, second, edges, parts }
+    }
+
+    /// The same two components, learned from other rows.
+    #[must_use]
+    pub fn learn_again(&self, lesson: Lesson) -> Self {
+        Self::learn(lesson, self.first, self.second)
+    }
+
+    /// The two components.
+    #[must_use]
+    pub fn components(&self) -> (usize, usize) {
+        (self.first, self.second)
+    }
+
+    /// Whether there is a part for every number.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        self.parts.len() == self.edges.len() + 1 && self.parts.iter().all(Table::is_whole)
+    }
+
+    /// The log-ratio of a row.
+    #[must_use]
+    pub fn score(&self, row: &[Cell]) -> Cell {
+        let steps = self.parts[place(&self.edges, row[self.first])].steps(row[self.second]);
+        Cell::number(f64::from(steps) / STEPS)
+    }
+}
+
+fn place(edges: &[f64], cell: Cell) -> usize {
+    cell.as_number().map_or(0, |number| edges.partition_point(|edge| *edge <= number))
+}

@@ -1,0 +1,366 @@
+//! Scores: from a row of cells to the one cell that a rule looks at.
+
+pub mod float_bits;
+pub mod joint;
+pub mod naive_bayes;
+pub mod pattern;
+mod plain;
+pub mod preselect;
+pub mod trend;
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::output::{Cell, Rows};
+use float_bits::{bits_used, lowest_bit};
+use joint::Joint;
+use naive_bayes::{Features, NaiveBayes};
+use pattern::Pattern;
+use plain::{difference, numbers, rounded};
+use trend::Trend;
+
+/// What the attacker looks at.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Score {
+    /// The output itself, when it has a single component.
+    Output,
+    /// One component of several.
+    Coordinate(usize),
+    /// The whole row as one symbol.
+    WholeRow,
+    /// The sum of the numbers.
+    Sum,
+    /// The greatest number.
+    Max,
+    /// The least number.
+    Min,
+    /// One component less another.
+    Difference(usize, usize),
+    /// The exponent of the lowest bit of one component.
+    LowestBit(usize),
+    /// The exponent of one component together with the number of bits that it uses.
+    BitsUsed(usize),
+    /// The sum of the components' log-likelihood ratios.
+    NaiveBayes(NaiveBayes),
+    /// The log-likelihood ratio of the row's pattern of symbols together with its numbers.
+    Pattern(Pattern),
+    /// The log-odds of the least number given how often a symbol stands beside it.
+    Trend(Trend),
+    /// The joint log-likelihood ratio of two components.
+    Joint(Joint),
+}
+
+impl Score {
+    /// The scores of all rows.
+    #[must_use]
+    pub fn of<'a>(&self, rows: &'a Rows) -> Cow<'a, [Cell]> {
+        let each = rows.iter();
+        Cow::Owned(match self {
+            Self::Output => return Cow::Borrowed(rows.cells()),
+            Self::Coordinate(index) => each.map(|row| row[*index]).collect(),
+            Self::WholeRow => each.map(Cell::of_row).collect(),
+            Self::Sum => each.map(|row| rounded(numbers(row).sum())).collect(),
+            Self::Max => each.map(|row| Cell::number(numbers(row).fold(f64::NEG_INFINITY, f64::max))).collect(),
+            Self::Min => each.map(|row| Cell::number(numbers(row).fold(f64::INFINITY, f64::min))).collect(),
+            Self::Difference(a, b) => each.map(|row| difference(row[*a], row[*b])).collect(),
+            Self::LowestBit(index) => each.map(|row| lowest_bit(row[*index])).collect(),
+            Self::BitsUsed(index) => each.map(|row| bits_used(row[*index])).collect(),
+            Self::NaiveBayes(model) => each.map(|row| model.score(row)).collect(),
+            Self::Pattern(model) => each.map(|row| model.score(row)).collect(),
+            Self::Trend(model) => each.map(|row| model.score(row)).collect(),
+            Self::Joint(model) => each.map(|row| model.score(row)).collect(),
+        })
+    }
+
+    /// Whether a score that was read from a file gives each output of this width one cell.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn check(&self, width: usize) -> Result<(), String> {
+        let cell = |index: usize| if index < width { Ok(()) } else { Err(format!("it looks at cell {index} of {width} (the first is 0)")) };
+        let sound = |sound: bool| if sound { Ok(()) } else { Err("its tables are not whole".to_owned()) };
+        match self {
+            Self::Output if width > 1 => Err(format!("it looks at a single cell, and the outputs have {width}")),
+            Self::Output | Self::WholeRow | Self::Sum | Self::Max | Self::Min => Ok(()),
+            Self::Coordinate(index) | Self::LowestBit(index) | Self::BitsUsed(index) => cell(*index),
+            Self::Difference(a, b) => cell(*a.max(b)),
+            Self::NaiveBayes(model) => sound(model.is_whole()),
+            Self::Pattern(model) => sound(model.is_whole()),
+            Self::Trend(model) => sound(model.is_whole()),
+            Self::Joint(model) => cell(model.components().0.max(model.components().1)).and(sound(model.is_whole())),
+        }
+    }
+
+    /// Whether the score was learned from labelled rows, which must then not be counted for it.
+    #[must_use]
+    pub fn is_learned(&self) -> bool {
+        matches!(self, Self::NaiveBayes(_) | Self::Pattern(_) | Self::Trend(_) | Self::Joint(_))
+    }
+}
+
+impl fmt::Display for Score {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Output | Self::WholeRow => f.write_str("y"),
+            Self::Coordinate(index) => write!(f, "y[{}]", index + 1),
+            Self::Sum => f.write_str("the sum of y"),
+            Self::Max => f.write_str("the maximum of y"),
+            Self::Min => f.write_str("the minimum of y"),
+            Self::Difference(a, b) => write!(f, "y[{}] − y[{}]", a + 1, b + 1),
+            Self::LowestBit(index) => write!(f, "the exponent of the lowest bit of y[{}]", index + 1),
+            Self::BitsUsed(index) => write!(f, "64 × exponent + bits used of y[{}]", index + 1),
+            Self::NaiveBayes(model) => f.write_str(match model.features() {
+                Features::Cells => "the log-ratio of all components",
+                Features::Differences => "the log-ratio of all successive differences",
+            }),
+            Self::Pattern(_) => f.write_str("the log-ratio of the pattern and its numbers"),
+            Self::Trend(_) => f.write_str("the log-ratio of the number and the symbols beside it"),
+            Self::Joint(model) => {
+                let (first, second) = model.components();
+                write!(f, "the joint log-ratio of y[{}] and y[{}]", first + 1, second + 1)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::SeedableRng;
+
+    use super::*;
+    use crate::attack::fit::table::STEPS;
+    use crate::attack::lesson::Lesson;
+    use crate::noise::{Generator, laplace};
+
+    const ROWS: usize = 8000;
+
+    fn number(value: f64) -> Cell {
+        Cell::number(value)
+    }
+
+    fn borrowed(rows: &[Vec<Cell>]) -> Vec<&[Cell]> {
+        rows.iter().map(Vec::as_slice).collect()
+    }
+
+    fn scores(score: &Score, rows: &[Vec<Cell>]) -> Vec<Cell> {
+        let mut all = Rows::new(rows[0].len());
+        rows.iter().for_each(|row| all.push(row));
+        score.of(&all).into_owned()
+    }
+
+    /// The score of one row, which must be a whole number of steps, is this log-ratio but for rounding and shrinkage.
+    fn assert_tells(score: &Score, row: &[Cell], expected: f64) {
+        assert_tells_within(0.05, score, row, expected);
+    }
+
+    fn assert_tells_within(error: f64, score: &Score, row: &[Cell], expected: f64) {
+        let found = scores(score, &[row.to_vec()])[0].raw();
+        assert_eq!((found * STEPS).fract(), 0.0);
+        assert!((found - expected).abs() < error, "{row:?}: {found} instead of {expected}");
+    }
+
+    #[test]
+    fn plain_scores_are_what_they_say() {
+        let (bottom, top) = (Cell::symbol("⊥"), Cell::symbol("⊤"));
+        let rows = [vec![number(0.75), number(-6.0), bottom], vec![top, number(2.5), number(3.0)]];
+        let of = |score: Score| scores(&score, &rows);
+        assert_eq!(of(Score::Coordinate(0)), [number(0.75), top]);
+        assert_eq!(of(Score::WholeRow), [Cell::of_row(&rows[0]), Cell::of_row(&rows[1])]);
+        assert_eq!(of(Score::Sum), [number(-5.25), number(5.5)]);
+        assert_eq!(of(Score::Max), [number(0.75), number(3.0)]);
+        assert_eq!(of(Score::Min), [number(-6.0), number(2.5)]);
+        assert_eq!(of(Score::Difference(1, 0)), [number(-6.75), number(2.5)]);
+        assert_eq!(of(Score::Difference(0, 1)), [number(6.75), top]);
+        assert_eq!(of(Score::LowestBit(1)), [number(1.0), number(-1.0)]);
+        assert_eq!(of(Score::BitsUsed(1)), [number(64.0 * 2.0 + 2.0), number(64.0 + 3.0)]);
+        assert_eq!(scores(&Score::Output, &[vec![top], vec![number(1.0)]]), [top, number(1.0)]);
+        // The sum of 0.1 and 0.2 without the low bits in which it is not 0.3.
+        assert_eq!(scores(&Score::Sum, &[vec![number(0.1), number(0.2)]]), [number(f64::from(0.3_f32))]);
+    }
+
+    #[test]
+    fn components_are_counted_from_one() {
+        let lines = |scores: &[Score]| scores.iter().map(ToString::to_string).collect::<Vec<_>>();
+        let told = lines(&[Score::Coordinate(0), Score::Difference(1, 2), Score::LowestBit(3), Score::BitsUsed(4)]);
+        assert_eq!(told, ["y[1]", "y[2] − y[3]", "the exponent of the lowest bit of y[4]", "64 × exponent + bits used of y[5]"]);
+        let rows = [vec![number(1.0); 3]];
+        let joint = Joint::learn(Lesson { left: &borrowed(&rows), right: &[] }, 1, 2);
+        assert_eq!(Score::Joint(joint).to_string(), "the joint log-ratio of y[2] and y[3]");
+    }
+
+    /// Outputs of D and of D': with one third of the weight on `seldom(index)` and the rest on `often(index)`, or the other way round.
+    fn two_to_one(often: impl Fn(usize) -> Vec<Cell>, seldom: impl Fn(usize) -> Vec<Cell>) -> (Vec<Vec<Cell>>, Vec<Vec<Cell>>) {
+        let side =
+            |third: usize| (0..ROWS).map(|index| if (index % 3 == 0) == (third == 1) { seldom(index) } else { often(index) }).collect();
+        (side(1), side(2))
+    }
+
+    #[test]
+    fn naive_bayes_adds_the_ratios_of_all_components() {
+        let symbol = |is_a: bool| Cell::symbol(if is_a { "a" } else { "b" });
+        // The first component is `a` on D in 3 of 4, on D' in 1 of 4; the second in 2 of 3 and in 1 of 3; all combinations as often as if independent, in both halves of a lesson.
+        let side = |first: usize, second: usize| -> Vec<Vec<Cell>> {
+            (0..ROWS).map(|index| vec![symbol(index / 2 % 4 < first), symbol(index / 8 % 3 < second)]).collect()
+        };
+        let (left, right) = (side(3, 2), side(1, 1));
+        let (left, right) = (borrowed(&left), borrowed(&right));
+        let lesson = Lesson { left: &left, right: &right };
+        let model = Score::NaiveBayes(NaiveBayes::learn(lesson, Features::Cells));
+        let tied = Score::NaiveBayes(NaiveBayes::learn_tied(lesson, Features::Cells));
+        // One table for both components: `a` in 17 of 24 and in 7 of 24.
+        let (first, second, both) = (3_f64.ln(), 2_f64.ln(), (17.0_f64 / 7.0).ln());
+        for (row, signs) in [((true, true), (1.0, 1.0)), ((true, false), (1.0, -1.0)), ((false, false), (-1.0, -1.0))] {
+            let row = [symbol(row.0), symbol(row.1)];
+            assert_tells(&model, &row, signs.0 * first + signs.1 * second);
+            assert_tells(&tied, &row, (signs.0 + signs.1) * both);
+        }
+        assert!(model.is_learned() && !Score::Sum.is_learned());
+    }
+
+    #[test]
+    fn differences_undo_running_sums() {
+        // The second component is the first and 1 or 2 more; the first tells nothing.
+        let row = |index: usize, step: f64| vec![number((index / 3 % 7) as f64), number((index / 3 % 7) as f64 + step)];
+        let (left, right) = two_to_one(|index| row(index, 1.0), |index| row(index, 2.0));
+        let (left, right) = (borrowed(&left), borrowed(&right));
+        let model = Score::NaiveBayes(NaiveBayes::learn(Lesson { left: &left, right: &right }, Features::Differences));
+        assert_tells(&model, &row(0, 1.0), 2_f64.ln());
+        assert_tells(&model, &row(9, 2.0), -2_f64.ln());
+        assert_eq!(Features::Differences.of(&[number(5.0), number(7.0)], 0), number(5.0));
+        assert_eq!(Features::Cells.of(&[number(5.0), number(7.0)], 1), number(7.0));
+    }
+
+    #[test]
+    fn a_pattern_tells_its_own_ratio_and_that_of_its_numbers() {
+        let (bottom, top, rare) = (Cell::symbol("⊥"), Cell::symbol("⊤"), Cell::symbol("rare"));
+        let place = |index: usize| (index * 7919 % ROWS) as f64 + 0.5;
+        // ⊥ is twice as frequent on D as on D', and the number beside it says nothing. Beside ⊤, which is half as frequent, numbers are on D positive, on D' negative in 4 of 5.
+        let beside = |index: usize, sign: f64| number(if index / 3 % 5 < 4 { sign * place(index) } else { -sign * place(index) });
+        let side = |third: usize, sign: f64, rares: usize| -> Vec<Vec<Cell>> {
+            let row = |index: usize| if index % 3 < third { vec![bottom, number(place(index))] } else { vec![top, beside(index, sign)] };
+            (0..ROWS).map(row).chain((0..rares).map(|index| vec![rare, number((index * 48 / rares) as f64)])).collect()
+        };
+        let (left, right) = (side(2, 1.0, 47), side(1, -1.0, 16));
+        let (all_left, all_right) = (borrowed(&left), borrowed(&right));
+        let model = Score::Pattern(Pattern::learn(Lesson { left: &all_left, right: &all_right }).expect("numbers beside symbols"));
+        assert_tells(&model, &[bottom, number(100.5)], 2_f64.ln());
+        assert_tells(&model, &[top, number(100.5)], 4_f64.ln() - 2_f64.ln());
+        assert_tells(&model, &[top, number(-100.5)], -4_f64.ln() - 2_f64.ln());
+        // Too rare to be told apart, or never seen.
+        assert_tells(&model, &[rare, number(1.0)], 0.0);
+        assert_tells(&model, &[bottom, bottom], 0.0);
+        assert_eq!(model.check(2), Ok(()));
+        // One row more is enough: 48 on D and 16 on D', to each of which a half is added.
+        let (left, right) = (side(2, 1.0, 48), side(1, -1.0, 16));
+        let (left, right) = (borrowed(&left), borrowed(&right));
+        let known = Score::Pattern(Pattern::learn(Lesson { left: &left, right: &right }).expect("numbers beside symbols"));
+        assert_tells(&known, &[rare, number(1.0)], (48.5_f64 / 16.5).ln());
+        // Symbols alone, numbers alone.
+        let learned = |row: &dyn Fn(usize) -> Vec<Cell>| {
+            let rows: Vec<Vec<Cell>> = (0..ROWS).map(row).collect();
+            Pattern::learn(Lesson { left: &borrowed(&rows), right: &borrowed(&rows) }).is_some()
+        };
+        assert!(!learned(&|_| vec![bottom, top]));
+        assert!(!learned(&|index| if index % 2 == 0 { vec![bottom, top] } else { vec![number(place(index)), number(-place(index))] }));
+        assert!(!learned(&|index| vec![number(place(index)), number(-place(index))]));
+        assert!(learned(&|index| vec![number(3.0), number(place(index))]), "a repeated number is an atom too");
+    }
+
+    #[test]
+    fn a_repeated_zero_is_a_pattern_of_its_own_whatever_the_sizes_of_the_sides() {
+        // Zero or some other number, beside a number that says nothing; of D twice as many rows.
+        let place = |index: usize| number((index * 7919 % ROWS) as f64 + 0.5);
+        let (left, right) = two_to_one(|index| vec![number(0.0), place(index)], |index| vec![place(index), place(index)]);
+        let (left, right) = (borrowed(&left).repeat(2), borrowed(&right));
+        let model = Score::Pattern(Pattern::learn(Lesson { left: &left, right: &right }).expect("numbers beside an atom"));
+        assert_tells_within(0.1, &model, &[number(0.0), number(4000.5)], 2_f64.ln());
+        assert_tells_within(0.1, &model, &[number(4000.5), number(4000.5)], -2_f64.ln());
+    }
+
+    #[test]
+    fn a_parity_shows_in_two_components_together() {
+        // Both signs are even on either side; they agree on D in 2 of 3, on D' in 1 of 3.
+        let size = |index: usize| (index * 7919 % ROWS) as f64 + 0.5;
+        let row = |index: usize, same: f64| {
+            let sign = [1.0, -1.0][index / 3 % 2];
+            vec![number(sign * size(index)), number(0.0), number(sign * same * ((index * 6661 % ROWS) as f64 + 0.5))]
+        };
+        let (left, right) = two_to_one(|index| row(index, 1.0), |index| row(index, -1.0));
+        let (left, right) = (borrowed(&left), borrowed(&right));
+        let lesson = Lesson { left: &left, right: &right };
+        let joint = Joint::learn(lesson, 0, 2);
+        assert_eq!(joint, Joint::learn(lesson.first_half(), 0, 2).learn_again(lesson));
+        assert_eq!(joint.parts.len(), 8);
+        let places = [0.5, 1.0, 2.5, 3.0].map(|x| place(&[1.0, 2.0, 3.0], number(x)));
+        assert_eq!((places, place(&[1.0], Cell::symbol("⊥"))), ([0, 1, 2, 3], 0));
+        let joint = Score::Joint(joint);
+        for (first, second) in [(900.0, 900.0), (-900.0, 900.0), (3000.0, -500.0), (-5000.0, -2000.0)] {
+            let sign = f64::signum(first * second);
+            // Some 500 rows a side in each quarter of a part: a standard error of 0.1, if they were drawn.
+            assert_tells_within(0.2, &joint, &[number(first), number(0.0), number(second)], sign * 2_f64.ln());
+        }
+    }
+
+    #[test]
+    fn scores_that_do_not_fit_are_refused() {
+        let fits = |score: &Score| (1..5).map(|width| score.check(width).is_ok()).collect::<Vec<_>>();
+        assert_eq!(fits(&Score::Output), [true, false, false, false]);
+        for score in [Score::Coordinate(2), Score::LowestBit(2), Score::BitsUsed(2), Score::Difference(0, 2), Score::Difference(2, 1)] {
+            assert_eq!(fits(&score), [false, false, true, true], "{score:?}");
+        }
+        let rows: Vec<Vec<Cell>> = (0..400).map(|index| vec![Cell::symbol("⊥"), number(f64::from(index)), number(1.5)]).collect();
+        let rows = borrowed(&rows);
+        let lesson = Lesson { left: &rows, right: &rows };
+        let joint = Joint::learn(lesson, 1, 2);
+        let fewer = |tables: &[Table]| tables[1..].to_vec();
+        assert_eq!(fits(&Score::Joint(joint.clone())), [false, false, true, true]);
+        assert_eq!(fits(&Score::Joint(Joint { parts: fewer(&joint.parts), ..joint.clone() })), [false; 4]);
+        assert_eq!(fits(&Score::Joint(Joint { first: 2, second: 1, ..joint })), [false, false, true, true]);
+        // A table that lacks a ratio, as a forged file may have it.
+        let mut table = serde_json::to_value(lesson.table(|row| row[1]).0).unwrap();
+        let model = |table: &serde_json::Value| NaiveBayes {
+            features: Features::Cells,
+            tables: vec![serde_json::from_value(table.clone()).unwrap()],
+        };
+        assert_eq!(Score::NaiveBayes(model(&table)).check(3), Ok(()));
+        table["steps"].as_array_mut().unwrap().pop();
+        let broken = model(&table);
+        assert!(Score::NaiveBayes(broken.clone()).check(3).is_err());
+        let mut pattern = Pattern::learn(lesson).expect("numbers beside a symbol");
+        pattern.known.values_mut().for_each(|known| known.numbers[0] = broken.tables[0].clone());
+        assert!(Score::Pattern(pattern).check(3).is_err());
+    }
+
+    #[test]
+    fn a_lesson_is_divided_without_loss() {
+        let rows: Vec<Vec<Cell>> = (0..20_001).map(|index| vec![number(f64::from(index)), number(0.0)]).collect();
+        let rows = borrowed(&rows);
+        let lesson = Lesson { left: &rows, right: &rows[..7] };
+        assert_eq!((lesson.width(), Lesson { left: &[], right: &rows }.width(), Lesson { left: &[], right: &[] }.width()), (2, 2, 0));
+        let (first, second) = (lesson.first_half(), lesson.second_half());
+        assert_eq!((first.left.len(), second.left.len(), first.right.len(), second.right.len()), (10_000, 10_001, 3, 4));
+        assert_eq!(([first.left, second.left].concat(), [first.right, second.right].concat()), (rows.clone(), rows[..7].to_vec()));
+        assert_eq!((lesson.brief().left, lesson.brief().right), (&rows[..8192], &rows[..7]));
+        assert_eq!(lesson.rows(Side::Left, 5).cells(), rows[..5].concat());
+        assert_eq!(lesson.rows(Side::Right, 500).len(), 7);
+    }
+
+    #[test]
+    fn components_that_say_nothing_do_not_blur_what_another_says() {
+        // The first of four components moves by one with Lap(1) noise; 20,000 rows a side teach hundreds of nats about it, and what chance teaches about the others is a few.
+        let mut rng = Generator::seed_from_u64(12);
+        let mut side = |at: f64| -> Vec<[Cell; 4]> {
+            (0..20_000).map(|_| [at, 0.0, 0.0, 0.0].map(|at| Cell::number(at + laplace(&mut rng, 1.0)))).collect()
+        };
+        let (left, right) = (side(0.0), side(1.0));
+        let (left, right): (Vec<&[Cell]>, Vec<&[Cell]>) =
+            (left.iter().map(|row| &row[..]).collect(), right.iter().map(|row| &row[..]).collect());
+        let model = NaiveBayes::learn(Lesson { left: &left, right: &right }, Features::Cells);
+        let score = |first: f64, others: f64| model.score(&[first, others, others, others].map(Cell::number));
+        assert!([-9.0, -0.3, 0.0, 0.4, 7.0].iter().all(|others| score(-1.0, *others) == score(-1.0, 0.1)));
+        assert!(score(-1.0, 0.0).raw() > score(2.0, 0.0).raw());
+    }
+}

@@ -1,0 +1,247 @@
+//! One pair: explore, freeze, certify, judge.
+
+use std::time::Instant;
+
+use super::curves::CurveData;
+use super::{Event, Evidence, Listener, PairPlan, PairResult};
+use crate::attack::{DrawBudget, Explorer, GuessRule, Learned, judge};
+use crate::model::{RuleEstimate, Side, Tally, Until, Verdict};
+use crate::output::{Symbols, fingerprint};
+use crate::sample::{Sampler, Schedule};
+use crate::stats::wealth::{Bet, Ledger};
+use crate::stats::{Certified, bounds};
+use crate::target::{PairStream, Phase, Target, TargetError};
+
+/// Up to so many exploration draws, every round is learned from.
+const EARLY: u64 = 4096;
+
+/// Rules that bet from the beginning. A tail rule comes too late for that and is only certified.
+const PURSES: usize = 2;
+
+/// The share of the frozen rules' α that a tail rule takes.
+const TAIL_SHARE: f64 = 0.4;
+
+/// Outputs of each side that identify a mechanism.
+const IDENTIFYING: usize = 512;
+
+/// Audits one pair on the rayon pool that it is called in: the whole data flow. The result depends on the plan and the target alone.
+pub fn run_pair(plan: &PairPlan, target: &dyn Target, listener: &(impl Listener + ?Sized)) -> PairResult {
+    let started = Instant::now();
+    let mut audit =
+        PairAudit { plan, target, listener, symbols: Symbols::default(), ledger: Ledger::default(), looked_at: Vec::new(), draws: 0 };
+    let schedule = Schedule::new(plan.draws);
+    let certified = audit.explore(&schedule).and_then(|explored| audit.certify(explored, &schedule.looks));
+    let outcome = certified.map(|certified| audit.evidence(certified));
+    target.close();
+    PairResult::new(plan, outcome, started.elapsed().as_secs_f64())
+}
+
+/// One pair being audited.
+struct PairAudit<'a, L: ?Sized> {
+    plan: &'a PairPlan,
+    target: &'a dyn Target,
+    listener: &'a L,
+    /// The names of the symbols that exploration met.
+    symbols: Symbols,
+    ledger: Ledger,
+    /// The draws made before each look.
+    looked_at: Vec<u64>,
+    draws: u64,
+}
+
+/// Rules on their way: learned so far, and how each purse's rules did on the draws they were judged on.
+#[derive(Default)]
+struct Exploration {
+    learned: Vec<Learned>,
+    tallies: Vec<Tally>,
+}
+
+impl Exploration {
+    fn rules(&self) -> Vec<GuessRule> {
+        self.learned.iter().map(|learned| learned.rule.clone()).collect()
+    }
+}
+
+fn add(sums: &mut Vec<Tally>, tallies: &[Tally]) {
+    sums.resize(tallies.len().max(sums.len()), Tally::default());
+    sums.iter_mut().zip(tallies).for_each(|(sum, tally)| *sum += *tally);
+}
+
+/// What the certify phase left: the frozen rules, and their tallies if the fixed sample was completed.
+struct Certification {
+    learned: Vec<Learned>,
+    certified: Vec<Certified>,
+    complete: bool,
+}
+
+impl<L: Listener + ?Sized> PairAudit<'_, L> {
+    /// Learns rules in doubling rounds; each round is already judged with the rules of the rounds before it.
+    fn explore(&mut self, schedule: &Schedule) -> Result<Exploration, TargetError> {
+        let listener = self.listener;
+        let drawn = |draws| listener.hear(Event::Drawn { draws });
+        let mut sampler = Sampler::open(self.target, self.stream(), Phase::Explore, &drawn)?;
+        let rounds = &schedule.rounds;
+        let budget = DrawBudget { explore: rounds.iter().sum(), certify: schedule.certify(), alpha: self.plan.level.fixed(TAIL_SHARE) };
+        let mut explorer = Explorer::new(sampler.width(), &self.plan.attacks, self.plan.claim, budget);
+        let mut explored = Exploration::default();
+        let mut learned_at = 0;
+        for (index, &round) in rounds.iter().enumerate() {
+            let tallies = explorer.absorb(&mut sampler, round, &explored.rules())?.0;
+            self.draws += round;
+            if !tallies.is_empty() {
+                self.look(&explored.learned, &tallies);
+                add(&mut explored.tallies, &tallies);
+            }
+            if self.decided() {
+                break;
+            }
+            // Early rounds are cheap to learn from and may settle the matter; later on, fourfold draws are worth a new rule, and the last round is.
+            let last = index + 1 == rounds.len();
+            if last || self.draws <= EARLY || self.draws >= 4 * learned_at {
+                explored.learned = explorer.learn();
+                learned_at = self.draws;
+            }
+            if last {
+                let tail = explored.learned.first().and_then(|first| explorer.tail_rule(first));
+                explored.learned.extend(tail);
+            }
+        }
+        sampler.check_independence()?;
+        self.symbols = self.target.symbols();
+        explorer.name_rows(&mut self.symbols);
+        Ok(explored)
+    }
+
+    /// Judges the frozen rules on fresh draws, in doubling looks.
+    fn certify(&mut self, explored: Exploration, looks: &[u64]) -> Result<Certification, TargetError> {
+        let listener = self.listener;
+        let drawn = |draws| listener.hear(Event::Drawn { draws });
+        let mut sampler = Sampler::open(self.target, self.stream(), Phase::Certify, &drawn)?;
+        let rules = explored.rules();
+        let mut learned = explored.learned;
+        let mut sums = vec![Tally::default(); rules.len()];
+        let mut complete = true;
+        for &size in looks {
+            if self.decided() {
+                complete = false;
+                // What there is to show is then the whole path, exploration included.
+                add(&mut sums, &explored.tallies);
+                break;
+            }
+            let tallies = judge(&mut sampler, size, &rules)?.0;
+            self.draws += size;
+            self.look(&learned, &tallies);
+            add(&mut sums, &tallies);
+            learned.iter_mut().zip(&tallies).for_each(|(learned, tally)| learned.forecast = learned.forecast.and(*tally));
+        }
+        sampler.check_independence()?;
+        let shares = shares(&rules);
+        let certified = rules.iter().zip(&sums).zip(shares);
+        let certified =
+            certified.map(|((rule, tally), share)| Certified::new(*tally, rule.regions(), self.plan.level.fixed(share))).collect();
+        Ok(Certification { learned, certified, complete })
+    }
+
+    /// Bounds, verdict, and the rule that did best.
+    fn evidence(self, certification: Certification) -> Evidence {
+        let Certification { learned, certified, complete } = certification;
+        let PairPlan { claim, level, resolution, .. } = *self.plan;
+        // Fixed-sample limits hold only for the sample size that was fixed beforehand.
+        let fixed: &[Certified] = if complete { &certified } else { &[] };
+        let bounds = bounds(&self.ledger, fixed, claim, level);
+        let reached = |part: usize| certified[part].limits().epsilon_lower(claim.delta.get());
+        let estimates: Vec<RuleEstimate> = certified.iter().map(|part| part.estimate(claim.delta.get())).collect();
+        // The first of equals.
+        let best = (0..certified.len()).reduce(|best, next| if reached(next) > reached(best) { next } else { best });
+        let (tally, regions) = best.map_or((Tally::default(), 0), |best| (certified[best].tally, certified[best].regions));
+        // A rule without a share of α is the same as another one, and has no limit.
+        let limited = certified.iter().zip(&estimates).filter(|(part, _)| part.alpha() > 0.0);
+        let estimate = RuleEstimate {
+            epsilon: best.map_or(0.0, |best| estimates[best].epsilon),
+            epsilon_upper: limited.map(|(_, estimate)| estimate.epsilon_upper).reduce(f64::max).unwrap_or(f64::INFINITY),
+        };
+        let learned = best.map(|best| &learned[best]);
+        let verdict = Verdict::new(&bounds, claim, resolution);
+        let reproducible = self.target.reproducible();
+        let behaviour = if verdict == Verdict::Violated && reproducible { behaviour(self.target).ok() } else { None };
+        let (ledger, looked_at) = (&self.ledger, self.looked_at.as_slice());
+        let curves = CurveData { learned, certified: fixed, ledger, looked_at, claim, bounds, level, symbols: &self.symbols }.curves();
+        let rule = learned.map(|learned| learned.rule.clone());
+        Evidence {
+            verdict,
+            bounds,
+            estimate,
+            draws: self.draws,
+            tally,
+            regions,
+            symbols: rule.as_ref().map(|rule| self.symbols.only(rule.symbols())).unwrap_or_default(),
+            rule,
+            curves,
+            behaviour,
+            reproducible,
+            note: self.target.note(),
+        }
+    }
+
+    fn stream(&self) -> PairStream {
+        PairStream::new(self.plan.seed, &self.plan.audit, &self.plan.pair.name)
+    }
+
+    /// Enters the bets on draws that were just judged; their forecasts are from before.
+    fn look(&mut self, learned: &[Learned], tallies: &[Tally]) {
+        let bets = learned.iter().zip(tallies).take(PURSES);
+        self.looked_at.push(self.draws);
+        self.ledger.push(bets.map(|(l, tally)| Bet { forecast: l.forecast, regions: l.rule.regions(), tally: *tally }).collect());
+        // In small audits the bound takes longer than the draws: it is computed only if somebody listens.
+        if self.listener.is_listening() {
+            self.listener.hear(Event::Looked { epsilon_lower: self.anytime_bound() });
+        }
+    }
+
+    /// Whether nothing more needs to be drawn.
+    fn decided(&self) -> bool {
+        self.plan.until == Until::Decided && self.anytime_bound() > self.plan.claim.epsilon.get()
+    }
+
+    /// The ε bound that holds at any time.
+    fn anytime_bound(&self) -> f64 {
+        let claim = self.plan.claim;
+        self.ledger.epsilon_lower(claim.epsilon.get(), claim.delta.get(), self.plan.level.anytime())
+    }
+}
+
+/// How α is divided over the frozen rules: most for the ε bound, a tenth for the second rule unless it is the same, and two fifths for a tail rule.
+fn shares(rules: &[GuessRule]) -> Vec<f64> {
+    match rules {
+        [] => Vec::new(),
+        [_] => vec![1.0],
+        [first, second, tail @ ..] => {
+            let for_second = if first == second { 0.0 } else { 0.1 };
+            let for_tail = if tail.is_empty() { 0.0 } else { TAIL_SHARE };
+            [1.0 - for_second - for_tail, for_second].into_iter().chain(tail.iter().map(|_| for_tail / tail.len() as f64)).collect()
+        }
+    }
+}
+
+/// A hash of the first outputs on a stream that no audit uses. Numbers are rounded, so that another platform's logarithm makes no other mechanism.
+///
+/// # Errors
+/// When the mechanism could not be run.
+pub fn behaviour(target: &dyn Target) -> Result<String, TargetError> {
+    let (stream, names) = (PairStream::new(0, "", ""), Symbols::default());
+    let mut outputs = String::new();
+    for side in Side::BOTH {
+        target.draw(side, IDENTIFYING, stream.side(Phase::Replay, 0, side), &mut |rows| {
+            for cell in rows.cells() {
+                #[allow(clippy::cast_possible_truncation)] // that is what it is for
+                match cell.as_number() {
+                    Some(number) => outputs.push_str(&(number as f32).to_string()),
+                    // Symbols by their identity.
+                    None => outputs.push_str(&names.text(*cell)),
+                }
+                outputs.push(' ');
+            }
+        })?;
+    }
+    Ok(fingerprint(&[&outputs]))
+}

@@ -1,0 +1,142 @@
+//! What to audit: plain data, complete, ready to be sent anywhere.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::attack::Attack;
+use crate::model::{Claim, DEFAULT_DRAWS, Dataset, Expectation, Relation, Settings, Truth, Until};
+use crate::stats::Level;
+use crate::target::Subject;
+
+/// An audit: one mechanism, one claim, one or more pairs of neighbours.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Audit {
+    /// The name, unique in a run; random streams derive from it.
+    pub name: String,
+    /// The file it came from; empty if there is none.
+    #[serde(with = "file")]
+    pub file: PathBuf,
+    /// What makes the outputs.
+    pub subject: Subject,
+    /// What is claimed.
+    pub claim: Claim,
+    /// For which neighbours.
+    pub relation: Relation,
+    /// What verdict the audit should end with.
+    pub expect: Expectation,
+    /// Where the mechanism and its claim come from.
+    pub source: Option<String>,
+    /// Draws per pair, if the file sets them.
+    pub draws: Option<u64>,
+    /// The smallest excess of ε over the claim that the audit should be able to see.
+    pub resolution: f64,
+    /// The attacks to try.
+    pub attacks: Vec<Attack>,
+    /// The neighbours.
+    pub pairs: Vec<Pair>,
+}
+
+/// Two neighbouring datasets.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Pair {
+    /// The name, unique in its audit.
+    pub name: String,
+    /// The dataset D.
+    pub left: Dataset,
+    /// Its neighbour D'.
+    pub right: Dataset,
+    /// What verdict this pair should end with, if it differs from the audit's.
+    pub expect: Option<Expectation>,
+    /// The exact leakage on this pair, where theory gives it.
+    pub truth: Truth,
+}
+
+/// One pair of an audit with all that its result depends on: the unit of work.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PairPlan {
+    /// The audit's name.
+    pub audit: String,
+    /// The pair.
+    pub pair: Pair,
+    /// What makes the outputs.
+    pub subject: Subject,
+    /// What is claimed.
+    pub claim: Claim,
+    /// The smallest excess of ε over the claim that should be seen.
+    pub resolution: f64,
+    /// The attacks to try.
+    pub attacks: Vec<Attack>,
+    /// From which all random streams derive.
+    pub seed: u64,
+    /// Draws in all.
+    pub draws: u64,
+    /// When to stop.
+    pub until: Until,
+    /// The pair's share of the run's α.
+    pub level: Level,
+}
+
+impl Audit {
+    /// An audit that no file describes: named pairs under one claim, which is expected to hold. Whoever makes the targets vouches that they are neighbours.
+    #[must_use]
+    pub fn given(name: &str, kind: &str, claim: Claim, pairs: impl IntoIterator<Item = String>) -> Self {
+        let pair = |name| Pair { name, left: Dataset::default(), right: Dataset::default(), expect: None, truth: Truth::default() };
+        Self {
+            name: name.to_owned(),
+            file: PathBuf::new(),
+            subject: Subject::Given { kind: kind.to_owned() },
+            claim,
+            relation: Relation::Custom { reason: "as the caller says".to_owned() },
+            expect: Expectation::Consistent,
+            source: None,
+            draws: None,
+            resolution: claim.resolution(),
+            attacks: Attack::DEFAULT.to_vec(),
+            pairs: pairs.into_iter().map(pair).collect(),
+        }
+    }
+
+    /// Whether a file describes it.
+    #[must_use]
+    pub fn is_from_file(&self) -> bool {
+        !self.file.as_os_str().is_empty()
+    }
+
+    /// The draws that it may make for each of its pairs.
+    #[must_use]
+    pub fn budget(&self, settings: Settings) -> u64 {
+        settings.draws.or(self.draws).unwrap_or(DEFAULT_DRAWS)
+    }
+
+    /// The plans of its pairs, in a run with so many pairs in all: the run's confidence is divided over them.
+    pub fn plans(&self, settings: Settings, pairs_of_run: usize) -> impl Iterator<Item = PairPlan> {
+        self.pairs.iter().map(move |pair| PairPlan {
+            audit: self.name.clone(),
+            pair: pair.clone(),
+            subject: self.subject.clone(),
+            claim: self.claim,
+            resolution: self.resolution,
+            attacks: self.attacks.clone(),
+            seed: settings.seed,
+            draws: self.budget(settings),
+            until: settings.until,
+            level: Level::of_pair(settings.confidence.get(), pairs_of_run),
+        })
+    }
+}
+
+/// Paths in files are text. One that is no Unicode is written as well as it can be.
+mod file {
+    use std::path::{Path, PathBuf};
+
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub fn serialize<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&path.to_string_lossy())
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<PathBuf, D::Error> {
+        Ok(PathBuf::from(String::deserialize(deserializer)?))
+    }
+}

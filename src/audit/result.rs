@@ -1,0 +1,223 @@
+//! What was found: complete, and nothing that was not.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::curves::Curves;
+use super::{Audit, PairPlan};
+use crate::attack::GuessRule;
+use crate::model::number::percent;
+use crate::model::{Agreement, Bounds, Claim, Conclusion, Expectation, RuleEstimate, Settings, Tally, Truth, Verdict};
+use crate::output::Symbols;
+use crate::stats::fixed::effective;
+use crate::target::TargetError;
+
+/// All that a run found.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct RunReport {
+    /// How it was run.
+    pub settings: Settings,
+    /// Over how many pairs the confidence is divided.
+    pub pairs: usize,
+    /// The audits that have ended, in order.
+    pub audits: Vec<Arc<AuditReport>>,
+}
+
+/// What one audit found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AuditReport {
+    /// What was audited.
+    pub audit: Arc<Audit>,
+    /// The results of its pairs, in order.
+    pub results: Vec<PairResult>,
+}
+
+/// What one pair showed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct PairResult {
+    /// The pair's name.
+    pub pair: String,
+    /// The dataset D in short.
+    pub left: String,
+    /// Its neighbour D' in short.
+    pub right: String,
+    /// What was expected of this pair alone, if anything.
+    pub expect: Option<Expectation>,
+    /// The exact leakage, where it is known.
+    pub truth: Truth,
+    /// The evidence, or why the mechanism could not be run.
+    pub outcome: Result<Evidence, TargetError>,
+    /// How long it took.
+    pub seconds: f64,
+}
+
+/// The evidence on one pair.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Evidence {
+    /// The verdict.
+    pub verdict: Verdict,
+    /// The bounds behind it.
+    pub bounds: Bounds,
+    /// The ε that the reported rule shows, without uncertainty, and the most that any of the frozen rules can be showing.
+    pub estimate: RuleEstimate,
+    /// All draws, exploration included.
+    pub draws: u64,
+    /// How the reported rule did on the draws it was judged on.
+    pub tally: Tally,
+    /// How many of the two answers it gives.
+    pub regions: u8,
+    /// The rule; absent when the budget was too small to learn one.
+    pub rule: Option<GuessRule>,
+    /// The names of the symbols that the rule speaks of.
+    pub symbols: Symbols,
+    /// The evidence as curves.
+    pub curves: Curves,
+    /// A hash of the first outputs on a fixed stream, where the claim is refuted: other code gives others.
+    pub behaviour: Option<String>,
+    /// Whether the same seed gives this result again: a program may ignore the seeds it is given.
+    pub reproducible: bool,
+    /// What a person should know about the draws.
+    pub note: Option<String>,
+}
+
+impl RunReport {
+    /// The report of a run so far.
+    #[must_use]
+    pub fn new(settings: Settings, pairs: usize, audits: Vec<Arc<AuditReport>>) -> Self {
+        Self { settings, pairs, audits }
+    }
+
+    /// Whether all audits have ended.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        self.audits.iter().map(|audit| audit.results.len()).sum::<usize>() == self.pairs
+    }
+
+    /// All draws.
+    #[must_use]
+    pub fn draws(&self) -> u64 {
+        self.audits.iter().flat_map(|audit| audit.evidence()).map(|(_, evidence)| evidence.draws).sum()
+    }
+
+    /// The audits: surprises first, then those that could not be run, then what was refuted, then the rest; within that as run.
+    #[must_use]
+    pub fn gravest_first(&self) -> Vec<&AuditReport> {
+        let mut audits: Vec<&AuditReport> = self.audits.iter().map(AsRef::as_ref).collect();
+        audits.sort_by_key(|audit| (std::cmp::Reverse(audit.agreement() as u8), audit.verdict() != Some(Verdict::Violated)));
+        audits
+    }
+
+    /// How many audits ended with this verdict; none is for those that could not be run.
+    #[must_use]
+    pub fn count(&self, verdict: Option<Verdict>) -> usize {
+        self.audits.iter().filter(|audit| audit.verdict() == verdict).count()
+    }
+
+    /// The audits that compare in this way with what was expected.
+    pub fn with(&self, agreement: Agreement) -> impl Iterator<Item = &AuditReport> {
+        self.audits.iter().map(AsRef::as_ref).filter(move |audit: &&AuditReport| audit.agreement() == agreement)
+    }
+}
+
+impl AuditReport {
+    /// The pairs that could be run, with their evidence.
+    pub fn evidence(&self) -> impl Iterator<Item = (&PairResult, &Evidence)> {
+        self.results.iter().filter_map(|result| Some((result, result.outcome.as_ref().ok()?)))
+    }
+
+    /// The pairs that could not be run, and why.
+    pub fn errors(&self) -> impl Iterator<Item = (&PairResult, &TargetError)> {
+        self.results.iter().filter_map(|result| Some((result, result.outcome.as_ref().err()?)))
+    }
+
+    /// The most significant pair: of the refuted ones if there are any, the one with the largest ε bound.
+    #[must_use]
+    pub fn most_significant(&self) -> Option<(&PairResult, &Evidence)> {
+        let weight = |evidence: &Evidence| (evidence.verdict == Verdict::Violated, evidence.bounds.epsilon_lower);
+        // The first of equals.
+        self.evidence().reduce(|best, next| if weight(next.1) > weight(best.1) { next } else { best })
+    }
+
+    /// The verdict on the mechanism: one refuting pair refutes the claim. None when nothing could be run.
+    #[must_use]
+    pub fn verdict(&self) -> Option<Verdict> {
+        Verdict::of_all(self.evidence().map(|(_, evidence)| evidence.verdict))
+    }
+
+    /// How one pair compares with its expectation. A pair without one of its own shares the audit's: a violation is expected of the mechanism, on some pair.
+    #[must_use]
+    pub fn agreement_of(&self, result: &PairResult) -> Agreement {
+        let Ok(evidence) = &result.outcome else { return Agreement::NotRun };
+        if result.truth.is_exceeded(evidence.bounds) {
+            return Agreement::Differs;
+        }
+        match result.expect {
+            Some(expected) => Agreement::new(evidence.verdict, expected),
+            None => {
+                let others = self.evidence().filter(|(other, _)| other.expect.is_none());
+                let shared = Verdict::of_all(others.map(|(_, evidence)| evidence.verdict));
+                Agreement::new(shared.unwrap_or(evidence.verdict), self.audit.expect)
+            }
+        }
+    }
+
+    /// How the audit compares with what was expected: the gravest of its pairs.
+    #[must_use]
+    pub fn agreement(&self) -> Agreement {
+        self.results.iter().map(|result| self.agreement_of(result)).fold(Agreement::Agrees, Agreement::worse)
+    }
+}
+
+impl PairResult {
+    /// The result of a plan that ended in this way.
+    #[must_use]
+    pub fn new(plan: &PairPlan, outcome: Result<Evidence, TargetError>, seconds: f64) -> Self {
+        let pair = &plan.pair;
+        let (left, right) = (pair.left.to_string(), pair.right.to_string());
+        Self { pair: pair.name.clone(), left, right, expect: pair.expect, truth: pair.truth, outcome, seconds }
+    }
+
+    /// What became of it.
+    #[must_use]
+    pub fn conclusion(&self) -> Conclusion {
+        self.outcome.as_ref().ok().map(|evidence| evidence.verdict).into()
+    }
+
+    /// Whether a bound lies above a known truth.
+    #[must_use]
+    pub fn exceeds_truth(&self) -> bool {
+        self.outcome.as_ref().is_ok_and(|evidence| self.truth.is_exceeded(evidence.bounds))
+    }
+}
+
+impl Evidence {
+    /// `max(0, δ_lower − δ)`: by how much the claimed δ is known to be exceeded.
+    #[must_use]
+    pub fn delta_excess(&self, claim: Claim) -> f64 {
+        (self.bounds.delta_lower - claim.delta.get()).max(0.0)
+    }
+
+    /// The rule in words.
+    #[must_use]
+    pub fn rule_text(&self) -> String {
+        self.rule.as_ref().map_or_else(|| "none: too few draws to learn one".to_owned(), |rule| rule.describe(&self.symbols))
+    }
+
+    /// One sentence about what the attacker could do and what the claim allows.
+    #[must_use]
+    pub fn sentence(&self, claim: Claim) -> String {
+        let guesses = self.tally.guesses() as f64;
+        let draws = self.tally.draws() as f64;
+        let right = self.tally.correct as f64 / guesses.max(1.0);
+        let odds = claim.epsilon.get().exp();
+        // P(correct) ≤ e^ε·P(wrong) + δ_eff, divided by P(guess).
+        let spent = effective(claim.delta.get(), self.regions) * draws / guesses.max(1.0);
+        let allowed = if odds.is_finite() { ((odds + spent) / (1.0 + odds)).min(1.0) } else { 1.0 };
+        let share = if guesses < draws { format!(" when answering on {} of the outputs", percent(guesses / draws)) } else { String::new() };
+        format!("guessed right {} of the time{share}; {claim} allows {}", percent(right), percent(allowed))
+    }
+}

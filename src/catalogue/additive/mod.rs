@@ -1,0 +1,8 @@
+//! Noise that is added to an answer.
+
+pub mod continuous;
+pub mod discrete_laplace;
+pub mod poisson_sample;
+pub mod post_processing;
+pub mod reused_noise;
+pub mod truncated_geometric;

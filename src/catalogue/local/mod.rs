@@ -1,0 +1,4 @@
+//! Every person randomises their own value.
+
+pub mod randomized_response;
+pub mod rappor;

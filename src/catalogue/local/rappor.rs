@@ -1,0 +1,142 @@
+//! RAPPOR: a value's Bloom filter, every bit of it by randomized response.
+//!
+//! *Claim*: two values' filters differ in at most `2h` of their bits, h the number of hash functions, so that reports are
+//! `2h·ln(s/(1−s))`-DP, where a set bit is reported as 1 with probability s and an unset one with 1 − s.
+//! *Neighbours*: any two values of one person (replace-one on a dataset of one record).
+//! *Source*: Erlingsson, Pihur, Korolova 2014. One-time RAPPOR replaces every bit by 1 with probability f/2 and by 0 with
+//! f/2; then s = 1 − f/2. RAPPOR reports a 1 of the result as 1 with probability q and a 0 as 1 with p; then
+//! `s = (1 − f/2)·q + f/2·p`. A single report depends on these probabilities only, so the two steps are drawn as one.
+//!
+//! Hash function i maps a text to one of the bits by `Mix`, the 64-bit hash of this program, over i and the text, modulo the number of bits.
+
+use serde::Deserialize;
+
+use crate::model::{Dataset, Record};
+use crate::noise;
+use crate::noise::Generator;
+use crate::output::{Cell, Mix};
+use crate::target::{Mechanism, Misfit, Universe};
+
+/// Parameters of RAPPOR.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Params {
+    /// The probability that a bit is replaced by a fair coin.
+    f: f64,
+    /// The second step; one-time RAPPOR has none.
+    report: Option<Report>,
+    /// Bits of the Bloom filter.
+    #[serde(default = "twenty")]
+    bits: u16,
+    /// Hash functions.
+    #[serde(default = "four")]
+    hashes: u16,
+}
+
+/// The probabilities of reporting a 1.
+#[derive(Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Report {
+    /// Of a bit that is set.
+    q: f64,
+    /// Of a bit that is not.
+    p: f64,
+}
+
+fn twenty() -> u16 {
+    20
+}
+
+fn four() -> u16 {
+    4
+}
+
+/// The Bloom filter of one value.
+fn filter(value: &str, bits: u16, hashes: u16) -> Vec<bool> {
+    let bits = u64::from(bits);
+    let set: Vec<u64> = (0..u64::from(hashes)).map(|i| Mix::new().word(i).text(value).end() % bits).collect();
+    (0..bits).map(|bit| set.contains(&bit)).collect()
+}
+
+impl Params {
+    /// The probability of reporting 1 for a bit.
+    fn one(&self, bit: bool) -> f64 {
+        let kept = if bit { 1.0 - self.f / 2.0 } else { self.f / 2.0 };
+        self.report.map_or(kept, |report| kept * report.q + (1.0 - kept) * report.p)
+    }
+
+    fn check(&self) -> Result<(), Misfit> {
+        let report = self.report.unwrap_or(Report { q: 0.0, p: 0.0 });
+        for (key, p) in [("f", self.f), ("report.q", report.q), ("report.p", report.p)] {
+            if !(0.0..=1.0).contains(&p) {
+                return Err(Misfit::Params(format!("params.{key} is {p}, must be between 0 and 1")));
+            }
+        }
+        if self.bits == 0 { Err(Misfit::Params("params.bits is 0, must be at least 1".to_owned())) } else { Ok(()) }
+    }
+}
+
+/// Noisy Bloom filters, one after another for each record.
+pub struct Rappor {
+    /// The probability of reporting 1, per bit.
+    one: Vec<f64>,
+}
+
+impl Mechanism for Rappor {
+    const NAME: &'static str = "rappor";
+    const SUMMARY: &'static str = "a value's Bloom filter by randomized response, once (f) or twice (f, then q and p)";
+    type Params = Params;
+
+    fn prepare(params: &Params, data: &Dataset, _: &Universe) -> Result<Self, Misfit> {
+        params.check()?;
+        let mut one = Vec::new();
+        for record in data.records() {
+            match record {
+                Record::Text(value) => one.extend(filter(value, params.bits, params.hashes).into_iter().map(|bit| params.one(bit))),
+                other => return Err(Misfit::Data(format!("the record {other} is not a string, which RAPPOR needs"))),
+            }
+        }
+        Ok(Self { one })
+    }
+
+    fn width(&self) -> usize {
+        self.one.len()
+    }
+
+    #[inline]
+    fn run(&self, rng: &mut Generator, row: &mut [Cell]) {
+        for (cell, one) in row.iter_mut().zip(&self.one) {
+            *cell = Cell::number(f64::from(u8::from(noise::bernoulli(rng, *one))));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn params(f: f64, report: Option<Report>) -> Params {
+        Params { f, report, bits: 20, hashes: 4 }
+    }
+
+    fn close(a: f64, b: f64) {
+        assert!((a - b).abs() < 1e-15, "{a} is not {b}");
+    }
+
+    #[test]
+    fn the_audited_values_have_filters_that_differ_in_six_and_in_all_eight_bits() {
+        let differing = |a: &str, b: &str| filter(a, 20, 4).into_iter().zip(filter(b, 20, 4)).filter(|(a, b)| a != b).count();
+        assert_eq!(differing("Alan", "Grace"), 6);
+        assert_eq!(differing("Grace", "Kurt"), 8);
+    }
+
+    #[test]
+    fn bits_are_reported_with_the_probabilities_of_the_definition() {
+        close(params(0.95, None).one(true), 0.525);
+        close(params(0.95, None).one(false), 0.475);
+        // 5/8 · 0.55 + 3/8 · 0.45, and the other way round.
+        let report = Some(Report { q: 0.55, p: 0.45 });
+        close(params(0.75, report).one(true), 0.5125);
+        close(params(0.75, report).one(false), 0.4875);
+    }
+}

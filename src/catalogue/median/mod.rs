@@ -1,0 +1,5 @@
+//! Medians.
+
+pub mod local;
+pub mod smooth;
+pub mod sorted;

@@ -1,0 +1,28 @@
+//! The mechanisms that audit files can name, by family. A broken twin stands beside the correct mechanism and shares its code.
+//!
+//! | folder or file | family |
+//! |---|---|
+//! | `additive/` | noise on a count, sum, mean, histogram or vector of answers, and what is done to the result |
+//! | `median/` | medians with noise at local or smooth sensitivity, and by propose–test–release |
+//! | `selection/` | modes, noisy maxima, the exponential mechanism, subsample-and-aggregate |
+//! | `test_release/` | a private test before a release, and its thresholds |
+//! | `histogram.rs` | histograms that suppress small counts |
+//! | `ratio/` | ratios and regression |
+//! | `sparse_vector.rs` | the sparse vector technique |
+//! | `local/` | randomized response and RAPPOR |
+//! | `k_anonymity.rs` | k-anonymous tables |
+//!
+//! `query.rs` and `arithmetic.rs` compute what noise is added to; `registry.rs` finds a mechanism by its name and prepares it.
+
+mod additive;
+mod arithmetic;
+mod histogram;
+mod k_anonymity;
+mod local;
+mod median;
+mod query;
+mod ratio;
+pub mod registry;
+mod selection;
+mod sparse_vector;
+mod test_release;

@@ -1,0 +1,81 @@
+//! What is computed from the data before noise is added.
+
+use serde::Deserialize;
+
+use crate::catalogue::arithmetic::Arithmetic;
+use crate::model::Dataset;
+use crate::model::claim::Finite;
+use crate::target::{Misfit, Universe};
+
+/// A numeric query.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Query {
+    /// The number of records. Sensitivity 1 under add-remove.
+    Count,
+    /// The sum of the records, each clamped to `[lower, upper]`. Sensitivity `max(|lower|, |upper|)` under add-remove.
+    Sum {
+        /// The least value that counts.
+        lower: Finite,
+        /// The greatest value that counts.
+        upper: Finite,
+        /// The numbers that it is computed with.
+        #[serde(default)]
+        arithmetic: Arithmetic,
+    },
+    /// The average of the clamped records; the size is public. Sensitivity `(upper − lower)/n` under replace-one.
+    Mean {
+        /// The least value that counts.
+        lower: Finite,
+        /// The greatest value that counts.
+        upper: Finite,
+    },
+    /// The count of every category in the pair. ℓ₁ sensitivity 1 under add-remove, 2 under replace-one.
+    Histogram,
+    /// The records themselves, each the answer to one query. Sensitivity 1 for each: right under single-component neighbours,
+    /// and per answer under component-wise ones.
+    Values,
+}
+
+/// A query's answers, and how far one record can move them.
+pub struct Answers {
+    /// One number per output cell.
+    pub values: Vec<f64>,
+    /// The ℓ₁ sensitivity under the relation that the query names.
+    pub sensitivity: f64,
+}
+
+impl Query {
+    /// Answers the query exactly.
+    pub fn answer(&self, data: &Dataset, universe: &Universe) -> Result<Answers, Misfit> {
+        match self {
+            Self::Count => Ok(Answers { values: vec![data.len() as f64], sensitivity: 1.0 }),
+            Self::Sum { lower, upper, arithmetic } => {
+                let (sum, lower, upper) = clamped_sum(data, *lower, *upper, *arithmetic)?;
+                Ok(Answers { values: vec![sum], sensitivity: lower.abs().max(upper.abs()) })
+            }
+            Self::Mean { lower, upper } => {
+                let (sum, lower, upper) = clamped_sum(data, *lower, *upper, Arithmetic::F64)?;
+                if data.is_empty() {
+                    return Err(Misfit::Data("the average of no records is not defined; give the dataset at least one".to_owned()));
+                }
+                let n = data.len() as f64;
+                Ok(Answers { values: vec![sum / n], sensitivity: (upper - lower) / n })
+            }
+            Self::Histogram => {
+                let values = universe.counts(data).into_iter().map(|count| count as f64).collect();
+                Ok(Answers { values, sensitivity: 1.0 })
+            }
+            Self::Values => Ok(Answers { values: data.numbers()?, sensitivity: 1.0 }),
+        }
+    }
+}
+
+fn clamped_sum(data: &Dataset, lower: Finite, upper: Finite, arithmetic: Arithmetic) -> Result<(f64, f64, f64), Misfit> {
+    let (lower, upper) = (lower.get(), upper.get());
+    if lower >= upper {
+        return Err(Misfit::Params(format!("params.query: lower is {lower}, must be less than upper, which is {upper}")));
+    }
+    let clamped = data.numbers()?.into_iter().map(|x| x.clamp(lower, upper));
+    Ok((arithmetic.sum(clamped)?, lower, upper))
+}

@@ -1,0 +1,4 @@
+//! Ratios of two sums, and regression.
+
+pub mod quotient;
+pub mod regression;

@@ -1,0 +1,124 @@
+//! All mechanisms that audit files can name.
+
+use serde::de::DeserializeOwned;
+
+use super::additive::{continuous, discrete_laplace, poisson_sample, post_processing, reused_noise, truncated_geometric};
+use super::local::{randomized_response, rappor};
+use super::ratio::{quotient, regression};
+use super::selection::{exponential, mode, noisy_max, subsample};
+use super::test_release::guarded_mean;
+use super::{histogram, k_anonymity, median, sparse_vector};
+use crate::model::{Dataset, Params};
+use crate::target::process::{self, ChildProcess};
+use crate::target::{InProcess, Mechanism, PrepareError, Subject, Target};
+
+/// Reads parameters and prepares a mechanism for the two sides of a pair.
+type Prepare = fn(&Params, &Dataset, &Dataset) -> Result<Box<dyn Target>, PrepareError>;
+
+/// A registered mechanism.
+pub struct Registered {
+    /// The name that audit files use.
+    pub name: &'static str,
+    /// One line about it.
+    pub summary: &'static str,
+    prepare: Prepare,
+}
+
+impl Registered {
+    const fn of<M: Mechanism>() -> Self {
+        Self { name: M::NAME, summary: M::SUMMARY, prepare: prepare::<M> }
+    }
+
+    /// Reads the parameters and prepares the mechanism for both sides of a pair.
+    ///
+    /// # Errors
+    /// Which key or record is wrong, and what it should be.
+    pub fn prepare(&self, params: &Params, left: &Dataset, right: &Dataset) -> Result<Box<dyn Target>, PrepareError> {
+        (self.prepare)(params, left, right)
+    }
+}
+
+fn prepare<M: Mechanism>(params: &Params, left: &Dataset, right: &Dataset) -> Result<Box<dyn Target>, PrepareError> {
+    let params: M::Params = read_params(params).map_err(PrepareError::Params)?;
+    Ok(Box::new(InProcess::<M>::prepare(&params, left, right)?))
+}
+
+/// Reads a mechanism's parameters into its own type.
+///
+/// # Errors
+/// Which key is wrong, as `params.key …`.
+pub fn read_params<P: DeserializeOwned>(params: &Params) -> Result<P, String> {
+    serde_path_to_error::deserialize(serde_json::Value::Object(params.clone())).map_err(|error| {
+        let (path, message) = (error.path().to_string(), error.inner().to_string());
+        let key = if path == "." { "params".to_owned() } else { format!("params.{path}") };
+        if message.starts_with("is ") { format!("{key} {message}") } else { format!("{key}: {message}") }
+    })
+}
+
+/// Makes the target that a subject describes, for two datasets.
+///
+/// # Errors
+/// When the mechanism is not known, its parameters are wrong, or the data does not fit it.
+pub fn prepare_subject(subject: &Subject, left: &Dataset, right: &Dataset) -> Result<Box<dyn Target>, PrepareError> {
+    match subject {
+        Subject::Registered { mechanism, params } => {
+            let registered = find(mechanism).ok_or_else(|| PrepareError::Unknown(unknown(mechanism)))?;
+            registered.prepare(params, left, right)
+        }
+        Subject::Program { command, params } => Ok(Box::new(ChildProcess::prepare(command.clone(), params, left, right))),
+        Subject::Given { kind } => Err(PrepareError::Given(kind.clone())),
+    }
+}
+
+/// The registry, from which `dp-audit list --mechanisms` is printed.
+pub const ENTRIES: &[Registered] = &[
+    Registered::of::<continuous::Laplace>(),
+    Registered::of::<continuous::PrefixSum>(),
+    Registered::of::<discrete_laplace::DiscreteLaplace>(),
+    Registered::of::<continuous::Gaussian>(),
+    Registered::of::<randomized_response::Die>(),
+    Registered::of::<randomized_response::Generalized>(),
+    Registered::of::<median::local::LocalSensitivity>(),
+    Registered::of::<median::local::ProposeTestRelease>(),
+    Registered::of::<median::smooth::SmoothMedian>(),
+    Registered::of::<histogram::Thresholded>(),
+    Registered::of::<mode::Exact>(),
+    Registered::of::<mode::NoisyArgmax>(),
+    Registered::of::<mode::ProposeTestRelease>(),
+    Registered::of::<mode::Stability>(),
+    Registered::of::<guarded_mean::GuardedMean>(),
+    Registered::of::<subsample::StableMode>(),
+    Registered::of::<randomized_response::DebiasedAverage>(),
+    Registered::of::<quotient::Naive>(),
+    Registered::of::<quotient::LocalSensitivity>(),
+    Registered::of::<quotient::BoundedSensitivity>(),
+    Registered::of::<quotient::OnesAndZeros>(),
+    Registered::of::<regression::LocalSensitivity>(),
+    Registered::of::<regression::BoundedSensitivity>(),
+    Registered::of::<k_anonymity::Release>(),
+    Registered::of::<k_anonymity::Joined>(),
+    Registered::of::<truncated_geometric::TruncatedGeometric>(),
+    Registered::of::<noisy_max::ReportNoisyMax>(),
+    Registered::of::<sparse_vector::SparseVector>(),
+    Registered::of::<sparse_vector::Parallel>(),
+    Registered::of::<rappor::Rappor>(),
+    Registered::of::<exponential::Exponential>(),
+    Registered::of::<poisson_sample::SampledCount>(),
+    Registered::of::<post_processing::Clamped>(),
+    Registered::of::<post_processing::Suppressed>(),
+    Registered::of::<reused_noise::ReusedNoise>(),
+];
+
+/// The mechanism with this name.
+#[must_use]
+pub fn find(name: &str) -> Option<&'static Registered> {
+    ENTRIES.iter().find(|entry| entry.name == name)
+}
+
+/// What to say of a name that is not registered.
+#[must_use]
+pub fn unknown(name: &str) -> String {
+    let mut names: Vec<&str> = ENTRIES.iter().map(|entry| entry.name).chain([process::NAME]).collect();
+    names.sort_unstable();
+    format!("mechanism is \"{name}\", which is not known; known are {}", names.join(", "))
+}

@@ -1,0 +1,4 @@
+//! Test privately, then release or refuse.
+
+pub mod guarded_mean;
+pub mod threshold;

@@ -1,0 +1,61 @@
+//! Above which noisy value something may be shown that no neighbour can show.
+//!
+//! A count (or a distance to trouble) of 1 may be 0 in a neighbour, where there is nothing to show at all. So the threshold must make it rare that
+//! `1 + Lap(1/ε)` exceeds it: with probability at most δ. *The bug*: without the "+1" it is `0 + Lap(1/ε)` that exceeds it rarely, and a value of 1 does so
+//! e^ε times as often.
+
+use serde::Deserialize;
+
+use crate::model::claim::{Epsilon, PositiveDelta};
+
+/// How the threshold is computed.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Threshold {
+    /// `ln(1/δ)/ε`, as lecture notes print it. A value of 1 exceeds it with probability `½·e^ε·δ`: too often when ε > ln 2.
+    Printed,
+    /// `1 + ln(1/δ)/ε`. A value of 1 exceeds it with probability `½·δ`.
+    Corrected,
+    /// `ln(1/2δ)/ε`. A value of 1 exceeds it with probability `e^ε·δ`: always too often.
+    TightWithoutOne,
+    /// `1 + ln(1/2δ)/ε`. A value of 1 exceeds it with probability δ exactly.
+    Tight,
+}
+
+impl Threshold {
+    /// Its value; that of a tight one does not fall below 0 or 1 when δ is above ½.
+    #[must_use]
+    pub fn at(self, epsilon: Epsilon, delta: PositiveDelta) -> f64 {
+        let tail = |p: f64| (1.0 / p).ln().max(0.0) / epsilon.get();
+        match self {
+            Self::Printed => tail(delta.get()),
+            Self::Corrected => 1.0 + tail(delta.get()),
+            Self::TightWithoutOne => tail(2.0 * delta.get()),
+            Self::Tight => 1.0 + tail(2.0 * delta.get()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_of_one_exceeds_each_as_often_as_it_says() {
+        let (epsilon, delta) = (0.8_f64, 0.03);
+        let exceeded = |threshold: Threshold| {
+            let at = threshold.at(Epsilon::try_from(epsilon).unwrap(), PositiveDelta::try_from(delta).unwrap());
+            assert!(at > 1.0);
+            0.5 * (-epsilon * (at - 1.0)).exp()
+        };
+        let expected = [
+            (Threshold::Printed, 0.5 * epsilon.exp() * delta),
+            (Threshold::Corrected, 0.5 * delta),
+            (Threshold::TightWithoutOne, epsilon.exp() * delta),
+            (Threshold::Tight, delta),
+        ];
+        for (threshold, p) in expected {
+            assert!((exceeded(threshold) / p - 1.0).abs() < 1e-12, "{threshold:?}");
+        }
+    }
+}

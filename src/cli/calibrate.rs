@@ -1,0 +1,37 @@
+//! `dp-audit calibrate`.
+
+use super::args::CalibrateArgs;
+use super::rates;
+use super::screen::{Screen, warn};
+use crate::calibrate::files::Files;
+use crate::calibrate::{self, Outcome};
+use crate::model::Error;
+use crate::report::exit_code::ExitCode;
+use crate::suite;
+
+/// Measures the auditor.
+pub fn calibrate(args: &CalibrateArgs) -> Result<ExitCode, Error> {
+    let (audits, budgets, repetition) = (args.audits()?, args.budgets(), args.repetition());
+    suite::check(&audits)?;
+    let files = Files::open(&args.csv(), args.pictures.clone())?;
+    let screen = Screen::new(args.quiet, files.to_standard_output());
+    let bar = rates::progress((audits.len() * budgets.len()) as u64 * repetition.seeds, args.quiet);
+    let mut outcomes = Vec::new();
+    let mut written = Ok(());
+    for (audit, draws) in audits.iter().flat_map(|audit| budgets.iter().map(move |draws| (audit, *draws))) {
+        bar.set_message(audit.name.clone());
+        match calibrate::repeat(audit, draws, repetition, &|| bar.inc(1)) {
+            Ok(outcome) => outcomes.push(outcome),
+            Err(error) => {
+                bar.abandon();
+                warn(format_args!("{}: could not be run: {error}", audit.name));
+                return Ok(ExitCode::NotRun);
+            }
+        }
+        written = files.write(&outcomes, outcomes.len() == audits.len() * budgets.len());
+    }
+    bar.finish_and_clear();
+    screen.say(rates::table(&outcomes))?;
+    written?;
+    Ok(if outcomes.iter().any(Outcome::broken) { ExitCode::Surprise } else { ExitCode::AsExpected })
+}

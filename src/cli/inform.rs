@@ -1,0 +1,106 @@
+//! Commands that measure nothing: `list`, `show`, `explain`, `export`, `completions`, `man`.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use clap::CommandFactory;
+use include_dir::{Dir, DirEntry, include_dir};
+
+use super::args::{Cli, CompletionsArgs, ExplainArgs, ExportArgs, ListArgs, ManArgs, ShowArgs};
+use super::screen::say;
+use super::tables;
+use crate::model::Error;
+use crate::report::exit_code::ExitCode;
+use crate::report::explain;
+use crate::report::json::JsonReport;
+use crate::report::store::{Destination, check_folder, unwritable};
+use crate::suite;
+use crate::target::process::WORKER;
+
+/// The built-in suites, so that an installed program has them.
+static AUDITS: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/audits");
+
+/// Lists audits or mechanisms.
+pub fn list(args: &ListArgs) -> Result<ExitCode, Error> {
+    if args.mechanisms {
+        say(tables::mechanisms())?;
+    } else {
+        say(tables::audits(&suite::filter(suite::load(&args.paths)?, args.filter.as_deref())?))?;
+    }
+    Ok(ExitCode::AsExpected)
+}
+
+/// Shows one audit.
+pub fn show(args: &ShowArgs) -> Result<ExitCode, Error> {
+    say(tables::audit(&suite::one(suite::load(&args.paths)?, &args.audit)?))?;
+    Ok(ExitCode::AsExpected)
+}
+
+/// Explains one audit.
+pub fn explain(args: &ExplainArgs) -> Result<ExitCode, Error> {
+    let audit = suite::one(suite::load(&args.which.paths)?, &args.which.audit)?;
+    let report = args.json.as_deref().map(JsonReport::read).transpose()?;
+    say(explain::explain(&audit, report.as_ref()))?;
+    Ok(ExitCode::AsExpected)
+}
+
+/// Writes the built-in audits and the Python worker to a folder. Files that are there already stay as they are.
+pub fn export(args: &ExportArgs) -> Result<ExitCode, Error> {
+    let audits = args.folder.join("audits");
+    let mut files = Vec::new();
+    collect(&AUDITS, &audits, &mut files);
+    files.push((args.folder.join("dp_audit_worker.py"), WORKER.as_bytes()));
+    let (mut written, mut kept) = (0, 0);
+    for (path, content) in files {
+        if path.exists() {
+            kept += 1;
+        } else {
+            write(&path, content)?;
+            written += 1;
+        }
+    }
+    let kept = if kept > 0 { format!("; {kept} were there already and stay as they are") } else { String::new() };
+    say(format_args!("{written} files written to {}{kept}. Next: dp-audit run {}\n", args.folder.display(), audits.display()))?;
+    Ok(ExitCode::AsExpected)
+}
+
+fn collect(folder: &'static Dir<'static>, to: &Path, files: &mut Vec<(PathBuf, &'static [u8])>) {
+    for entry in folder.entries() {
+        match entry {
+            DirEntry::Dir(folder) => collect(folder, to, files),
+            // What Python leaves behind is no part of a suite.
+            DirEntry::File(file) if file.path().extension().is_some_and(|extension| extension == "pyc") => {}
+            DirEntry::File(file) => files.push((to.join(file.path()), file.contents())),
+        }
+    }
+}
+
+fn write(path: &Path, content: &[u8]) -> Result<(), Error> {
+    let destination = Destination::open(path)?;
+    destination.replace(content).map_err(|source| unwritable(path, source))
+}
+
+/// Prints a completion script.
+pub fn completions(args: &CompletionsArgs) -> Result<ExitCode, Error> {
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut Cli::command(), "dp-audit", &mut script);
+    say(String::from_utf8_lossy(&script))?;
+    Ok(ExitCode::AsExpected)
+}
+
+/// Prints the manual page, or writes all pages to a folder.
+pub fn man(args: &ManArgs) -> Result<ExitCode, Error> {
+    if let Some(folder) = &args.folder {
+        check_folder(folder).map_err(|source| unwritable(folder, source))?;
+        clap_mangen::generate_to(Cli::command(), folder).map_err(|source: io::Error| unwritable(folder, source))?;
+        let pages = fs::read_dir(folder).map_or(0, Iterator::count);
+        say(format_args!("{pages} pages in {}\n", folder.display()))?;
+    } else {
+        let mut page = Vec::new();
+        let rendered = clap_mangen::Man::new(Cli::command()).render(&mut page);
+        rendered.map_err(|source| Error::StandardOutput { source })?;
+        say(String::from_utf8_lossy(&page))?;
+    }
+    Ok(ExitCode::AsExpected)
+}

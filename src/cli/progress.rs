@@ -1,0 +1,117 @@
+//! Progress on standard error while a run goes on.
+
+use std::sync::Mutex;
+use std::time::Instant;
+
+use console::style;
+use indicatif::{ProgressBar, ProgressStyle};
+
+use super::screen::warn;
+use crate::audit::{Audit, AuditReport, Event, Listener};
+use crate::model::number::{Brief, round_down};
+use crate::model::{Agreement, Verdict};
+
+/// Progress on standard error: a bar for the running audit on a terminal, and one line for each finished audit.
+pub struct Progress {
+    quiet: bool,
+    audits: usize,
+    running: Mutex<Option<Running>>,
+}
+
+struct Running {
+    bar: ProgressBar,
+    started: Instant,
+    number: usize,
+}
+
+impl Progress {
+    /// Progress over so many audits; nothing is shown when quiet.
+    #[must_use]
+    pub fn new(audits: usize, quiet: bool) -> Self {
+        Self { quiet, audits, running: Mutex::new(None) }
+    }
+
+    fn with(&self, act: impl FnOnce(&mut Running)) {
+        if let Ok(mut running) = self.running.lock()
+            && let Some(running) = running.as_mut()
+        {
+            act(running);
+        }
+    }
+}
+
+impl Listener for Progress {
+    fn hear(&self, event: Event<'_>) {
+        match event {
+            Event::AuditStarted { audit, draws } => self.started(audit, draws),
+            Event::Drawn { draws } => self.with(|running| running.bar.inc(draws)),
+            Event::Looked { epsilon_lower } => self.looked(epsilon_lower),
+            Event::AuditFinished { report } => self.finished(report),
+        }
+    }
+
+    fn is_listening(&self) -> bool {
+        !self.quiet
+    }
+}
+
+impl Progress {
+    fn started(&self, audit: &Audit, draws: u64) {
+        let bar = if self.quiet { ProgressBar::hidden() } else { ProgressBar::new(draws * audit.pairs.len() as u64) };
+        let template = "{prefix} {bar:24} {percent:>3} % {wide_msg} {per_sec}";
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            bar.set_style(style.with_key("per_sec", |state: &indicatif::ProgressState, w: &mut dyn std::fmt::Write| {
+                let _ = write!(w, "{:.1} M draws/s", state.per_sec() / 1e6);
+            }));
+        }
+        if let Ok(mut running) = self.running.lock() {
+            let number = running.as_ref().map_or(0, |running| running.number) + 1;
+            bar.set_prefix(format!("[{number}/{}]", self.audits));
+            bar.set_message(audit.name.clone());
+            *running = Some(Running { bar, started: Instant::now(), number });
+        }
+    }
+
+    fn looked(&self, epsilon_lower: f64) {
+        self.with(|running| {
+            let message = running.bar.message();
+            let name = message.split("  ε ≥ ").next().unwrap_or_default();
+            running.bar.set_message(format!("{name}  ε ≥ {}", Brief(round_down(epsilon_lower, 3))));
+        });
+    }
+
+    fn finished(&self, audit: &AuditReport) {
+        self.with(|running| {
+            running.bar.finish_and_clear();
+            if !self.quiet {
+                let line = summary_line(audit, running.started.elapsed().as_secs_f64());
+                warn(format_args!("[{}/{}] {line}", running.number, self.audits));
+            }
+        });
+    }
+}
+
+fn summary_line(audit: &AuditReport, seconds: f64) -> String {
+    let best = audit.evidence().map(|(_, found)| found.bounds.epsilon_lower).fold(0.0, f64::max);
+    let verdict = audit.verdict().map_or_else(|| style("error".to_owned()).red(), styled);
+    let (mark, bound, claim) = (mark(audit.agreement()), Brief(round_down(best, 3)), audit.audit.claim.epsilon);
+    format!("{mark} {verdict:<12} {}  (ε ≥ {bound}, claimed {claim}; {seconds:.1} s)", audit.audit.name)
+}
+
+fn mark(agreement: Agreement) -> console::StyledObject<&'static str> {
+    let mark = style(agreement.mark());
+    match agreement {
+        Agreement::Agrees => mark.green(),
+        Agreement::Undecided => mark.yellow(),
+        Agreement::NotRun | Agreement::Differs => mark.red(),
+    }
+}
+
+fn styled(verdict: Verdict) -> console::StyledObject<String> {
+    let text = style(verdict.to_string());
+    match verdict {
+        Verdict::Violated => text.red(),
+        Verdict::Consistent => text.green(),
+        Verdict::Inconclusive => text.yellow(),
+    }
+}

@@ -1,0 +1,307 @@
+//! Datasets as audit files write them: numbers, categories and small records, with run-length notation.
+
+use std::cmp::Ordering;
+use std::fmt;
+use std::sync::Arc;
+
+use serde::de::{self, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Serialize, Serializer};
+
+use super::number::Brief;
+
+/// One record of a dataset.
+#[derive(Clone, Debug, Serialize)]
+#[serde(untagged)]
+pub enum Record {
+    /// A number.
+    Number(f64),
+    /// A category.
+    Text(String),
+    /// Several attributes of one person.
+    Fields(Vec<Record>),
+}
+
+impl Record {
+    /// The number, if the record is one.
+    #[must_use]
+    pub fn number(&self) -> Option<f64> {
+        if let Self::Number(number) = self { Some(*number) } else { None }
+    }
+}
+
+impl Ord for Record {
+    fn cmp(&self, other: &Self) -> Ordering {
+        match (self, other) {
+            (Self::Number(a), Self::Number(b)) => a.total_cmp(b),
+            (Self::Text(a), Self::Text(b)) => a.cmp(b),
+            (Self::Fields(a), Self::Fields(b)) => a.cmp(b),
+            (Self::Number(_), _) | (Self::Text(_), Self::Fields(_)) => Ordering::Less,
+            _ => Ordering::Greater,
+        }
+    }
+}
+
+impl PartialOrd for Record {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Record {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Record {}
+
+impl fmt::Display for Record {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Number(number) => write!(f, "{}", Brief(*number)),
+            Self::Text(text) => f.write_str(text),
+            Self::Fields(fields) => {
+                let fields: Vec<String> = fields.iter().map(ToString::to_string).collect();
+                write!(f, "[{}]", fields.join(", "))
+            }
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Record {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        match Run::deserialize(deserializer)? {
+            Run { value, times: None } => Ok(value),
+            Run { .. } => Err(de::Error::custom("a single record is expected, not a repeated one")),
+        }
+    }
+}
+
+/// An item of a dataset in an audit file: a record, or the same record several times.
+struct Run {
+    value: Record,
+    /// Absent for a plain record.
+    times: Option<usize>,
+}
+
+/// Larger datasets are rejected as typos.
+const MAX_RECORDS: usize = 10_000_000;
+
+impl Run {
+    fn times(&self) -> usize {
+        self.times.unwrap_or(1)
+    }
+}
+
+impl<'de> Deserialize<'de> for Run {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(RunVisitor)
+    }
+}
+
+struct RunVisitor;
+
+/// What to say of a value that is no record.
+fn no_record<E: de::Error>(value: impl fmt::Display) -> E {
+    E::custom(format!(
+        "the record {value} is neither a finite number, a string nor an array of these; \
+         write repeated records as {{ value = …, times = … }}"
+    ))
+}
+
+impl<'de> Visitor<'de> for RunVisitor {
+    type Value = Run;
+
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("a number, a string, an array of these, or { value = …, times = … }")
+    }
+
+    fn visit_i64<E: de::Error>(self, integer: i64) -> Result<Run, E> {
+        if integer.unsigned_abs() > 1 << 53 {
+            return Err(E::custom(format!("the record {integer} is beyond 2^53 and would be rounded; write it as a float or a string")));
+        }
+        self.visit_f64(integer as f64)
+    }
+
+    fn visit_u64<E: de::Error>(self, integer: u64) -> Result<Run, E> {
+        self.visit_i64(i64::try_from(integer).unwrap_or(i64::MAX))
+    }
+
+    fn visit_f64<E: de::Error>(self, number: f64) -> Result<Run, E> {
+        if number.is_finite() {
+            Ok(Run { value: Record::Number(number), times: None })
+        } else {
+            Err(no_record(number.to_string().to_lowercase()))
+        }
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<Run, E> {
+        Ok(Run { value: Record::Text(text.to_owned()), times: None })
+    }
+
+    fn visit_bool<E: de::Error>(self, value: bool) -> Result<Run, E> {
+        Err(no_record(value))
+    }
+
+    fn visit_unit<E: de::Error>(self) -> Result<Run, E> {
+        Err(no_record("null"))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Run, A::Error> {
+        let mut fields = Vec::new();
+        while let Some(field) = items.next_element()? {
+            fields.push(field);
+        }
+        Ok(Run { value: Record::Fields(fields), times: None })
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut keys: A) -> Result<Run, A::Error> {
+        let (mut value, mut times) = (None, None);
+        while let Some(key) = keys.next_key::<String>()? {
+            match key.as_str() {
+                "value" => value = Some(keys.next_value::<Record>()?),
+                "times" => times = Some(keys.next_value::<i64>()?),
+                other => return Err(de::Error::unknown_field(other, &["value", "times"])),
+            }
+        }
+        let value = value.ok_or_else(|| de::Error::missing_field("value"))?;
+        let times = times.ok_or_else(|| de::Error::missing_field("times"))?;
+        let checked = usize::try_from(times).ok().filter(|times| *times <= MAX_RECORDS);
+        let times =
+            checked.ok_or_else(|| de::Error::custom(format!("times is {times}, must be a whole number from 0 to {MAX_RECORDS}")))?;
+        Ok(Run { value, times: Some(times) })
+    }
+}
+
+/// A list of records, in the order in which the file gives them.
+///
+/// A copy shares the records.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Dataset(Arc<[Record]>);
+
+impl Serialize for Dataset {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.iter())
+    }
+}
+
+impl<'de> Deserialize<'de> for Dataset {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let runs = Vec::<Run>::deserialize(deserializer)?;
+        let total = runs.iter().fold(0usize, |total, run| total.saturating_add(run.times()));
+        if total > MAX_RECORDS {
+            return Err(de::Error::custom(format!("{total} records, must be at most {MAX_RECORDS}")));
+        }
+        Ok(Self(
+            runs.into_iter()
+                .flat_map(|run| {
+                    let times = run.times();
+                    std::iter::repeat_n(run.value, times)
+                })
+                .collect(),
+        ))
+    }
+}
+
+impl Dataset {
+    /// A dataset of these records.
+    #[must_use]
+    pub fn new(records: Vec<Record>) -> Self {
+        Self(records.into())
+    }
+
+    /// A dataset of numbers.
+    #[must_use]
+    pub fn of_numbers(numbers: &[f64]) -> Self {
+        Self(numbers.iter().copied().map(Record::Number).collect())
+    }
+
+    /// The records in order.
+    #[must_use]
+    pub fn records(&self) -> &[Record] {
+        &self.0
+    }
+
+    /// Number of records.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// All records as numbers, or which one is not.
+    ///
+    /// # Errors
+    /// When a record is a category or has several fields.
+    pub fn numbers(&self) -> Result<Vec<f64>, String> {
+        self.0
+            .iter()
+            .map(|record| record.number().ok_or_else(|| format!("the record {record} is not a number, which this mechanism needs")))
+            .collect()
+    }
+
+    /// The records sorted: two datasets are the same multiset when these are equal.
+    #[must_use]
+    pub fn sorted(&self) -> Vec<&Record> {
+        let mut records: Vec<&Record> = self.0.iter().collect();
+        records.sort_unstable();
+        records
+    }
+}
+
+impl fmt::Display for Dataset {
+    /// Run-length notation, the first few runs.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const SHOWN: usize = 8;
+        let mut runs: Vec<(&Record, usize)> = Vec::new();
+        for record in self.0.iter() {
+            match runs.last_mut() {
+                Some((value, times)) if *value == record => *times += 1,
+                _ => runs.push((record, 1)),
+            }
+        }
+        let text: Vec<String> = runs
+            .iter()
+            .take(SHOWN)
+            .map(|(value, times)| if *times == 1 { value.to_string() } else { format!("{value} × {times}") })
+            .collect();
+        let rest = if runs.len() > SHOWN { format!(", … ({} records)", self.len()) } else { String::new() };
+        write!(f, "[{}{rest}]", text.join(", "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Deserialize)]
+    struct File {
+        data: Dataset,
+    }
+
+    fn parse(text: &str) -> Result<Dataset, String> {
+        toml::from_str::<File>(&format!("data = {text}")).map(|file| file.data).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn runs_numbers_categories_and_records_are_read() {
+        let data = parse(r#"[1, 2.5, "a", ["b", 3], { value = 0, times = 3 }]"#).unwrap();
+        assert_eq!(data.len(), 7);
+        assert_eq!(data.to_string(), "[1, 2.5, a, [b, 3], 0 × 3]");
+    }
+
+    #[test]
+    fn bad_records_are_named() {
+        assert!(parse("[true]").unwrap_err().contains("the record true"));
+        assert!(parse("[nan]").unwrap_err().contains("the record nan"));
+        assert!(parse("[{ value = 1, times = -1 }]").unwrap_err().contains("times is -1"));
+        assert!(parse("[{ value = 1, time = 2 }]").unwrap_err().contains("times"));
+        assert!(parse("[{ value = 1, times = 2, step = 1 }]").unwrap_err().contains("step"));
+        assert!(parse("[9007199254740993]").unwrap_err().contains("2^53"));
+    }
+}

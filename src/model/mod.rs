@@ -1,0 +1,28 @@
+//! Data that everyone knows: claims, datasets, tallies, verdicts, settings. No behaviour beyond itself.
+
+mod bounds;
+pub mod claim;
+mod dataset;
+mod error;
+pub mod exact;
+pub mod number;
+mod relation;
+mod settings;
+mod side;
+mod tally;
+mod truth;
+mod verdict;
+
+pub use bounds::{Bounds, RuleEstimate};
+pub use claim::{Claim, Confidence, Delta, Epsilon};
+pub use dataset::{Dataset, Record};
+pub use error::{Error, FileProblem};
+pub use relation::Relation;
+pub use settings::{DEFAULT_DRAWS, MAX_DRAWS, Settings, Until};
+pub use side::Side;
+pub use tally::Tally;
+pub use truth::Truth;
+pub use verdict::{Agreement, Conclusion, Expectation, Verdict};
+
+/// The parameters of a mechanism, as an audit gives them.
+pub type Params = serde_json::Map<String, serde_json::Value>;

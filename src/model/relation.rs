@@ -1,0 +1,200 @@
+//! Which datasets count as neighbours, and the check that a pair is one.
+
+use std::cmp::Ordering;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Dataset, Record};
+
+/// The neighbour relation that a claim is made for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Relation {
+    /// One record more or less.
+    AddRemove,
+    /// One record replaced by another, the size unchanged.
+    ReplaceOne,
+    /// Vectors of query answers: as long, and no component differs by more than 1.
+    ComponentWise,
+    /// Vectors of query answers: as long, and exactly one component differs, by at most 1.
+    SingleComponent,
+    /// Anything else; the audit says why its pairs are neighbours.
+    Custom {
+        /// Why the pairs are neighbours.
+        reason: String,
+    },
+}
+
+impl fmt::Display for Relation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::AddRemove => "add-remove",
+            Self::ReplaceOne => "replace-one",
+            Self::ComponentWise => "component-wise",
+            Self::SingleComponent => "single-component",
+            Self::Custom { .. } => "custom",
+        })
+    }
+}
+
+impl Relation {
+    /// Checks that two datasets are neighbours: component by component, or as multisets where the order means nothing.
+    ///
+    /// # Errors
+    /// What differs, and what the relation allows.
+    pub fn check(&self, left: &Dataset, right: &Dataset) -> Result<(), String> {
+        let difference = match self {
+            Self::ComponentWise => far_components(left, right, left.len()),
+            Self::SingleComponent => far_components(left, right, 1),
+            Self::AddRemove | Self::ReplaceOne | Self::Custom { .. } => self.far_multisets(left, right),
+        };
+        let Some(difference) = difference else { return Ok(()) };
+        let expected = match self {
+            Self::AddRemove => "add-remove neighbours differ by exactly one record that one of them has in addition",
+            Self::ReplaceOne => "replace-one neighbours have the same size and differ in exactly one record",
+            Self::ComponentWise => "component-wise neighbours are numbers, as many on both sides, and differ, by at most 1 in every place",
+            Self::SingleComponent => {
+                "single-component neighbours are numbers, as many on both sides, and differ in exactly one place, by at most 1"
+            }
+            Self::Custom { .. } => "the two sides of a pair must differ",
+        };
+        Err(format!(
+            "left and right are not neighbours: {difference}; {expected}. Correct the pair, or set relation = \"custom\" with a reason"
+        ))
+    }
+
+    /// What keeps two multisets from being neighbours, if anything does.
+    fn far_multisets(&self, left: &Dataset, right: &Dataset) -> Option<String> {
+        let (only_left, only_right) = difference(&left.sorted(), &right.sorted());
+        let allowed = match self {
+            Self::AddRemove => (only_left.len() + only_right.len()) == 1,
+            Self::ReplaceOne => only_left.len() == 1 && only_right.len() == 1,
+            _ => left != right,
+        };
+        (!allowed).then(|| format!("only in left {}, only in right {}", listing(&only_left), listing(&only_right)))
+    }
+}
+
+/// What keeps two vectors from differing by at most 1, in at least one and at most `most` components, if anything does.
+fn far_components(left: &Dataset, right: &Dataset, most: usize) -> Option<String> {
+    if left.len() != right.len() {
+        return Some(format!("left has {} components and right {}", left.len(), right.len()));
+    }
+    let mut differing = Vec::new();
+    for (place, (l, r)) in (1..).zip(left.records().iter().zip(right.records())) {
+        let at_most_one_apart = match (l.number(), r.number()) {
+            // Decimal fractions such as 2.2 and 1.2 are a rounding error more than 1 apart.
+            (Some(l), Some(r)) => (l - r).abs() <= 1.0 + f64::EPSILON * (l.abs() + r.abs()),
+            _ => false,
+        };
+        if !at_most_one_apart {
+            return Some(format!("component {place} is {l} in left and {r} in right"));
+        }
+        if l != r {
+            differing.push(place.to_string());
+        }
+    }
+    match differing.len() {
+        0 => Some("they are equal".to_owned()),
+        count if count > most => Some(format!("components {} differ", abridged(&differing, "components"))),
+        _ => None,
+    }
+}
+
+/// What each of two sorted lists has that the other has not, as multisets.
+fn difference<'a>(left: &[&'a Record], right: &[&'a Record]) -> (Vec<&'a Record>, Vec<&'a Record>) {
+    let (mut only_left, mut only_right) = (Vec::new(), Vec::new());
+    let (mut l, mut r) = (0, 0);
+    while l < left.len() && r < right.len() {
+        match left[l].cmp(right[r]) {
+            Ordering::Less => {
+                only_left.push(left[l]);
+                l += 1;
+            }
+            Ordering::Greater => {
+                only_right.push(right[r]);
+                r += 1;
+            }
+            Ordering::Equal => {
+                l += 1;
+                r += 1;
+            }
+        }
+    }
+    only_left.extend(&left[l..]);
+    only_right.extend(&right[r..]);
+    (only_left, only_right)
+}
+
+fn listing(records: &[&Record]) -> String {
+    if records.is_empty() {
+        return "nothing".to_owned();
+    }
+    abridged(&records.iter().map(ToString::to_string).collect::<Vec<_>>(), "records")
+}
+
+/// The first few, and how many there are.
+fn abridged(items: &[String], what: &str) -> String {
+    const SHOWN: usize = 3;
+    let shown = items[..items.len().min(SHOWN)].join(", ");
+    if items.len() > SHOWN { format!("{shown}, … ({} {what})", items.len()) } else { shown }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn data(numbers: &[f64]) -> Dataset {
+        Dataset::of_numbers(numbers)
+    }
+
+    #[test]
+    fn add_remove_allows_one_record_more_or_less_in_any_order() {
+        let relation = Relation::AddRemove;
+        assert!(relation.check(&data(&[]), &data(&[1.0])).is_ok());
+        assert!(relation.check(&data(&[1.0, 2.0, 1.0]), &data(&[1.0, 1.0])).is_ok());
+        assert!(relation.check(&data(&[1.0]), &data(&[2.0])).is_err());
+        assert!(relation.check(&data(&[1.0]), &data(&[1.0])).is_err());
+        assert!(relation.check(&data(&[1.0]), &data(&[1.0, 1.0, 1.0])).is_err());
+    }
+
+    #[test]
+    fn replace_one_keeps_the_size() {
+        let relation = Relation::ReplaceOne;
+        assert!(relation.check(&data(&[1.0, 2.0]), &data(&[2.0, 3.0])).is_ok());
+        assert!(relation.check(&data(&[1.0, 2.0]), &data(&[3.0, 4.0])).is_err());
+        let error = relation.check(&data(&[1.0]), &data(&[1.0, 5.0])).unwrap_err();
+        assert!(error.contains("only in left nothing, only in right 5"), "{error}");
+    }
+
+    #[test]
+    fn component_wise_neighbours_move_by_at_most_one_in_every_place() {
+        let check = |left: &[f64], right: &[f64]| Relation::ComponentWise.check(&data(left), &data(right));
+        assert!(check(&[1.0, 1.0, 1.0], &[2.0, 0.0, 1.5]).is_ok());
+        assert!(check(&[2.2], &[1.2]).is_ok());
+        // The order counts: as multisets these two are the same.
+        assert!(check(&[1.0, 0.0], &[0.0, 1.0]).is_ok());
+        assert!(check(&[1.0, 2.0], &[1.0, 2.0]).unwrap_err().contains("they are equal"));
+        assert!(check(&[1.0], &[1.0, 2.0]).unwrap_err().contains("left has 1 components and right 2"));
+        assert!(check(&[0.0, 1.0], &[0.0, 2.1]).unwrap_err().contains("component 2 is 1 in left and 2.1 in right"));
+        let text = Dataset::new(vec![Record::Text("x".into())]);
+        assert!(Relation::ComponentWise.check(&text, &data(&[1.0])).unwrap_err().contains("component 1 is x in left"));
+    }
+
+    #[test]
+    fn single_component_neighbours_move_in_one_place() {
+        let check = |left: &[f64], right: &[f64]| Relation::SingleComponent.check(&data(left), &data(right));
+        assert!(check(&[1.0, 1.0], &[1.0, 2.0]).is_ok());
+        assert!(check(&[1.0, 1.0], &[1.0, 1.0]).is_err());
+        assert!(check(&[1.0, 1.0], &[1.0, 2.5]).is_err());
+        assert!(check(&[1.0, 1.0], &[2.0, 2.0]).unwrap_err().contains("components 1, 2 differ"));
+    }
+
+    #[test]
+    fn custom_neighbours_must_differ_at_least_in_order() {
+        let relation = Relation::Custom { reason: "order is visible".into() };
+        assert!(relation.check(&data(&[1.0, 2.0]), &data(&[2.0, 1.0])).is_ok());
+        assert!(relation.check(&data(&[1.0, 2.0]), &data(&[1.0, 2.0])).is_err());
+    }
+}

@@ -1,0 +1,37 @@
+//! How a run is made.
+
+use serde::{Deserialize, Serialize};
+
+use super::Confidence;
+
+/// Draws per pair when neither the command line nor the audit file says.
+pub const DEFAULT_DRAWS: u64 = 10_000_000;
+
+/// More draws than this are rejected as a typo.
+pub const MAX_DRAWS: u64 = 1_000_000_000_000;
+
+/// When to stop.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum Until {
+    /// When the budget is spent: the tightest bounds.
+    #[default]
+    Budget,
+    /// As soon as the claim is refuted.
+    Decided,
+}
+
+/// The settings of a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Settings {
+    /// Draws per pair; overrides the audit files.
+    pub draws: Option<u64>,
+    /// From which all random streams derive.
+    pub seed: u64,
+    /// The confidence of all bounds of the run together.
+    pub confidence: Confidence,
+    /// When to stop.
+    pub until: Until,
+}

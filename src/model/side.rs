@@ -1,0 +1,29 @@
+//! The two neighbours.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// One of the two neighbours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Side {
+    /// The dataset D.
+    Left,
+    /// Its neighbour D'.
+    Right,
+}
+
+impl Side {
+    /// Both, D first.
+    pub const BOTH: [Self; 2] = [Self::Left, Self::Right];
+}
+
+impl fmt::Display for Side {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Left => "left",
+            Self::Right => "right",
+        })
+    }
+}

@@ -1,0 +1,24 @@
+//! What theory says.
+
+use serde::{Deserialize, Serialize};
+
+use super::Bounds;
+
+/// The exact leakage of a mechanism on a pair, where theory gives it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Truth {
+    /// The least ε that holds at the claimed δ; may be infinite.
+    #[serde(default, with = "crate::model::exact::option")]
+    pub epsilon: Option<f64>,
+    /// The least δ that holds at the claimed ε.
+    pub delta: Option<f64>,
+}
+
+impl Truth {
+    /// Whether a bound lies above it: a wrong truth in the file, an error of the harness, or the rare bad luck that the confidence allows.
+    #[must_use]
+    pub fn is_exceeded(self, bounds: Bounds) -> bool {
+        self.epsilon.is_some_and(|truth| bounds.epsilon_lower > truth) || self.delta.is_some_and(|truth| bounds.delta_lower > truth)
+    }
+}

@@ -1,0 +1,16 @@
+//! What a mechanism releases: rows of cells, each a number or a symbol.
+
+mod cell;
+mod hash;
+mod rows;
+mod symbols;
+mod value;
+
+pub use cell::Cell;
+pub use hash::{Mix, fingerprint};
+pub use rows::Rows;
+pub use symbols::Symbols;
+pub use value::{Output, OutputRow};
+
+/// Wider outputs are rejected as mistakes, wherever they come from.
+pub const MAX_WIDTH: usize = 100_000;

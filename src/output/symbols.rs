@@ -1,0 +1,166 @@
+//! The names of symbols, for people: computation never reads them.
+//!
+//! Each pair has a table of its own. Whoever makes outputs fills it, a batch at a time, and the result of the pair carries the names that it needs.
+
+use std::collections::{BTreeMap, HashMap};
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::Cell;
+use crate::model::number::Brief;
+
+/// Names that every table knows.
+const WELL_KNOWN: [&str; 8] = ["∅", "NaN", "panic", "end", "true", "false", "None", "⊥"];
+
+/// At most this many names are kept: a program may put out a new text with every draw.
+const MAX_NAMES: usize = 1 << 16;
+
+/// A table of symbol names.
+///
+/// Of too many names the ones that were drawn first are kept, by the rank that each was given, so that a table does not depend on the order in which
+/// threads add to it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Symbols {
+    names: HashMap<u64, (u64, String)>,
+}
+
+impl Symbols {
+    /// The symbol with this name, which the table will know.
+    pub fn symbol(&mut self, name: &str) -> Cell {
+        self.ranked_symbol(0, name)
+    }
+
+    /// The same for a symbol that comes up in the draw with this rank.
+    pub fn ranked_symbol(&mut self, rank: u64, name: &str) -> Cell {
+        let cell = Cell::symbol(name);
+        self.insert(cell, rank, || name.to_owned());
+        cell
+    }
+
+    /// Names the symbol of a whole row by its cells: `(1, ⊥)`.
+    pub fn name_row(&mut self, row: &[Cell]) {
+        let cell = Cell::of_row(row);
+        if !self.has(cell) {
+            let name = format!("({})", row.iter().map(|cell| self.text(*cell)).collect::<Vec<_>>().join(", "));
+            self.insert(cell, 0, || name);
+        }
+    }
+
+    fn has(&self, cell: Cell) -> bool {
+        cell.payload().is_none_or(|payload| self.names.contains_key(&payload))
+    }
+
+    fn insert(&mut self, cell: Cell, rank: u64, name: impl FnOnce() -> String) {
+        let Some(payload) = cell.payload() else { return };
+        let entry = self.names.entry(payload).or_insert_with(|| (rank, name()));
+        entry.0 = entry.0.min(rank);
+        // Sorting out at twice the number costs little for each name.
+        if self.names.len() > 2 * MAX_NAMES {
+            self.keep_first();
+        }
+    }
+
+    fn keep_first(&mut self) {
+        if self.names.len() > MAX_NAMES {
+            let mut ranks: Vec<(u64, u64)> = self.names.iter().map(|(payload, (rank, _))| (*rank, *payload)).collect();
+            let (_, last, _) = ranks.select_nth_unstable(MAX_NAMES - 1);
+            let last = *last;
+            self.names.retain(|payload, (rank, _)| (*rank, *payload) <= last);
+        }
+    }
+
+    /// The same table with all ranks larger by this.
+    #[must_use]
+    pub fn ranked_from(mut self, first: u64) -> Self {
+        self.names.values_mut().for_each(|(rank, _)| *rank += first);
+        self
+    }
+
+    /// Takes in the names of another table.
+    pub fn merge(&mut self, other: Self) {
+        for (payload, (rank, name)) in other.names {
+            let entry = self.names.entry(payload).or_insert((rank, name));
+            entry.0 = entry.0.min(rank);
+        }
+        self.keep_first();
+    }
+
+    /// The part of the table that names these symbols.
+    #[must_use]
+    pub fn only(&self, cells: impl IntoIterator<Item = Cell>) -> Self {
+        let payloads = cells.into_iter().filter_map(Cell::payload);
+        Self { names: payloads.filter_map(|payload| Some((payload, self.names.get(&payload)?.clone()))).collect() }
+    }
+
+    /// A cell as people write it: the number, the symbol's name, or `#` and its identity if the name is not known.
+    #[must_use]
+    pub fn text(&self, cell: Cell) -> String {
+        let Some(payload) = cell.payload() else { return Brief(cell.raw()).to_string() };
+        let known = || WELL_KNOWN.into_iter().find(|name| Cell::symbol(name) == cell);
+        match self.names.get(&payload) {
+            Some((_, name)) => name.clone(),
+            None => known().map_or_else(|| format!("#{payload:x}"), str::to_owned),
+        }
+    }
+}
+
+/// A table is written as identities and names.
+impl Serialize for Symbols {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let names: BTreeMap<String, &str> = self.names.iter().map(|(payload, (_, name))| (format!("{payload:x}"), name.as_str())).collect();
+        names.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Symbols {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let names = BTreeMap::<String, String>::deserialize(deserializer)?;
+        let entry = |(payload, name): (String, String)| Ok((u64::from_str_radix(&payload, 16)?, (0, name)));
+        let names = names.into_iter().map(entry).collect::<Result<_, std::num::ParseIntError>>();
+        names.map(|names| Self { names }).map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_names_its_symbols_and_the_well_known_ones() {
+        let mut symbols = Symbols::default();
+        let cell = symbols.symbol("blue");
+        assert_eq!(symbols.text(cell), "blue");
+        assert_eq!(symbols.text(Cell::ABSENT), "∅");
+        assert_eq!(symbols.text(Cell::number(1.5)), "1.5");
+        assert!(Symbols::default().text(cell).starts_with('#'));
+        let row = [Cell::number(1.0), cell];
+        symbols.name_row(&row);
+        assert_eq!(symbols.text(Cell::of_row(&row)), "(1, blue)");
+        assert_eq!(symbols.only([cell]).names.len(), 1);
+    }
+
+    #[test]
+    fn a_table_comes_back_from_a_file() {
+        let mut symbols = Symbols::default();
+        let cells = ["blue", "red"].map(|name| symbols.symbol(name));
+        let back: Symbols = serde_json::from_str(&serde_json::to_string(&symbols).unwrap()).unwrap();
+        assert_eq!(cells.map(|cell| back.text(cell)), ["blue", "red"]);
+    }
+
+    #[test]
+    fn of_too_many_names_the_first_are_kept_whatever_the_order() {
+        let all: Vec<(u64, String)> = (0..4 * MAX_NAMES as u64).map(|rank| (rank, rank.to_string())).collect();
+        let (front, back) = all.split_at(all.len() / 3);
+        let table = |part: &[(u64, String)]| {
+            let mut symbols = Symbols::default();
+            part.iter().for_each(|(rank, name)| _ = symbols.ranked_symbol(*rank, name));
+            symbols
+        };
+        let (mut one, mut other) = (table(front), table(back));
+        one.merge(table(back));
+        other.merge(table(front));
+        assert_eq!(one, other);
+        assert_eq!(one.names.len(), MAX_NAMES);
+        assert!(one.names.values().all(|(rank, _)| *rank < MAX_NAMES as u64));
+    }
+}

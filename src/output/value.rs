@@ -1,0 +1,270 @@
+//! What a closure may return, as a row of cells.
+
+use std::fmt::Display;
+
+use super::{Cell, Symbols};
+
+/// Something that an attacker sees, written as cells: numbers and symbols.
+///
+/// Numbers, `bool`, `char`, texts, `Option`, `Result`, tuples, arrays and lists of these are outputs. Integers beyond 2^53 are rounded as `f64` rounds them; a list that is shorter than
+/// others is filled up with the symbol `∅`. For a type of your own, write what can be seen of it:
+///
+/// ```
+/// use dp_audit::{Output, OutputRow};
+///
+/// struct Release { sum: f64, suppressed: bool }
+///
+/// impl Output for Release {
+///     fn write(&self, row: &mut OutputRow) {
+///         (self.sum, self.suppressed).write(row);
+///     }
+/// }
+/// ```
+pub trait Output {
+    /// Whether all values have as many cells. If not, a mark shows where one value ends and the next begins.
+    const FIXED: bool = false;
+
+    /// Adds the cells to a row.
+    fn write(&self, row: &mut OutputRow);
+}
+
+/// The cells of one output, and the names of its symbols.
+#[derive(Debug, Default)]
+pub struct OutputRow {
+    cells: Vec<Cell>,
+    /// Absent while nobody asks for names.
+    symbols: Option<Symbols>,
+    /// The rank of the draw, for the names.
+    rank: u64,
+}
+
+impl OutputRow {
+    /// A row that remembers the names of symbols.
+    pub(crate) fn with_names() -> Self {
+        Self { symbols: Some(Symbols::default()), ..Self::default() }
+    }
+
+    /// Adds a cell.
+    #[inline]
+    pub fn push(&mut self, cell: Cell) {
+        self.cells.push(cell);
+    }
+
+    /// Adds the symbol with this name.
+    pub fn push_symbol(&mut self, name: &str) {
+        let cell = match &mut self.symbols {
+            Some(symbols) => symbols.ranked_symbol(self.rank, name),
+            None => Cell::symbol(name),
+        };
+        self.cells.push(cell);
+    }
+
+    /// The cells so far.
+    #[must_use]
+    pub fn cells(&self) -> &[Cell] {
+        &self.cells
+    }
+
+    /// Begins the output of the draw with this rank.
+    pub(crate) fn clear(&mut self, rank: u64) {
+        self.cells.clear();
+        self.rank = rank;
+    }
+
+    /// The names that came up.
+    pub(crate) fn into_symbols(self) -> Symbols {
+        self.symbols.unwrap_or_default()
+    }
+}
+
+/// Writes a part of a larger output that others may follow.
+fn write_part<T: Output + ?Sized>(part: &T, row: &mut OutputRow) {
+    part.write(row);
+    if !T::FIXED {
+        const END: Cell = Cell::symbol("end");
+        row.push(END);
+    }
+}
+
+macro_rules! number {
+    ($($type:ty)*) => {$(
+        impl Output for $type {
+            const FIXED: bool = true;
+
+            #[inline]
+            #[allow(clippy::cast_lossless, trivial_numeric_casts)] // one form for all widths
+            fn write(&self, row: &mut OutputRow) {
+                row.push(Cell::number(*self as f64));
+            }
+        }
+    )*};
+}
+
+number!(f64 f32 i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize);
+
+impl Output for bool {
+    const FIXED: bool = true;
+
+    fn write(&self, row: &mut OutputRow) {
+        const CELLS: [Cell; 2] = [Cell::symbol("false"), Cell::symbol("true")];
+        row.push(CELLS[usize::from(*self)]);
+    }
+}
+
+impl Output for char {
+    const FIXED: bool = true;
+
+    fn write(&self, row: &mut OutputRow) {
+        row.push_symbol(self.encode_utf8(&mut [0; 4]));
+    }
+}
+
+impl Output for str {
+    const FIXED: bool = true;
+
+    fn write(&self, row: &mut OutputRow) {
+        row.push_symbol(self);
+    }
+}
+
+impl Output for String {
+    const FIXED: bool = true;
+
+    fn write(&self, row: &mut OutputRow) {
+        self.as_str().write(row);
+    }
+}
+
+impl Output for () {
+    const FIXED: bool = true;
+
+    fn write(&self, _: &mut OutputRow) {}
+}
+
+impl Output for Cell {
+    const FIXED: bool = true;
+
+    fn write(&self, row: &mut OutputRow) {
+        row.push(*self);
+    }
+}
+
+impl<T: Output + ?Sized> Output for &T {
+    const FIXED: bool = T::FIXED;
+
+    fn write(&self, row: &mut OutputRow) {
+        (**self).write(row);
+    }
+}
+
+impl<T: Output + ?Sized> Output for Box<T> {
+    const FIXED: bool = T::FIXED;
+
+    fn write(&self, row: &mut OutputRow) {
+        (**self).write(row);
+    }
+}
+
+/// `None` is a symbol.
+impl<T: Output> Output for Option<T> {
+    fn write(&self, row: &mut OutputRow) {
+        match self {
+            Some(value) => value.write(row),
+            None => {
+                const NONE: Cell = Cell::symbol("None");
+                row.push(NONE);
+            }
+        }
+    }
+}
+
+/// An error is a symbol, with its message.
+impl<T: Output, E: Display> Output for Result<T, E> {
+    fn write(&self, row: &mut OutputRow) {
+        match self {
+            Ok(value) => value.write(row),
+            Err(error) => row.push_symbol(&format!("error: {error}")),
+        }
+    }
+}
+
+impl<T: Output> Output for [T] {
+    fn write(&self, row: &mut OutputRow) {
+        self.iter().for_each(|value| write_part(value, row));
+    }
+}
+
+impl<T: Output> Output for Vec<T> {
+    fn write(&self, row: &mut OutputRow) {
+        self.as_slice().write(row);
+    }
+}
+
+impl<T: Output, const N: usize> Output for [T; N] {
+    const FIXED: bool = T::FIXED;
+
+    fn write(&self, row: &mut OutputRow) {
+        self.as_slice().write(row);
+    }
+}
+
+macro_rules! tuple {
+    ($($name:ident)+) => {
+        impl<$($name: Output),+> Output for ($($name,)+) {
+            const FIXED: bool = $($name::FIXED)&&+;
+
+            fn write(&self, row: &mut OutputRow) {
+                #[allow(non_snake_case)] // the values are named as their types
+                let ($($name,)+) = self;
+                $(write_part($name, row);)+
+            }
+        }
+    };
+}
+
+tuple!(A);
+tuple!(A B);
+tuple!(A B C);
+tuple!(A B C E);
+tuple!(A B C E G);
+tuple!(A B C E G H);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(output: &(impl Output + ?Sized)) -> String {
+        let mut row = OutputRow::with_names();
+        output.write(&mut row);
+        let cells = row.cells().to_vec();
+        let symbols = row.into_symbols();
+        cells.into_iter().map(|cell| symbols.text(cell)).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn outputs_are_rows_of_cells() {
+        assert_eq!(shown(&1.5_f64), "1.5");
+        assert_eq!(shown(&f64::NAN), "NaN");
+        assert_eq!(shown(&-3_i64), "-3");
+        assert_eq!(shown(&true), "true");
+        assert_eq!(shown(&'x'), "x");
+        assert_eq!(shown("⊥"), "⊥");
+        assert_eq!(shown(&String::from("top")), "top");
+        assert_eq!(shown(&()), "");
+        assert_eq!(shown(&[1_u8, 2]), "1 2");
+        assert_eq!(shown(&(1.0, "a", [true, false])), "1 a true false");
+        assert_eq!(shown(&Err::<f64, _>("too few")), "error: too few");
+        assert_eq!(shown(&vec![1, 2, 3]), "1 2 3");
+    }
+
+    #[test]
+    fn different_outputs_stay_different() {
+        let lists = [vec![vec![1], vec![2]], vec![vec![1, 2]], vec![vec![1, 2], vec![]], vec![vec![], vec![1, 2]]];
+        for (index, list) in lists.iter().enumerate() {
+            assert!(lists[..index].iter().all(|other| shown(other) != shown(list)), "{list:?}");
+        }
+        assert_ne!(shown(&vec![Some(1.0), None]), shown(&vec![Some(1.0)]));
+        assert_ne!(shown(&(vec![1], vec![2, 3])), shown(&(vec![1, 2], vec![3])));
+        assert_ne!(shown(&(Some((1, 2)), 3)), shown(&(Some((1, 2)), 4)));
+    }
+}

@@ -1,0 +1,76 @@
+//! Checking a witness: fresh draws, judged by its frozen rule.
+
+use std::path::Path;
+
+use super::witness::Witness;
+use crate::attack::judge;
+use crate::audit::{Audit, Pair};
+use crate::model::{Confidence, Error, Tally};
+use crate::sample::Sampler;
+use crate::stats::fixed::Limits;
+use crate::target::{PairStream, Phase, Target, TargetError};
+
+/// How a witness is checked.
+#[derive(Clone, Copy, Debug)]
+pub struct ReplaySettings {
+    /// How many draws; fixed beforehand, so the bounds are the tightest there are.
+    pub draws: u64,
+    /// From which the streams derive. They are streams of their own: no seed gives back the draws that made the witness.
+    pub seed: u64,
+    /// The confidence of this statement alone.
+    pub confidence: Confidence,
+}
+
+/// What the fresh draws say.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Replayed {
+    /// How the rule did.
+    pub tally: Tally,
+    /// The mechanism's ε at the claimed δ is at least this.
+    pub epsilon_lower: f64,
+    /// Its δ at the claimed ε is at least this.
+    pub delta_lower: f64,
+    /// Whether the claim is refuted again.
+    pub confirmed: bool,
+}
+
+/// The pair that a witness is about.
+///
+/// # Errors
+/// When the audit has no such pair.
+pub fn pair<'a>(witness: &Witness, audit: &'a Audit) -> Result<&'a Pair, String> {
+    let pair = audit.pairs.iter().find(|pair| pair.name == witness.pair);
+    pair.ok_or_else(|| format!("is about the pair \"{}\", which {} no longer has", witness.pair, audit.file.display()))
+}
+
+/// Judges the witness's rule on fresh draws.
+///
+/// # Errors
+/// When the mechanism could not be run.
+pub fn replay(
+    witness: &Witness,
+    target: &dyn Target,
+    settings: ReplaySettings,
+    drawn: &(dyn Fn(u64) + Sync),
+) -> Result<Replayed, TargetError> {
+    let stream = PairStream::new(settings.seed, &witness.audit, &witness.pair);
+    let judged = Sampler::open(target, stream, Phase::Replay, drawn).and_then(|mut sampler| {
+        let tallies = judge(&mut sampler, settings.draws, std::slice::from_ref(&witness.rule))?;
+        sampler.check_independence().map(|()| tallies)
+    });
+    target.close();
+    let tally = judged?.0.into_iter().sum::<Tally>();
+    let limits = Limits::new(tally, witness.rule.regions(), 1.0 - settings.confidence.get());
+    let (epsilon, delta) = (witness.claim.epsilon.get(), witness.claim.delta.get());
+    let (epsilon_lower, delta_lower) = (limits.epsilon_lower(delta), limits.delta_lower(epsilon));
+    Ok(Replayed { tally, epsilon_lower, delta_lower, confirmed: epsilon_lower > epsilon || delta_lower > delta })
+}
+
+/// Reads a witness.
+///
+/// # Errors
+/// When it cannot be read, or is not what was written.
+pub fn read(path: &Path) -> Result<Witness, Error> {
+    let text = std::fs::read_to_string(path).map_err(|error| Error::Read { path: path.to_owned(), reason: error.to_string() })?;
+    Witness::from_json(&text).map_err(|reason| Error::Witness { path: path.to_owned(), reason })
+}

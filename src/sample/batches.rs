@@ -1,0 +1,176 @@
+//! Draws in fixed batches, in parallel, the same on any number of threads.
+//!
+//! In each batch a fair coin is flipped for every draw; only the number of heads matters, so `k ~ Binomial(n, ½)` draws come from D and
+//! `n − k` from D'. The coin is what makes the bounds valid: with fixed numbers per side one would bound odds, not ε.
+
+use rand::{Rng, SeedableRng};
+use rayon::prelude::*;
+
+use crate::model::Side;
+use crate::noise::Generator;
+use crate::output::Rows;
+use crate::stats::independence::{Episode, dependence};
+use crate::target::{PairStream, Phase, StreamSeed, Target, TargetError};
+
+/// Draws per batch.
+pub const BATCH: u64 = 65_536;
+
+/// Batches whose coins are flipped ahead: known counts tell each batch which draws of either side are its own.
+const WAVE: u64 = 4096;
+
+/// Draws a pair's outputs; remembers which batches are used up, so that no draw is ever seen twice.
+pub struct Sampler<'a> {
+    target: &'a dyn Target,
+    width: usize,
+    stream: PairStream,
+    phase: Phase,
+    next: Batch,
+    episodes: Vec<Episode>,
+    drawn: &'a (dyn Fn(u64) + Sync),
+}
+
+/// A batch: its number, its draws from either side, and how many of either side came before it.
+#[derive(Clone, Copy, Default)]
+struct Batch {
+    index: u64,
+    left: u64,
+    right: u64,
+    before_left: u64,
+    before_right: u64,
+}
+
+impl<'a> Sampler<'a> {
+    /// A sampler at the beginning of a phase; `drawn` hears of every finished batch.
+    ///
+    /// # Errors
+    /// When the mechanism cannot be run at all.
+    pub fn open(target: &'a dyn Target, stream: PairStream, phase: Phase, drawn: &'a (dyn Fn(u64) + Sync)) -> Result<Self, TargetError> {
+        Ok(Self { target, width: target.open()?, stream, phase, next: Batch::default(), episodes: Vec::new(), drawn })
+    }
+
+    /// Cells per output.
+    #[must_use]
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// Folds the next draws: each batch into a value of its own, in parallel, then the values into one, in the order of the batches.
+    ///
+    /// # Errors
+    /// When the mechanism could not be run. Nothing of such a sample is used.
+    pub fn fold<T: Send>(
+        &mut self,
+        draws: u64,
+        start: impl Fn() -> T + Sync,
+        step: impl Fn(&mut T, Side, &Rows) + Sync,
+        merge: impl Fn(&mut T, T) + Sync,
+    ) -> Result<T, TargetError> {
+        let mut all = start();
+        let mut left = draws;
+        while left > 0 {
+            let wave = left.min(WAVE * BATCH);
+            left -= wave;
+            let batches = self.flip(wave);
+            let batches = batches.into_par_iter().map(|batch| {
+                let mut value = start();
+                let mut episode = Episode::new(self.width, watched(batch.index));
+                self.draw(batch, &mut |side, rows| {
+                    episode.see(side, rows);
+                    step(&mut value, side, rows);
+                })?;
+                (self.drawn)(batch.left + batch.right);
+                Ok((value, if watched(batch.index) > 0 { vec![episode] } else { Vec::new() }))
+            });
+            let (value, mut episodes) = batches.try_reduce(
+                || (start(), Vec::new()),
+                |(mut all, mut episodes), (next, mut more)| {
+                    merge(&mut all, next);
+                    episodes.append(&mut more);
+                    Ok((all, episodes))
+                },
+            )?;
+            self.episodes.append(&mut episodes);
+            merge(&mut all, value);
+        }
+        Ok(all)
+    }
+
+    /// Looks for dependence among the draws of this phase.
+    ///
+    /// # Errors
+    /// When they are not independent: then nothing that was counted on them means anything.
+    pub fn check_independence(&self) -> Result<(), TargetError> {
+        const REMEDY: &str =
+            "Give every run randomness of its own: no seed set inside, no noise kept for later, other seeds on left than on right";
+        dependence(&self.episodes).map_or(Ok(()), |what| Err(TargetError::NotIndependent { what, remedy: REMEDY.to_owned() }))
+    }
+
+    /// Flips the coins of the next draws.
+    fn flip(&mut self, draws: u64) -> Vec<Batch> {
+        let first = self.next.index;
+        let sizes = (0..draws.div_ceil(BATCH)).into_par_iter().map(|index| (first + index, BATCH.min(draws - index * BATCH)));
+        let heads: Vec<(u64, u64)> = sizes.map(|(index, size)| (heads(size, self.stream.coin(self.phase, index)), size)).collect();
+        let next = &mut self.next;
+        let batch = |(left, size): (u64, u64)| {
+            let batch = Batch { left, right: size - left, ..*next };
+            next.index += 1;
+            next.before_left += batch.left;
+            next.before_right += batch.right;
+            batch
+        };
+        heads.into_iter().map(batch).collect()
+    }
+
+    /// Makes the draws of a batch.
+    fn draw(&self, batch: Batch, sink: &mut dyn FnMut(Side, &Rows)) -> Result<(), TargetError> {
+        for (side, count, before) in [(Side::Left, batch.left, batch.before_left), (Side::Right, batch.right, batch.before_right)] {
+            let asked = usize::try_from(count).unwrap_or(usize::MAX);
+            let mut got = 0;
+            let seed = self.stream.side(self.phase, batch.index, side).after(before);
+            self.target.draw(side, asked, seed, &mut |rows| {
+                got += rows.len();
+                sink(side, rows);
+            })?;
+            if got != asked {
+                return Err(TargetError::WrongCount { asked, got });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// How many draws of either side are looked at for dependence in this batch of a phase: many of the first, so that long periods are seen, and some of others,
+/// which may use the same stream.
+fn watched(batch: u64) -> usize {
+    match batch {
+        0..8 => (16_384 >> batch).max(4096),
+        _ => 0,
+    }
+}
+
+/// The heads among `flips` fair coins: exact, by counting random bits.
+fn heads(flips: u64, seed: StreamSeed) -> u64 {
+    let mut rng = Generator::from_seed(seed.bytes());
+    let full: u64 = (0..flips / 64).map(|_| u64::from(rng.next_u64().count_ones())).sum();
+    let rest = flips % 64;
+    full + u64::from((rng.next_u64() & ((1 << rest) - 1)).count_ones())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_coin_is_fair_and_exact() {
+        let stream = PairStream::new(1, "coin", "");
+        let seed = |batch| stream.coin(Phase::Explore, batch);
+        assert_eq!(super::heads(0, seed(0)), 0);
+        // 1,000 batches of 1,000 flips: the mean of a fair coin's heads is 500 with standard error ½; 5 of these is a false alarm of 6e-7.
+        let heads: u64 = (0..1000).map(|batch| super::heads(1000, seed(batch))).sum();
+        let deviation = (heads as f64 - 500_000.0).abs() / 500.0;
+        assert!(deviation < 5.0, "{heads} heads in 1,000,000 flips");
+        // The variance of the heads per batch is 250, its estimate has a relative standard error of √(2/1000).
+        let variance: f64 = (0..1000).map(|batch| (super::heads(1000, seed(batch)) as f64 - 500.0).powi(2)).sum::<f64>() / 1000.0;
+        assert!((variance / 250.0 - 1.0).abs() < 5.0 * (2.0_f64 / 1000.0).sqrt(), "variance {variance}");
+    }
+}

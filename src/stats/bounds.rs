@@ -1,0 +1,72 @@
+//! All evidence on a pair together.
+
+use super::certified::{Certified, Level};
+use super::power;
+use super::wealth::Ledger;
+use crate::model::{Bounds, Claim};
+
+/// The better of the anytime bound and, once the whole budget is spent, the fixed-sample bounds.
+#[must_use]
+pub fn bounds(ledger: &Ledger, certified: &[Certified], claim: Claim, level: Level) -> Bounds {
+    let (epsilon, delta) = (claim.epsilon.get(), claim.delta.get());
+    let mut bounds = Bounds {
+        epsilon_lower: ledger.epsilon_lower(epsilon, delta, level.anytime()),
+        delta_lower: ledger.delta_lower(epsilon, delta, level.anytime()),
+        detectable_epsilon: f64::INFINITY,
+    };
+    for part in certified {
+        bounds.epsilon_lower = bounds.epsilon_lower.max(part.limits().epsilon_lower(delta));
+        bounds.delta_lower = bounds.delta_lower.max(part.limits().delta_lower(epsilon));
+        bounds.detectable_epsilon = bounds.detectable_epsilon.min(power::detectable_epsilon(part, epsilon, delta));
+    }
+    bounds
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Tally;
+    use crate::stats::fixed::Limits;
+    use crate::stats::wealth::{Bet, Forecast};
+
+    #[test]
+    fn the_parts_of_alpha_add_up_to_it() {
+        for pairs in [1, 4] {
+            let level = Level::of_pair(0.95, pairs);
+            let parts = [level.anytime(), level.anytime(), level.fixed(0.9), level.fixed(0.1)];
+            assert!(parts.iter().all(|part| *part > 0.0), "{parts:?}");
+            assert!((parts.iter().sum::<f64>() * pairs as f64 - 0.05).abs() < 1e-15, "{parts:?}");
+            assert!((level.fixed(0.9) / level.fixed(0.1) - 9.0).abs() < 1e-12);
+            assert_eq!(level.fixed(0.0), 0.0);
+        }
+        // A run without pairs has nothing to divide by.
+        assert!((Level::of_pair(0.95, 0).fixed(1.0) - Level::of_pair(0.95, 1).fixed(1.0)).abs() < 1e-15);
+    }
+
+    #[test]
+    fn bounds_are_the_best_that_any_evidence_gives() {
+        let claim = Claim { epsilon: 1.0.try_into().unwrap(), delta: 0.01.try_into().unwrap() };
+        let level = Level::of_pair(0.95, 1);
+        let strong = Tally { correct: 60_000, wrong: 10_000, abstained: 30_000 };
+        let weak = Tally { correct: 30_000, wrong: 20_000, abstained: 50_000 };
+        let forecast = Forecast { correct: 0.6, wrong: 0.1, draws: 1000.0 };
+        let mut ledger = Ledger::default();
+        assert_eq!(bounds(&ledger, &[], claim, level), Bounds { epsilon_lower: 0.0, delta_lower: 0.0, detectable_epsilon: f64::INFINITY });
+        ledger.push(vec![Bet { forecast, regions: 2, tally: strong }]);
+        let anytime = bounds(&ledger, &[], claim, level);
+        assert_eq!(anytime.epsilon_lower, ledger.epsilon_lower(1.0, 0.01, level.anytime()));
+        assert_eq!(anytime.delta_lower, ledger.delta_lower(1.0, 0.01, level.anytime()));
+        let part = |tally, share| Certified::new(tally, 2, level.fixed(share));
+        assert_eq!(part(weak, 0.5).alpha(), level.fixed(0.5));
+        assert_eq!(part(weak, 0.0).alpha(), 0.0);
+        // The wealth decides where the fixed sample is weak, and the fixed sample where it is strong, whichever rule it belongs to.
+        assert_eq!(bounds(&ledger, &[part(weak, 1.0)], claim, level).epsilon_lower, anytime.epsilon_lower);
+        let best = Limits::new(strong, 2, level.fixed(0.5));
+        for parts in [[part(strong, 0.5), part(weak, 0.5)], [part(weak, 0.5), part(strong, 0.5)]] {
+            let found = bounds(&Ledger::default(), &parts, claim, level);
+            assert_eq!(found.epsilon_lower, best.epsilon_lower(0.01));
+            assert_eq!(found.delta_lower, best.delta_lower(1.0));
+            assert_eq!(found.detectable_epsilon, power::detectable_epsilon(&part(strong, 0.5), 1.0, 0.01));
+        }
+    }
+}

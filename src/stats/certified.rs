@@ -1,0 +1,72 @@
+//! How α is divided, and what a frozen rule shows at its own share.
+
+use serde::{Deserialize, Serialize};
+
+use super::fixed::{Limits, rule_estimate};
+use crate::model::{RuleEstimate, Tally};
+
+/// The share of a pair's α that the anytime evidence may spend; the rest is for the fixed-sample limits.
+const ANYTIME_SHARE: f64 = 0.0625;
+
+/// The level of a pair's evidence, and how it is divided.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Level {
+    alpha: f64,
+}
+
+impl Level {
+    /// An equal share of a run's α for each of its pairs, so that all bounds of the run hold at once.
+    #[must_use]
+    pub fn of_pair(confidence: f64, pairs: usize) -> Self {
+        Self { alpha: (1.0 - confidence) / pairs.max(1) as f64 }
+    }
+
+    /// For each of the two anytime bounds, that on ε and that on δ.
+    #[must_use]
+    pub fn anytime(self) -> f64 {
+        self.alpha * ANYTIME_SHARE / 2.0
+    }
+
+    /// For the fixed-sample limits of the rule with this share.
+    #[must_use]
+    pub fn fixed(self, share: f64) -> f64 {
+        self.alpha * (1.0 - ANYTIME_SHARE) * share
+    }
+}
+
+/// A frozen rule's certify tally, and what it shows at the rule's own level.
+#[derive(Clone, Copy, Debug)]
+pub struct Certified {
+    /// How the rule did on the certify draws.
+    pub tally: Tally,
+    /// How many of the two answers it gives.
+    pub regions: u8,
+    alpha: f64,
+    limits: Limits,
+}
+
+impl Certified {
+    /// What is known with confidence `1 − α` of a rule that gives `regions` different answers.
+    #[must_use]
+    pub fn new(tally: Tally, regions: u8, alpha: f64) -> Self {
+        Self { tally, regions, alpha, limits: Limits::new(tally, regions, alpha) }
+    }
+
+    /// The level: 0 for a rule that is another one's double, of which nothing is claimed.
+    #[must_use]
+    pub fn alpha(&self) -> f64 {
+        self.alpha
+    }
+
+    /// The limits at that level.
+    #[must_use]
+    pub fn limits(&self) -> Limits {
+        self.limits
+    }
+
+    /// What the rule shows at this δ, without and with uncertainty.
+    #[must_use]
+    pub fn estimate(&self, delta: f64) -> RuleEstimate {
+        rule_estimate(self.tally, self.regions, delta, self.alpha)
+    }
+}

@@ -1,0 +1,339 @@
+//! Evidence that may be looked at at any time: a gambler bets that the mechanism leaks more than claimed.
+//!
+//! Under a claim (ε, δ) every guess rule has `P(correct) ≤ e^ε·P(wrong) + δ_eff`. So with a stake `μ ∈ [0, 1/(e^ε + δ_eff))` fixed before the
+//! draw, the payoff `1 + μ·(1[correct] − e^ε·1[wrong] − δ_eff)` is positive and has mean at most 1: the wealth is a supermartingale, and
+//! `P(wealth ever ≥ 1/α) ≤ α` (Ville). Averages of such wealths are again valid.
+
+use super::fixed::effective;
+use crate::model::Tally;
+
+/// What was known of a rule before it was judged: how often it is right and wrong, from how many draws.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Forecast {
+    /// Estimated `P(correct)`.
+    pub correct: f64,
+    /// Estimated `P(wrong)`.
+    pub wrong: f64,
+    /// The draws behind the estimates.
+    pub draws: f64,
+}
+
+impl Forecast {
+    /// The estimates together with a further tally of the same rule.
+    #[must_use]
+    pub fn and(self, tally: Tally) -> Self {
+        let draws = self.draws + tally.draws() as f64;
+        if draws == 0.0 {
+            return self;
+        }
+        Self {
+            correct: (self.correct * self.draws + tally.correct as f64) / draws,
+            wrong: (self.wrong * self.draws + tally.wrong as f64) / draws,
+            draws,
+        }
+    }
+
+    /// The Kelly stake for these estimates, shaded to the pessimistic side by one standard error each.
+    fn stake(self, epsilon: f64, delta_eff: f64) -> f64 {
+        let n = self.draws.max(1.0);
+        let correct = (self.correct - (self.correct / n).sqrt()).max(0.0);
+        let wrong = self.wrong + (self.wrong / n).sqrt() + 1.0 / n;
+        let abstained = (1.0 - correct - wrong).max(0.0);
+        let loss = epsilon.exp() + delta_eff;
+        let gain = 1.0 - delta_eff;
+        // The expected log-wealth is greatest where its slope
+        //   correct·gain/(1 + μ·gain) − wrong·loss/(1 − μ·loss) − abstained·δ_eff/(1 − μ·δ_eff)
+        // is zero; multiplied out that is a·μ² + b·μ + c = 0, and the maximum its smaller root.
+        let (won, lost, paid) = (correct * gain, wrong * loss, abstained * delta_eff);
+        let a = gain * loss * delta_eff * (correct + wrong + abstained);
+        let b = -won * (loss + delta_eff) - lost * (gain - delta_eff) - paid * (gain - loss);
+        let c = won - lost - paid;
+        if c <= 0.0 {
+            return 0.0;
+        }
+        let mu = 2.0 * c / (-b + (b * b - 4.0 * a * c).max(0.0).sqrt());
+        // Rounding must not let a single wrong guess cost more than everything.
+        mu.clamp(0.0, (1.0 - 1e-9) / loss)
+    }
+}
+
+/// One rule's bet: the forecast that set the stake, and how the rule then did.
+#[derive(Clone, Copy, Debug)]
+pub struct Bet {
+    /// Known before the draws.
+    pub forecast: Forecast,
+    /// How many of the two answers the rule gives.
+    pub regions: u8,
+    /// The draws.
+    pub tally: Tally,
+}
+
+impl Bet {
+    /// By how much the logarithm of the wealth grew against a claim, with the stake that is best against a perhaps weaker one. It falls as the claim weakens.
+    fn growth(&self, against: Point, staked: Point) -> f64 {
+        let mu = self.forecast.stake(staked.epsilon, effective(staked.delta, self.regions));
+        if mu == 0.0 {
+            return 0.0;
+        }
+        let delta_eff = effective(against.delta, self.regions);
+        let Tally { correct, wrong, abstained } = self.tally;
+        let part = |count: u64, change: f64| if count == 0 { 0.0 } else { count as f64 * change.ln_1p() };
+        part(correct, mu * (1.0 - delta_eff)) + part(wrong, -mu * (against.epsilon.exp() + delta_eff)) + part(abstained, -mu * delta_eff)
+    }
+}
+
+/// A claim that is bet against.
+#[derive(Clone, Copy, Debug)]
+struct Point {
+    epsilon: f64,
+    delta: f64,
+}
+
+/// The bets of all looks: `looks[t]` has one bet for each purse. Every purse starts with an equal share.
+#[derive(Clone, Debug, Default)]
+pub struct Ledger {
+    looks: Vec<Vec<Bet>>,
+}
+
+impl Ledger {
+    /// Adds a look. All looks have a bet for each purse.
+    pub fn push(&mut self, bets: Vec<Bet>) {
+        debug_assert!(self.looks.last().is_none_or(|last| last.len() == bets.len()));
+        self.looks.push(bets);
+    }
+
+    /// The logarithm of the wealth after each look, against this claim.
+    pub fn path(&self, epsilon: f64, delta: f64) -> impl Iterator<Item = f64> {
+        let claim = Point { epsilon, delta };
+        self.staked_path(claim, claim)
+    }
+
+    /// The logarithm of the greatest wealth at any look, against this claim.
+    #[must_use]
+    pub fn log_wealth(&self, epsilon: f64, delta: f64) -> f64 {
+        self.path(epsilon, delta).fold(0.0, f64::max)
+    }
+
+    fn staked_path(&self, against: Point, staked: Point) -> impl Iterator<Item = f64> {
+        let purses = self.looks.first().map_or(0, Vec::len);
+        let mut logs = vec![0.0_f64; purses];
+        self.looks.iter().map(move |bets| {
+            for (log, bet) in logs.iter_mut().zip(bets) {
+                *log += bet.growth(against, staked);
+            }
+            log_mean_exp(&logs)
+        })
+    }
+
+    /// Whether the wealth ever reached 1/α.
+    fn refutes(&self, against: Point, staked: Point, alpha: f64) -> bool {
+        self.staked_path(against, staked).fold(0.0, f64::max) >= -alpha.ln()
+    }
+
+    /// The largest ε that is known at level α to be exceeded at this δ; 0 if none is. `claimed` is among those that are tried.
+    #[must_use]
+    pub fn epsilon_lower(&self, claimed: f64, delta: f64, alpha: f64) -> f64 {
+        let point = |epsilon| Point { epsilon, delta };
+        greatest_refuted(claimed, 1e-3, 1e3, |against, staked| self.refutes(point(against), point(staked), alpha))
+    }
+
+    /// The largest δ that is known at level α to be exceeded at this ε; 0 if none is. `claimed` is among those that are tried.
+    #[must_use]
+    pub fn delta_lower(&self, epsilon: f64, claimed: f64, alpha: f64) -> f64 {
+        let point = |delta| Point { epsilon, delta };
+        greatest_refuted(claimed, 1e-9, 1.0, |against, staked| self.refutes(point(against), point(staked), alpha))
+    }
+}
+
+/// The greatest value up to which all are refuted; more exactly, the next float, for a refuted value is exceeded.
+///
+/// Values are divided into cells that end at `claimed` and at its multiples by powers of a fixed ratio. In a cell all bets have the stake of its end, so that
+/// refuting a value there refutes all smaller ones too. The bound therefore exceeds the truth only if, with the stakes of the truth's own cell, the truth is refuted; that
+/// has probability at most α.
+fn greatest_refuted(claimed: f64, least: f64, most: f64, refuted: impl Fn(f64, f64) -> bool) -> f64 {
+    const RATIO: f64 = 1.05;
+    const HALVINGS: usize = 16;
+    let anchor = if claimed > 0.0 { claimed } else { least };
+    let steps = (least / anchor).ln().min(0.0) / RATIO.ln();
+    #[allow(clippy::cast_possible_truncation)] // a few hundred
+    let first = steps.floor() as i32;
+    let mut known = 0.0;
+    for end in (first..).map(|power| anchor * RATIO.powi(power)) {
+        if end < most && refuted(end, end) {
+            known = end;
+            continue;
+        }
+        if known > 0.0 {
+            let mut unknown = end;
+            for _ in 0..HALVINGS {
+                let middle = f64::midpoint(known, unknown);
+                if refuted(middle, end) { known = middle } else { unknown = middle }
+            }
+        }
+        break;
+    }
+    if known > 0.0 { known.next_up() } else { 0.0 }
+}
+
+fn log_mean_exp(logs: &[f64]) -> f64 {
+    let largest = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    if !largest.is_finite() {
+        return f64::NEG_INFINITY;
+    }
+    largest + (logs.iter().map(|log| (log - largest).exp()).sum::<f64>() / logs.len() as f64).ln()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bet(correct: u64, wrong: u64, abstained: u64) -> Bet {
+        Bet { forecast: Forecast { correct: 0.6, wrong: 0.1, draws: 1000.0 }, regions: 2, tally: Tally { correct, wrong, abstained } }
+    }
+
+    #[test]
+    fn a_forecast_is_the_frequency_in_all_draws() {
+        let forecast = Forecast { correct: 0.5, wrong: 0.25, draws: 8.0 };
+        let all = forecast.and(Tally { correct: 1, wrong: 4, abstained: 3 });
+        assert_eq!(all, Forecast { correct: 5.0 / 16.0, wrong: 6.0 / 16.0, draws: 16.0 });
+        let none = Forecast { correct: 0.0, wrong: 0.0, draws: 0.0 };
+        assert_eq!(none.and(Tally::default()), none);
+    }
+
+    #[test]
+    fn a_draw_pays_one_on_average_at_the_limit_of_the_claim() {
+        // The worst distribution that the claim allows: wrong = w, correct = e^ε·w + δ·r/2. With any stake it pays 1 + μ(correct − e^ε·wrong − δ_eff) = 1.
+        for (epsilon, delta, regions) in [(0.1_f64, 0.0, 2), (1.0, 0.0, 1), (1.0, 0.05, 2), (0.5, 0.2, 1), (1.2, 1e-3, 2)] {
+            let (against, staked) = (Point { epsilon, delta }, Point { epsilon: epsilon * 1.02, delta });
+            let growth = |correct, wrong, abstained| Bet { regions, ..bet(correct, wrong, abstained) }.growth(against, staked);
+            let [correct, wrong, none] = [growth(1, 0, 0), growth(0, 1, 0), growth(0, 0, 1)];
+            assert!(correct > 0.0 && wrong < 0.0 && none <= 0.0);
+            for w in [0.0, 0.01, 0.05, 0.1] {
+                let c = epsilon.exp() * w + delta * f64::from(regions) / 2.0;
+                let mean = c * correct.exp() + w * wrong.exp() + (1.0 - c - w) * none.exp();
+                assert!((mean - 1.0).abs() < 1e-12, "ε {epsilon}, δ {delta}, w {w}: {mean}");
+            }
+            let sum = 3.0 * correct + 2.0 * wrong + 7.0 * none;
+            assert!((growth(3, 2, 7) - sum).abs() < 1e-12, "{} against {sum}", growth(3, 2, 7));
+        }
+    }
+
+    #[test]
+    fn the_wealth_is_the_mean_of_the_purses() {
+        let looks = [[bet(60, 10, 30), bet(50, 15, 35)], [bet(5, 30, 65), bet(40, 12, 48)]];
+        let claim = Point { epsilon: 1.0, delta: 0.01 };
+        let mut ledger = Ledger::default();
+        looks.iter().for_each(|bets| ledger.push(bets.to_vec()));
+        let pays = looks.map(|bets| bets.map(|bet| bet.growth(claim, claim).exp()));
+        let wealth = [f64::midpoint(pays[0][0], pays[0][1]), f64::midpoint(pays[0][0] * pays[1][0], pays[0][1] * pays[1][1])];
+        let path: Vec<f64> = ledger.path(1.0, 0.01).collect();
+        assert_eq!(path.len(), 2);
+        assert!(path.iter().zip(wealth).all(|(log, wealth)| (log - wealth.ln()).abs() < 1e-12), "{path:?} against {wealth:?}");
+        // Logarithms whose exponentials are no numbers, and purses that are empty.
+        assert_eq!(log_mean_exp(&[2000.0, 2000.0]), 2000.0);
+        assert!((log_mean_exp(&[f64::NEG_INFINITY, 4.0_f64.ln()]) - 2.0_f64.ln()).abs() < 1e-15);
+        assert_eq!([log_mean_exp(&[]), log_mean_exp(&[f64::NEG_INFINITY; 2])], [f64::NEG_INFINITY; 2]);
+    }
+
+    #[test]
+    fn wealth_grows_when_the_leak_is_real_and_the_greatest_counts() {
+        let mut ledger = Ledger::default();
+        ledger.push(vec![bet(600, 100, 300)]);
+        let good = ledger.log_wealth(1.0, 0.0);
+        assert!(good > 10.0);
+        ledger.push(vec![bet(100, 600, 300)]);
+        assert_eq!(ledger.log_wealth(1.0, 0.0), good);
+        assert!(ledger.epsilon_lower(1.0, 0.0, 1e-4) > 1.0);
+    }
+
+    #[test]
+    fn the_bound_lies_below_the_observed_ratio() {
+        let mut ledger = Ledger::default();
+        ledger.push(vec![bet(60_000, 10_000, 30_000)]);
+        let bound = ledger.epsilon_lower(1.0, 0.0, 0.05);
+        assert!(bound > 1.6 && bound < 6.0_f64.ln(), "{bound}");
+        assert!(ledger.epsilon_lower(1.0, 0.1, 0.05) < bound);
+        let delta = ledger.delta_lower(1.0, 0.0, 0.05);
+        // c − e·i = 0.6 − 0.2718…
+        assert!(delta > 0.2 && delta < 0.6 - 0.1 * 1.0_f64.exp(), "{delta}");
+    }
+
+    #[test]
+    fn the_bound_is_what_is_refuted_with_the_stake_of_its_cell() {
+        // Independent of how the bound is searched for: every ε of a fine grid below it is refuted with the stake of the end of its cell, and the next one above is not.
+        let mut ledger = Ledger::default();
+        ledger.push(vec![bet(60_000, 10_000, 30_000)]);
+        for claimed in [0.5, 1.0, 1.7, 3.0] {
+            let bound = ledger.epsilon_lower(claimed, 0.0, 0.05);
+            let end = |epsilon: f64| claimed * 1.05_f64.powf(((epsilon / claimed).ln() / 1.05_f64.ln()).ceil());
+            let refuted = |epsilon: f64| {
+                let point = |epsilon| Point { epsilon, delta: 0.0 };
+                ledger.refutes(point(epsilon), point(end(epsilon)), 0.05)
+            };
+            assert!((1..1000).map(|step| f64::from(step) / 1000.0 * bound).filter(|epsilon| *epsilon > 2e-3).all(refuted));
+            assert!(!refuted(bound * 1.0001));
+        }
+    }
+
+    #[test]
+    fn a_purse_that_loses_does_not_sink_the_other() {
+        let mut ledger = Ledger::default();
+        ledger.push(vec![bet(600, 100, 300), bet(10, 10, 980)]);
+        let mut alone = Ledger::default();
+        alone.push(vec![bet(600, 100, 300)]);
+        assert!(ledger.log_wealth(1.0, 0.0) > alone.log_wealth(1.0, 0.0) - 2.0_f64.ln() - 1e-9);
+    }
+
+    #[test]
+    fn the_greatest_refuted_value_is_found_whatever_was_claimed() {
+        for claimed in [0.0, 1e-5, 0.3, 1.0, 40.0, 5000.0] {
+            let search = |greatest: f64| {
+                greatest_refuted(claimed, 1e-3, 1e3, |against, staked| {
+                    assert!(against <= staked && staked <= 1.050_001 * against, "{against} with the stake of {staked}");
+                    against <= greatest
+                })
+            };
+            for greatest in [1.1e-3, 0.25, 1.0, 7.0, 900.0] {
+                // A cell of 5 % is halved sixteen times.
+                let found = search(greatest);
+                assert!(found <= greatest.next_up() && found > greatest * (1.0 - 1e-6), "claim {claimed}: {found} for {greatest}");
+            }
+            if (1e-3..1e3).contains(&claimed) {
+                // A claim that is just refuted is not lost between two values that are tried.
+                assert_eq!(search(claimed), claimed.next_up());
+                assert_eq!(search(0.95e-3), 0.0);
+            }
+        }
+        assert!(greatest_refuted(1.0, 1e-9, 1.0, |_, _| true) <= 1.0);
+    }
+
+    #[test]
+    fn the_stake_maximises_the_expected_growth_of_a_pessimist() {
+        for (epsilon, delta_eff, correct, wrong) in [(1.0_f64, 0.0, 0.6_f64, 0.05_f64), (0.5, 0.1, 0.5, 0.1), (0.1, 0.3, 0.8, 0.1)] {
+            for draws in [50.0, 1e4] {
+                let mu = Forecast { correct, wrong, draws }.stake(epsilon, delta_eff);
+                // One standard error less of what is right and one more of what is wrong, and one wrong guess that was not seen.
+                let (correct, wrong) = (correct - (correct / draws).sqrt(), wrong + (wrong / draws).sqrt() + 1.0 / draws);
+                let (gain, loss) = (1.0 - delta_eff, epsilon.exp() + delta_eff);
+                let slope = correct * gain / (1.0 + mu * gain)
+                    - wrong * loss / (1.0 - mu * loss)
+                    - (1.0 - correct - wrong) * delta_eff / (1.0 - mu * delta_eff);
+                assert!(mu > 0.0 && slope.abs() < 1e-12, "ε {epsilon}, δ {delta_eff}, {draws} draws: slope {slope} at {mu}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_wrong_guess_never_costs_everything() {
+        // Never seen wrong in so many draws that only rounding is left: all but a billionth is staked.
+        let mu = Forecast { correct: 1.0, wrong: 0.0, draws: 1e300 }.stake(1.0, 0.0);
+        let left = 1.0 - mu * 1.0_f64.exp();
+        assert!(left > 0.9e-9 && left < 1.1e-9, "{left}");
+    }
+
+    #[test]
+    fn no_edge_no_stake() {
+        let forecast = Forecast { correct: 0.5, wrong: 0.4, draws: 1e6 };
+        assert_eq!(forecast.stake(1.0, 0.0), 0.0);
+    }
+}

@@ -1,0 +1,156 @@
+//! Audit files: from TOML to checked audits. What leaves this module needs no further checks.
+
+mod file;
+mod pattern;
+
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+
+use crate::audit::Audit;
+use crate::catalogue::registry;
+use crate::model::{Error, FileProblem};
+use crate::target::PrepareError;
+
+/// Reads all audit files at and below the paths, in a fixed order; reports every bad file, not only the first.
+///
+/// # Errors
+/// When a path cannot be read, a file is no valid audit, there is none at all, or two audits share a name.
+pub fn load(paths: &[PathBuf]) -> Result<Vec<Audit>, Error> {
+    let mut files = Vec::new();
+    let mut errors = Vec::new();
+    for path in paths {
+        if let Err(error) = collect(path, &mut files) {
+            errors.push(error);
+        }
+    }
+    files.sort();
+    files.dedup();
+    let mut audits: Vec<Audit> = Vec::new();
+    let mut names: HashMap<String, PathBuf> = HashMap::new();
+    for path in &files {
+        match file::read(path) {
+            Ok(audit) => match names.insert(audit.name.clone(), path.clone()) {
+                Some(other) => errors.push(FileProblem::new(
+                    path,
+                    format!("name is \"{}\", which {} has already; names must be unique", audit.name, other.display()),
+                )),
+                None => audits.push(audit),
+            },
+            Err(mut found) => errors.append(&mut found),
+        }
+    }
+    if !errors.is_empty() {
+        return Err(Error::Input(errors));
+    }
+    if audits.is_empty() {
+        let paths: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
+        return Err(Error::NoAudits { place: paths.join(", ") });
+    }
+    Ok(audits)
+}
+
+/// Checks that every pair of these audits can be prepared, before anything is measured. Targets are not kept: each is prepared again where it runs.
+///
+/// # Errors
+/// Every audit whose parameters or data do not fit its mechanism.
+pub fn check(audits: &[Audit]) -> Result<(), Error> {
+    let mut problems = Vec::new();
+    for audit in audits {
+        let mut said = HashSet::new();
+        for pair in &audit.pairs {
+            let message = match registry::prepare_subject(&audit.subject, &pair.left, &pair.right) {
+                Ok(_) => continue,
+                // The parameters are the same for all pairs: one report is enough.
+                Err(error @ (PrepareError::Params(_) | PrepareError::Unknown(_))) => error.to_string(),
+                Err(error) => format!("pair \"{}\": {error}", pair.name),
+            };
+            if said.insert(message.clone()) {
+                problems.push(FileProblem::new(&audit.file, message));
+            }
+        }
+    }
+    if problems.is_empty() { Ok(()) } else { Err(Error::Input(problems)) }
+}
+
+/// The audit in a text, as if it were a file of this name.
+///
+/// # Errors
+/// When it is no valid audit.
+pub fn parse(file: &Path, text: &str) -> Result<Audit, Error> {
+    file::from_text(file, text).map_err(Error::Input)
+}
+
+/// Whether the name, the mechanism or the file of an audit contains a text.
+fn matches(audit: &Audit, text: &str) -> bool {
+    audit.name.contains(text) || audit.subject.mechanism().contains(text) || audit.file.to_string_lossy().contains(text)
+}
+
+/// The audits that a filter matches; all without one.
+///
+/// # Errors
+/// When it matches none: a gate that checks nothing must not pass.
+pub fn filter(mut audits: Vec<Audit>, pattern: Option<&str>) -> Result<Vec<Audit>, Error> {
+    if let Some(pattern) = pattern {
+        audits.retain(|audit| matches(audit, pattern));
+        if audits.is_empty() {
+            return Err(Error::NoMatch { pattern: pattern.to_owned() });
+        }
+    }
+    Ok(audits)
+}
+
+/// The audits with only those pairs whose name contains a text.
+///
+/// # Errors
+/// When there is none.
+pub fn filter_pairs(mut audits: Vec<Audit>, text: Option<&str>) -> Result<Vec<Audit>, Error> {
+    if let Some(text) = text {
+        audits.iter_mut().for_each(|audit| audit.pairs.retain(|pair| pair.name.contains(text)));
+        audits.retain(|audit| !audit.pairs.is_empty());
+        if audits.is_empty() {
+            return Err(Error::NoPair { text: text.to_owned() });
+        }
+    }
+    Ok(audits)
+}
+
+/// The one audit with this name or file, or else the only one that the text matches.
+///
+/// # Errors
+/// When there is none, or several.
+pub fn one(audits: Vec<Audit>, pattern: &str) -> Result<Audit, Error> {
+    let exact = |audit: &Audit| audit.name == pattern || audit.file == Path::new(pattern);
+    let only_exact = audits.iter().any(exact);
+    let mut found = filter(audits, Some(pattern))?;
+    if only_exact {
+        found.retain(exact);
+    }
+    match found.len() {
+        1 => Ok(found.remove(0)),
+        _ => Err(Error::Ambiguous { pattern: pattern.to_owned(), names: found.into_iter().map(|audit| audit.name).collect() }),
+    }
+}
+
+/// A folder with a file of this name is skipped unless you name it: its audits need more than a Rust toolchain.
+const OPT_IN: &str = "OPT-IN";
+
+/// Adds the audit file at `path`, or all of those below it.
+fn collect(path: &Path, files: &mut Vec<PathBuf>) -> Result<(), FileProblem> {
+    let unreadable = |error: std::io::Error| FileProblem::new(path, format!("cannot be read: {error}"));
+    if !path.is_dir() {
+        std::fs::metadata(path).map_err(unreadable)?;
+        files.push(path.to_owned());
+        return Ok(());
+    }
+    for entry in std::fs::read_dir(path).map_err(unreadable)? {
+        let entry = entry.map_err(unreadable)?.path();
+        if entry.is_dir() {
+            if !entry.join(OPT_IN).exists() {
+                collect(&entry, files)?;
+            }
+        } else if entry.extension().is_some_and(|extension| extension == "toml") {
+            files.push(entry);
+        }
+    }
+    Ok(())
+}

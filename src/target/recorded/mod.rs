@@ -1,0 +1,137 @@
+//! Auditing outputs that somebody has collected already: two files, one of each dataset.
+//!
+//! The bounds need a fair coin for every draw (see `sample`), and collected outputs come in fixed numbers. So the number of draws `N` is fixed first,
+//! from the sizes of the files alone: as large as it can be such that `k ~ Binomial(N, ½)` heads hardly ever exceed the left file, nor `N − k` tails the right
+//! one. Then the coin is flipped as for any other target. When it asks for more rows than there are, the audit ends with an error and refutes nothing; so that
+//! event costs no confidence, whatever its chance.
+//!
+//! Rows are taken in a random order, so that a file that was sorted shows the same to exploration and certification. That mends the order,
+//! not dependence: each row must come from a run of its own. Dependence is looked for in the order of the file.
+
+mod file;
+mod target;
+
+use std::fmt;
+use std::path::Path;
+
+pub use file::HeaderRow;
+use file::Outputs;
+pub use target::{Recorded, RowOrder};
+
+use crate::model::number::grouped;
+use crate::model::{Error, FileProblem};
+use crate::stats::binomial::upper_tail;
+
+/// The chance that the coin asks for more rows than a file has.
+const OVERRUN: f64 = 1e-6;
+
+/// Two files of outputs, read and found to fit each other.
+pub struct Recording {
+    left: Outputs,
+    right: Outputs,
+}
+
+impl Recording {
+    /// Reads both files.
+    ///
+    /// # Errors
+    /// When one cannot be read, has no outputs, or does not fit the other.
+    pub fn read(left: &Path, right: &Path, header: HeaderRow) -> Result<Self, Error> {
+        let read = |path: &Path| Outputs::read(path, header);
+        let (left_outputs, right_outputs) = match rayon::join(|| read(left), || read(right)) {
+            (Ok(left), Ok(right)) => (left, right),
+            (left, right) => return Err(Error::Input(left.err().into_iter().chain(right.err()).collect())),
+        };
+        let misfit = |message: String| Err(Error::Input(vec![FileProblem::new(right, message)]));
+        if left_outputs.header != right_outputs.header {
+            let named = |names: &Option<Vec<String>>| names.as_ref().map_or_else(|| "none".to_owned(), |names| names.join(", "));
+            return misfit(format!(
+                "the header is {}, that of {} is {}; make them equal, or say --header present or --header absent",
+                named(&right_outputs.header),
+                left.display(),
+                named(&left_outputs.header)
+            ));
+        }
+        if left_outputs.rows.width() != right_outputs.rows.width() {
+            return misfit(format!(
+                "has {} columns and {} has {}; give both files all columns, with empty cells where an output has nothing",
+                right_outputs.rows.width(),
+                left.display(),
+                left_outputs.rows.width()
+            ));
+        }
+        Ok(Self { left: left_outputs, right: right_outputs })
+    }
+
+    /// How many draws a fair coin can make of the outputs.
+    #[must_use]
+    pub fn draws(&self) -> u64 {
+        draws(self.left.rows.len() as u64, self.right.rows.len() as u64)
+    }
+
+    /// What the two files are called together.
+    #[must_use]
+    pub fn name(&self) -> String {
+        format!("{} and {}", self.left.name, self.right.name)
+    }
+
+    /// The target that draws from these outputs; the seed decides in which order rows are taken.
+    #[must_use]
+    pub fn into_target(self, order: RowOrder, seed: u64) -> Recorded {
+        let mut symbols = self.left.symbols;
+        symbols.merge(self.right.symbols);
+        Recorded::new(self.left.rows, self.right.rows, symbols, order, seed)
+    }
+}
+
+impl fmt::Display for Recording {
+    /// What was read, and how much of it can be used.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let outputs = |outputs: &Outputs| format!("{} has {} outputs", outputs.name, grouped(outputs.rows.len() as u64));
+        write!(f, "{}, {}. ", outputs(&self.left), outputs(&self.right))?;
+        match &self.left.header {
+            Some(names) => write!(f, "Their first rows were taken for a header ({}). ", names.join(", "))?,
+            None => write!(f, "They have no header. ")?,
+        }
+        write!(f, "A fair coin can draw {} of them.", grouped(self.draws()))
+    }
+}
+
+/// The largest number of fair coins whose heads exceed `left`, or whose tails exceed `right`, with probability at most [`OVERRUN`].
+fn draws(left: u64, right: u64) -> u64 {
+    let overruns = |n: u64| upper_tail(left + 1, n, 0.5) + upper_tail(right + 1, n, 0.5);
+    // As many draws as the smaller file has rows never overrun; twice as many do every other time.
+    let (mut fits, mut too_many) = (left.min(right), 2 * left.min(right) + 2);
+    while too_many - fits > 1 {
+        let middle = fits + (too_many - fits) / 2;
+        if overruns(middle) <= OVERRUN { fits = middle } else { too_many = middle }
+    }
+    fits
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_coin_hardly_ever_overruns_a_file() {
+        // P(Binomial(n, ½) > rows) term by term, in exact powers of two.
+        let beyond = |rows: u64, n: u64| {
+            let mut term = 0.5_f64.powi(i32::try_from(n).unwrap());
+            let mut sum = 0.0;
+            for k in 0..=n {
+                sum += if k > rows { term } else { 0.0 };
+                term *= (n - k) as f64 / (k + 1) as f64;
+            }
+            sum
+        };
+        for (left, right) in [(1, 1), (10, 10), (10, 500), (100, 100), (300, 310)] {
+            let n = draws(left, right);
+            assert!(beyond(left, n) + beyond(right, n) <= 1e-6, "{left}, {right}: {n}");
+            assert!(beyond(left, n + 1) + beyond(right, n + 1) > 1e-6, "{left}, {right}: {n} could be more");
+        }
+        // Two large files lose five standard deviations of the coin, √N/2 each, of either: N ≈ 2n − 5√(2n).
+        let n = draws(1_000_000, 1_000_000);
+        assert!((1_992_500..1_993_500).contains(&n), "{n}");
+    }
+}

@@ -1,0 +1,174 @@
+//! Recorded outputs as a target: draws are looked up instead of made.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rand::{RngExt, SeedableRng};
+
+use crate::model::Side;
+use crate::noise::Generator;
+use crate::output::{Mix, Rows, Symbols};
+use crate::stats::independence::{Dependence, Episode, dependence};
+use crate::target::{Phase, StreamSeed, Target, TargetError};
+
+/// Rows per chunk.
+const CHUNK: usize = 1024;
+
+/// Rows of either file that are looked at for dependence.
+const WATCHED: usize = 1 << 20;
+
+const REMEDY: &str = "Collect each output in a run of its own with a seed of its own, on left and on right. \
+                      If the rows were only sorted after they were drawn, say --unordered";
+
+/// What the order of rows in a file means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RowOrder {
+    /// They were drawn in this order.
+    AsDrawn,
+    /// Nothing: they were sorted, say.
+    Any,
+}
+
+/// The outputs of both sides, each in random order. Exploration takes them from the front, certification from the back.
+pub struct Recorded {
+    left: Shuffled,
+    right: Shuffled,
+    symbols: Symbols,
+    dependence: Option<Dependence>,
+}
+
+struct Shuffled {
+    side: Side,
+    rows: Rows,
+    /// How many rows exploration has taken.
+    explored: AtomicU64,
+}
+
+impl Recorded {
+    /// Takes the outputs of both sides, which are equally wide, and shuffles them. If they are in the order in which they were drawn, it looks for
+    /// dependence first; outputs that depend on each other cannot be drawn from.
+    #[must_use]
+    pub fn new(left: Rows, right: Rows, symbols: Symbols, order: RowOrder, seed: u64) -> Self {
+        let dependence = match order {
+            RowOrder::AsDrawn => {
+                let mut episode = Episode::new(left.width(), WATCHED);
+                episode.see(Side::Left, &left);
+                episode.see(Side::Right, &right);
+                dependence(&[episode])
+            }
+            RowOrder::Any => None,
+        };
+        let (left, right) = rayon::join(|| Shuffled::new(Side::Left, left, seed), || Shuffled::new(Side::Right, right, seed));
+        Self { left, right, symbols, dependence }
+    }
+}
+
+impl Shuffled {
+    fn new(side: Side, mut rows: Rows, seed: u64) -> Self {
+        let mut rng = Generator::seed_from_u64(Mix::new().text("order").text(&side.to_string()).word(seed).end());
+        for last in (1..rows.len()).rev() {
+            rows.swap(last, rng.random_range(0..=last));
+        }
+        Self { side, rows, explored: AtomicU64::new(0) }
+    }
+
+    /// The rows in a place, if they are there and no other place has them. Exploration has ended before certification begins.
+    fn find(&self, phase: Phase, first: u64, count: u64) -> Result<std::ops::Range<usize>, TargetError> {
+        let end = first + count;
+        let rows = self.rows.len() as u64;
+        let used_up = TargetError::UsedUp { side: self.side, rows: self.rows.len() };
+        let (taken, range) = match phase {
+            Phase::Explore => {
+                self.explored.fetch_max(end, Ordering::Relaxed);
+                (end, first..end)
+            }
+            Phase::Certify => (end + self.explored.load(Ordering::Relaxed), rows.saturating_sub(end)..rows.saturating_sub(first)),
+            // A file has no fresh draws to replay.
+            Phase::Replay => return Err(used_up),
+        };
+        if taken > rows {
+            return Err(used_up);
+        }
+        #[allow(clippy::cast_possible_truncation)] // not beyond the number of rows
+        Ok(range.start as usize..range.end as usize)
+    }
+}
+
+impl Target for Recorded {
+    fn open(&self) -> Result<usize, TargetError> {
+        Ok(self.left.rows.width())
+    }
+
+    fn symbols(&self) -> Symbols {
+        self.symbols.clone()
+    }
+
+    fn draw(&self, side: Side, count: usize, seed: StreamSeed, sink: &mut dyn FnMut(&Rows)) -> Result<(), TargetError> {
+        let outputs = match side {
+            Side::Left => &self.left,
+            Side::Right => &self.right,
+        };
+        if let Some(what) = self.dependence {
+            return Err(TargetError::NotIndependent { what, remedy: REMEDY.to_owned() });
+        }
+        let place = seed.place();
+        let range = outputs.find(place.phase, place.first, count as u64)?;
+        for start in range.clone().step_by(CHUNK) {
+            let mut chunk = Rows::new(outputs.rows.width());
+            (start..range.end.min(start + CHUNK)).for_each(|row| chunk.push(outputs.rows.row(row)));
+            sink(&chunk);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::output::Cell;
+    use crate::target::PairStream;
+
+    fn numbers(range: std::ops::Range<u32>) -> Rows {
+        let mut rows = Rows::new(1);
+        range.for_each(|number| rows.push(&[Cell::number(f64::from(number))]));
+        rows
+    }
+
+    fn draw(target: &Recorded, side: Side, phase: Phase, first: u64, count: usize) -> Result<Vec<f64>, TargetError> {
+        let mut drawn = Vec::new();
+        let seed = PairStream::new(1, "", "").side(phase, 0, side).after(first);
+        target.draw(side, count, seed, &mut |rows| drawn.extend(rows.cells().iter().filter_map(|cell| cell.as_number())))?;
+        Ok(drawn)
+    }
+
+    #[test]
+    fn every_row_is_drawn_once_and_none_twice() {
+        let target = Recorded::new(numbers(0..5000), numbers(5000..5010), Symbols::default(), RowOrder::Any, 3);
+        let mut drawn = draw(&target, Side::Left, Phase::Explore, 100, 1400).unwrap();
+        drawn.extend(draw(&target, Side::Left, Phase::Explore, 0, 100).unwrap());
+        drawn.extend(draw(&target, Side::Left, Phase::Certify, 0, 3000).unwrap());
+        assert_ne!(drawn[..10], [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0], "the order is random");
+        drawn.extend(draw(&target, Side::Left, Phase::Certify, 3000, 500).unwrap());
+        drawn.sort_unstable_by(f64::total_cmp);
+        assert_eq!(drawn, (0..5000).map(f64::from).collect::<Vec<_>>());
+        let over = draw(&target, Side::Left, Phase::Certify, 3500, 1);
+        assert_eq!(over, Err(TargetError::UsedUp { side: Side::Left, rows: 5000 }));
+        assert_eq!(draw(&target, Side::Right, Phase::Explore, 0, 11), Err(TargetError::UsedUp { side: Side::Right, rows: 10 }));
+        assert_eq!(draw(&target, Side::Right, Phase::Explore, 0, 0), Ok(Vec::new()));
+    }
+
+    #[test]
+    fn the_seed_decides_the_order() {
+        let first = |seed| {
+            draw(
+                &Recorded::new(numbers(0..100), numbers(0..100), Symbols::default(), RowOrder::Any, seed),
+                Side::Left,
+                Phase::Explore,
+                0,
+                100,
+            )
+            .unwrap()
+        };
+        assert_eq!(first(1), first(1));
+        assert_ne!(first(1), first(2));
+    }
+}

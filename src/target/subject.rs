@@ -1,0 +1,59 @@
+//! What a target is made from.
+
+use serde::{Deserialize, Serialize};
+
+use super::process::CommandLine;
+use crate::model::Params;
+
+/// What makes the outputs. All but [`Given`](Self::Given) can be sent to another process and prepared there.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Subject {
+    /// A mechanism of the catalogue.
+    Registered {
+        /// Its name.
+        mechanism: String,
+        /// Its parameters.
+        params: Params,
+    },
+    /// A program in any language.
+    Program {
+        /// How it is started.
+        command: CommandLine,
+        /// What it is told.
+        params: Params,
+    },
+    /// Something that only the caller can make: a closure, or recorded outputs.
+    Given {
+        /// What it is.
+        kind: String,
+    },
+}
+
+impl Subject {
+    /// The mechanism's name in reports.
+    #[must_use]
+    pub fn mechanism(&self) -> &str {
+        match self {
+            Self::Registered { mechanism, .. } => mechanism,
+            Self::Program { .. } => super::process::NAME,
+            Self::Given { kind } => kind,
+        }
+    }
+
+    /// The parameters; none if the caller makes the target.
+    #[must_use]
+    pub fn params(&self) -> Option<&Params> {
+        match self {
+            Self::Registered { params, .. } | Self::Program { params, .. } => Some(params),
+            Self::Given { .. } => None,
+        }
+    }
+
+    /// The command line, if it is a program.
+    #[must_use]
+    pub fn command(&self) -> Option<&CommandLine> {
+        if let Self::Program { command, .. } = self { Some(command) } else { None }
+    }
+}
