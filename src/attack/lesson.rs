@@ -69,3 +69,22 @@ impl<'a> Lesson<'a> {
         self.left.first().or(self.right.first()).map_or(0, |row| row.len())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lesson_is_divided_without_loss() {
+        let rows: Vec<Vec<Cell>> = (0..20_001).map(|index| vec![Cell::number(f64::from(index)), Cell::number(0.0)]).collect();
+        let rows: Vec<&[Cell]> = rows.iter().map(Vec::as_slice).collect();
+        let lesson = Lesson { left: &rows, right: &rows[..7] };
+        assert_eq!((lesson.width(), Lesson { left: &[], right: &rows }.width(), Lesson { left: &[], right: &[] }.width()), (2, 2, 0));
+        let (first, second) = (lesson.first_half(), lesson.second_half());
+        assert_eq!((first.left.len(), second.left.len(), first.right.len(), second.right.len()), (10_000, 10_001, 3, 4));
+        assert_eq!(([first.left, second.left].concat(), [first.right, second.right].concat()), (rows.clone(), rows[..7].to_vec()));
+        assert_eq!((lesson.brief().left, lesson.brief().right), (&rows[..8192], &rows[..7]));
+        assert_eq!(lesson.rows(Side::Left, 5).cells(), rows[..5].concat());
+        assert_eq!(lesson.rows(Side::Right, 500).len(), 7);
+    }
+}

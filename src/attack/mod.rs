@@ -46,6 +46,7 @@
 //! | `rule/judge.rs` | the tallies of rules on draws |
 //! | `histogram.rs` | what exploration saw, for pictures |
 //! | `explore.rs` | from draws to rules |
+//! | `family.rs` | the attacks that an audit can name |
 
 pub mod answer;
 pub mod bins;

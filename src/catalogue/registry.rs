@@ -55,6 +55,13 @@ pub fn read_params<P: DeserializeOwned>(params: &Params) -> Result<P, String> {
     })
 }
 
+/// Parameters as an audit file writes them, for tests.
+#[cfg(test)]
+pub fn read_toml<P: DeserializeOwned>(text: &str) -> P {
+    let table: Params = toml::from_str(text).unwrap();
+    read_params(&table).unwrap()
+}
+
 /// Makes the target that a subject describes, for two datasets.
 ///
 /// # Errors

@@ -53,63 +53,51 @@ impl Gate {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
-    use crate::audit::curves::Picture;
-    use crate::model::{Claim, Confidence, Delta, Expectation, Settings, Tally, Truth, Until};
-    use crate::stats::Bounds;
-    use crate::stats::fixed::Shown;
+    use crate::audit::Audit;
+    use crate::model::{Claim, Delta, Expectation, Settings};
     use crate::target::TargetError;
 
-    type Outcome = Result<PairReport, TargetError>;
-
-    fn pair(verdict: Verdict, expect: Expectation) -> PairReport {
-        PairReport {
-            pair: String::new(),
-            left: String::new(),
-            right: String::new(),
-            expect: Some(expect),
-            truth: Truth::default(),
-            verdict,
-            bounds: Bounds { epsilon_lower: 0.0, delta_lower: 0.0, detectable_epsilon: f64::INFINITY },
-            shown: Shown { estimate: 0.0, upper: f64::INFINITY },
-            draws: 0,
-            tally: Tally::default(),
-            regions: 0,
-            rule: None,
-            picture: Picture::default(),
-            witness: None,
-            reproducible: true,
-            seconds: 0.0,
-        }
+    /// The result of one pair, as a journal would hold it.
+    fn pair(verdict: Verdict, expect: Expectation) -> PairResult {
+        let evidence = serde_json::json!({
+            "verdict": verdict,
+            "bounds": { "epsilon_lower": 0.0, "delta_lower": 0.0, "detectable_epsilon": "inf" },
+            "estimate": { "epsilon": 0.0, "epsilon_upper": "inf" },
+            "draws": 0,
+            "tally": { "correct": 0, "wrong": 0, "abstained": 0 },
+            "regions": 0,
+            "rule": null,
+            "symbols": {},
+            "curves": { "distribution": null, "profile": [], "wealth": [], "threshold": 0.0 },
+            "behaviour": null,
+            "reproducible": true,
+            "note": null,
+        });
+        let result = serde_json::json!({
+            "pair": "", "left": "", "right": "", "expect": expect, "truth": {}, "outcome": { "Ok": evidence }, "seconds": 0.0,
+        });
+        serde_json::from_value(result).unwrap()
     }
 
     /// Refuted as expected, refuted against expectation, consistent, inconclusive, not run.
-    fn outcomes() -> [Outcome; 5] {
+    fn results() -> [PairResult; 5] {
+        let failed = PairResult { outcome: Err(TargetError::WrongCount { asked: 2, got: 1 }), ..pair(Verdict::Violated, Expectation::Violated) };
         [
-            Ok(pair(Verdict::Violated, Expectation::Violated)),
-            Ok(pair(Verdict::Violated, Expectation::Consistent)),
-            Ok(pair(Verdict::Consistent, Expectation::Consistent)),
-            Ok(pair(Verdict::Inconclusive, Expectation::Consistent)),
-            Err(TargetError::WrongCount { asked: 2, got: 1 }),
+            pair(Verdict::Violated, Expectation::Violated),
+            pair(Verdict::Violated, Expectation::Consistent),
+            pair(Verdict::Consistent, Expectation::Consistent),
+            pair(Verdict::Inconclusive, Expectation::Consistent),
+            failed,
         ]
     }
 
-    fn run(outcomes: Vec<Outcome>) -> RunReport {
-        let audit = AuditReport {
-            audit: String::new(),
-            file: "audit.toml".into(),
-            mechanism: String::new(),
-            command: None,
-            params: toml::Table::new(),
-            source: None,
-            relation: String::new(),
-            claim: Claim { epsilon: 1.0.try_into().unwrap(), delta: Delta::default() },
-            resolution: 0.1,
-            expect: Expectation::Consistent,
-            pairs: outcomes.into_iter().map(|outcome| (String::new(), outcome)).collect(),
-        };
-        let settings = Settings { draws: None, seed: 1, confidence: Confidence::default(), until: Until::Budget };
-        RunReport { settings, pairs: audit.pairs.len(), audits: vec![audit] }
+    fn run(results: Vec<PairResult>) -> RunReport {
+        let claim = Claim { epsilon: 1.0.try_into().unwrap(), delta: Delta::default() };
+        let (audit, pairs) = (Arc::new(Audit::given("", "closure", claim, [])), results.len());
+        RunReport::new(Settings::default(), pairs, vec![Arc::new(AuditReport { audit, results })])
     }
 
     #[test]
@@ -117,7 +105,7 @@ mod tests {
         use ExitCode::{AsExpected, Inconclusive, NotRun, Surprise};
         let judged = |fail_on: &[FailOn], report_only| {
             let gate = Gate { fail_on: fail_on.to_vec(), report_only };
-            outcomes().map(|outcome| gate.judge(&run(vec![]).audits[0], &outcome))
+            results().map(|result| gate.exit_code_of(&run(vec![]).audits[0], &result))
         };
         assert_eq!(judged(&[], false), [AsExpected, Surprise, AsExpected, AsExpected, NotRun]);
         assert_eq!(judged(&[FailOn::Surprise], false), judged(&[], false));
@@ -129,7 +117,7 @@ mod tests {
     #[test]
     fn the_gravest_pair_decides_and_so_does_the_baseline() {
         let gate = Gate { fail_on: vec![FailOn::Inconclusive], report_only: false };
-        let [_, surprise, consistent, inconclusive, not_run] = outcomes();
+        let [_, surprise, consistent, inconclusive, not_run] = results();
         let mut rising = vec![
             (ExitCode::AsExpected, consistent),
             (ExitCode::Inconclusive, inconclusive),
@@ -137,10 +125,10 @@ mod tests {
             (ExitCode::Surprise, surprise),
         ];
         while let Some((code, _)) = rising.last() {
-            let outcomes: Vec<Outcome> = rising.iter().map(|(_, outcome)| outcome.clone()).collect();
-            assert_eq!(gate.exit_code(&run(outcomes.clone()), false), *code);
-            assert_eq!(gate.exit_code(&run(outcomes.clone()), true), ExitCode::Surprise);
-            assert_eq!(gate.exit_code(&run(outcomes.into_iter().rev().collect()), false), *code);
+            let results: Vec<PairResult> = rising.iter().map(|(_, result)| result.clone()).collect();
+            assert_eq!(gate.exit_code(&run(results.clone()), false), *code);
+            assert_eq!(gate.exit_code(&run(results.clone()), true), ExitCode::Surprise);
+            assert_eq!(gate.exit_code(&run(results.into_iter().rev().collect()), false), *code);
             rising.pop();
         }
         assert_eq!(Gate { report_only: true, ..gate }.exit_code(&run(vec![]), true), ExitCode::AsExpected);

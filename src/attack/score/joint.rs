@@ -10,12 +10,12 @@ use crate::output::Cell;
 /// Two components together: finds what shows in neither alone, such as the parity of two signs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Joint {
-    first: usize,
-    second: usize,
+    pub(super) first: usize,
+    pub(super) second: usize,
     /// Where the first component is divided; the second has a table in each part.
     #[serde(with = "crate::model::exact::list")]
-    edges: Vec<f64>,
-    parts: Vec<Table>,
+    pub(super) edges: Vec<f64>,
+    pub(super) parts: Vec<Table>,
 }
 
 impl Joint {
@@ -63,6 +63,6 @@ impl Joint {
     }
 }
 
-fn place(edges: &[f64], cell: Cell) -> usize {
+pub(super) fn place(edges: &[f64], cell: Cell) -> usize {
     cell.as_number().map_or(0, |number| edges.partition_point(|edge| *edge <= number))
 }

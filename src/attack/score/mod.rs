@@ -130,8 +130,9 @@ impl fmt::Display for Score {
 mod tests {
     use rand::SeedableRng;
 
+    use super::joint::place;
     use super::*;
-    use crate::attack::fit::table::STEPS;
+    use crate::attack::fit::table::{STEPS, Table};
     use crate::attack::lesson::Lesson;
     use crate::noise::{Generator, laplace};
 
@@ -332,20 +333,6 @@ mod tests {
         let mut pattern = Pattern::learn(lesson).expect("numbers beside a symbol");
         pattern.known.values_mut().for_each(|known| known.numbers[0] = broken.tables[0].clone());
         assert!(Score::Pattern(pattern).check(3).is_err());
-    }
-
-    #[test]
-    fn a_lesson_is_divided_without_loss() {
-        let rows: Vec<Vec<Cell>> = (0..20_001).map(|index| vec![number(f64::from(index)), number(0.0)]).collect();
-        let rows = borrowed(&rows);
-        let lesson = Lesson { left: &rows, right: &rows[..7] };
-        assert_eq!((lesson.width(), Lesson { left: &[], right: &rows }.width(), Lesson { left: &[], right: &[] }.width()), (2, 2, 0));
-        let (first, second) = (lesson.first_half(), lesson.second_half());
-        assert_eq!((first.left.len(), second.left.len(), first.right.len(), second.right.len()), (10_000, 10_001, 3, 4));
-        assert_eq!(([first.left, second.left].concat(), [first.right, second.right].concat()), (rows.clone(), rows[..7].to_vec()));
-        assert_eq!((lesson.brief().left, lesson.brief().right), (&rows[..8192], &rows[..7]));
-        assert_eq!(lesson.rows(Side::Left, 5).cells(), rows[..5].concat());
-        assert_eq!(lesson.rows(Side::Right, 500).len(), 7);
     }
 
     #[test]

@@ -33,9 +33,9 @@ impl Features {
 /// Binned log-likelihood ratios of each component; their sum is exact for independent components, up to the bins.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NaiveBayes {
-    features: Features,
+    pub(super) features: Features,
     /// One table per component, or a single one that all share.
-    tables: Vec<Table>,
+    pub(super) tables: Vec<Table>,
 }
 
 impl NaiveBayes {

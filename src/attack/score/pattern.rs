@@ -14,15 +14,15 @@ use crate::output::{Cell, Mix};
 pub struct Pattern {
     /// Tells atoms from numbers, per component.
     columns: Vec<Bins>,
-    known: BTreeMap<u64, KnownPattern>,
+    pub(super) known: BTreeMap<u64, KnownPattern>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct KnownPattern {
+pub(super) struct KnownPattern {
     /// The log-ratio of the pattern itself.
     steps: i32,
     /// One table for each of its numbers, in order.
-    numbers: Vec<Table>,
+    pub(super) numbers: Vec<Table>,
 }
 
 impl Pattern {

@@ -206,10 +206,10 @@ mod tests {
     use rand::SeedableRng;
 
     use super::*;
-    use crate::suite;
+    use crate::catalogue::registry::read_toml;
 
     fn params(text: &str) -> PureParams {
-        spec::read_params(&text.parse().unwrap()).unwrap()
+        read_toml(text)
     }
 
     #[test]

@@ -90,11 +90,11 @@ mod tests {
     use rand::SeedableRng;
 
     use super::*;
-    use crate::suite;
+    use crate::catalogue::registry::read_toml;
 
     fn prepared(params: &str, value: f64) -> DiscreteLaplace {
         let data = Dataset::of_numbers(&[value]);
-        let params = spec::read_params(&params.parse().unwrap()).unwrap();
+        let params = read_toml(params);
         DiscreteLaplace::prepare(&params, &data, &Universe::of(&data, &data)).unwrap()
     }
 

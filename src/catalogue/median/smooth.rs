@@ -206,7 +206,7 @@ mod tests {
             records: Dataset,
         }
         let file: File = toml::from_str(&format!("params = {params}\nrecords = {records}")).map_err(|error| error.to_string())?;
-        SmoothMedian::prepare(&file.params, &file.records, &Universe::of(&file.records, &file.records))
+        SmoothMedian::prepare(&file.params, &file.records, &Universe::of(&file.records, &file.records)).map_err(|misfit| misfit.to_string())
     }
 
     fn close(a: f64, b: f64) -> bool {
