@@ -7,15 +7,14 @@ use std::hint::black_box;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use dp_audit::attack::{Attack, Explorer, GuessRule, Plan};
-use dp_audit::cell::Rows;
-use dp_audit::evidence::wealth::{Bet, Ledger};
-use dp_audit::evidence::{Bounds, Certified, Level};
+use dp_audit::attack::{DrawBudget, Explorer, GuessRule, judge};
 use dp_audit::noise::{self, Generator};
-use dp_audit::run::{self, Settings, Until};
-use dp_audit::sample::{PairStream, Phase, Sampler, Schedule, Tally};
-use dp_audit::spec::{self, Audit};
-use rand::SeedableRng;
+use dp_audit::sample::{Sampler, Schedule};
+use dp_audit::stats::wealth::{Bet, Ledger};
+use dp_audit::stats::{Certified, Level, bounds};
+use dp_audit::target::{PairStream, Phase};
+use dp_audit::{Attack, Audit, Finding, Output, Rows, Settings, Tally, Target, suite};
+use rand::{Rng, SeedableRng};
 use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
@@ -33,13 +32,14 @@ fn main() {
     let audits = load("basics/laplace-count.toml");
     let audit = &audits[0];
     let explored = draws / 8;
-    let (rules, bets) = learn(audit, explored);
+    let target = &prepared(audit);
+    let (rules, bets) = learn(audit, target.as_ref(), explored);
     let stages: [Stage; 6] = [
         ("bare loop", draws, Box::new(|| bare_loop(draws))),
-        ("sampling", draws, Box::new(|| sample(audit, draws))),
-        ("exploring 1/8", explored, Box::new(|| drop(black_box(learn(audit, explored))))),
-        ("certifying", draws, Box::new(|| certify(audit, draws, &rules))),
-        ("bounds", 0, Box::new(|| bounds(audit, &rules, &bets))),
+        ("sampling", draws, Box::new(|| sample(target.as_ref(), draws))),
+        ("exploring 1/8", explored, Box::new(|| drop(black_box(learn(audit, target.as_ref(), explored))))),
+        ("certifying", draws, Box::new(|| certify(target.as_ref(), draws, &rules))),
+        ("bounds", 0, Box::new(|| all_bounds(audit, &rules, &bets))),
         ("whole audit", draws, Box::new(|| run_all(&audits, draws))),
     ];
     let cores = rayon::current_num_threads();
@@ -66,8 +66,9 @@ fn main() {
     }
 
     let wide = load("benchmark/laplace-parallel.toml");
-    let seconds = seconds(|| drop(black_box(learn(&wide[0], WIDE_ROWS))));
+    let seconds = seconds(|| drop(black_box(learn(&wide[0], prepared(&wide[0]).as_ref(), WIDE_ROWS))));
     println!("\nlearning rules for 20 cells from {WIDE_ROWS} rows, drawing included: {seconds:.2} s");
+    closures(&pools);
     programs();
 }
 
@@ -84,14 +85,39 @@ fn measure(stages: &[Stage], pools: &[ThreadPool; 2]) -> Vec<[f64; 2]> {
     fastest
 }
 
+/// Closures of a test: what a draw costs when the output is a number, a truth value or a text.
+fn closures(pools: &[ThreadPool; 2]) {
+    const DRAWS: u64 = 10_000_000;
+    let kinds: [(&str, Box<dyn Fn() + Send + Sync>); 3] = [
+        ("f64", Box::new(|| closure(DRAWS, |bits| f64::from_bits(0x3ff0_0000_0000_0000 | bits >> 12)))),
+        ("bool", Box::new(|| closure(DRAWS, |bits| bits >> 63 == 0))),
+        ("&str", Box::new(|| closure(DRAWS / 10, |bits| if bits >> 63 == 0 { "heads" } else { "tails" }))),
+    ];
+    let draws = [DRAWS, DRAWS, DRAWS / 10];
+    let stages: Vec<Stage> = kinds.into_iter().zip(draws).map(|((name, work), draws)| (name, draws, work)).collect();
+    let times = measure(&stages, pools);
+    println!("\nclosures, whole audit, ns per draw on 1 thread and on all, and as ratios to f64");
+    let per_draw = |kind: usize, pool: usize| 1e9 * times[kind][pool] / stages[kind].1 as f64;
+    for (kind, (name, ..)) in stages.iter().enumerate() {
+        let columns = |pool| format!("{:>8.1} {:>8.2}", per_draw(kind, pool), per_draw(kind, pool) / per_draw(0, pool));
+        println!("{name:<14} {}   {}   {:>8.2}", columns(0), columns(1), times[kind][0] / times[kind][1]);
+    }
+}
+
+fn closure<O: Output + 'static>(draws: u64, output: fn(u64) -> O) {
+    let audited = dp_audit::audit(move |(): &(), rng| output(rng.next_u64()));
+    let finding: Finding = audited.claim(1.0, 0.0).pair((), ()).draws(draws).run();
+    black_box(finding);
+}
+
 /// Programs in Python: one call a draw, and a batch of draws a call. Errors (no Python, no numpy) are shown in place of a rate.
 fn programs() {
     for (name, file, draws) in [("one call a draw", "noisy-sum.toml", 400_000), ("vectorised", "noisy-sum-vectorised.toml", 20_000_000)] {
         let audits = load(&format!("examples/{file}"));
         let started = Instant::now();
-        let report = run::run(&audits, settings(draws), &[]);
+        let report = dp_audit::run(&audits, settings(draws), &dp_audit::prepare, &());
         let rate = draws as f64 / started.elapsed().as_secs_f64() / 1e6;
-        match &report.audits[0].pairs[0].1 {
+        match &report.audits[0].results[0].outcome {
             Ok(_) => println!("a program in Python, {name}: {rate:.2} M draws/s"),
             Err(error) => println!("a program in Python, {name}: {error}"),
         }
@@ -100,15 +126,15 @@ fn programs() {
 
 fn load(file: &str) -> Vec<Audit> {
     let path: PathBuf = [env!("CARGO_MANIFEST_DIR"), "audits", file].iter().collect();
-    spec::load(&[path]).unwrap_or_else(|error| panic!("{error}"))
+    suite::load(&[path]).unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn settings(draws: u64) -> Settings {
-    Settings { draws: Some(draws), seed: 1, confidence: spec::Confidence::default(), until: Until::Budget }
+    Settings { draws: Some(draws), seed: 1, ..Settings::default() }
 }
 
 fn run_all(audits: &[Audit], draws: u64) {
-    black_box(run::run(audits, settings(draws), &[]));
+    black_box(dp_audit::run(audits, settings(draws), &dp_audit::prepare, &()));
 }
 
 fn seconds(work: impl FnOnce()) -> f64 {
@@ -130,22 +156,28 @@ fn bare_loop(draws: u64) {
     black_box(sum);
 }
 
-fn sampler(audit: &Audit, phase: Phase) -> Sampler<'_> {
-    let opened = Sampler::open(audit.pairs[0].target.as_ref(), PairStream::new(1, "throughput", ""), phase, &|_| ());
+/// The target of an audit's first pair.
+fn prepared(audit: &Audit) -> Box<dyn Target> {
+    let plan = audit.plans(settings(1), 1).next().unwrap_or_else(|| panic!("{} has no pair", audit.name));
+    dp_audit::prepare(&plan).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn sampler(target: &dyn Target, phase: Phase) -> Sampler<'_> {
+    let opened = Sampler::open(target, PairStream::new(1, "throughput", ""), phase, &|_| ());
     opened.unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Rows that nobody looks at.
-fn sample(audit: &Audit, draws: u64) {
+fn sample(target: &dyn Target, draws: u64) {
     let count = |sum: &mut usize, _, rows: &Rows| *sum += black_box(rows).len();
-    let _ = black_box(sampler(audit, Phase::Certify).fold(draws, || 0, count, |all, next| *all += next));
+    let _ = black_box(sampler(target, Phase::Certify).fold(draws, || 0, count, |all, next| *all += next));
 }
 
 /// Exploration in the rounds of an audit. The rules, and a bet on each.
-fn learn(audit: &Audit, draws: u64) -> (Vec<GuessRule>, Vec<Bet>) {
-    let mut sampler = sampler(audit, Phase::Explore);
-    let plan = Plan { explore: draws, certify: 7 * draws, alpha: 0.05 };
-    let mut explorer = Explorer::new(sampler.width(), &Attack::DEFAULT, audit.claim, plan);
+fn learn(audit: &Audit, target: &dyn Target, draws: u64) -> (Vec<GuessRule>, Vec<Bet>) {
+    let mut sampler = sampler(target, Phase::Explore);
+    let budget = DrawBudget { explore: draws, certify: 7 * draws, alpha: 0.05 };
+    let mut explorer = Explorer::new(sampler.width(), &Attack::DEFAULT, audit.claim, budget);
     for round in Schedule::new(8 * draws).rounds {
         explorer.absorb(&mut sampler, round, &[]).unwrap_or_else(|error| panic!("{error}"));
     }
@@ -155,16 +187,16 @@ fn learn(audit: &Audit, draws: u64) -> (Vec<GuessRule>, Vec<Bet>) {
     (learned.into_iter().map(|learned| learned.rule).collect(), bets)
 }
 
-fn certify(audit: &Audit, draws: u64, rules: &[GuessRule]) {
-    let _ = black_box(sampler(audit, Phase::Certify).judge(draws, rules));
+fn certify(target: &dyn Target, draws: u64, rules: &[GuessRule]) {
+    let _ = black_box(judge(&mut sampler(target, Phase::Certify), draws, rules));
 }
 
 /// The bounds of a run with twenty looks.
-fn bounds(audit: &Audit, rules: &[GuessRule], bets: &[Bet]) {
+fn all_bounds(audit: &Audit, rules: &[GuessRule], bets: &[Bet]) {
     let mut ledger = Ledger::default();
     (0..20).for_each(|_| ledger.push(bets.to_vec()));
     let level = Level::of_pair(0.999, 1);
     let certified: Vec<Certified> =
         rules.iter().zip(bets).map(|(rule, bet)| Certified::new(bet.tally, rule.regions(), level.fixed(0.5))).collect();
-    black_box(Bounds::new(&ledger, &certified, audit.claim, level));
+    black_box(bounds(&ledger, &certified, audit.claim, level));
 }

@@ -36,6 +36,7 @@
 //! | `score/pattern.rs` | which symbols stand where, with the numbers beside them |
 //! | `score/trend.rs` | how a symbol's count changes what a number says |
 //! | `score/joint.rs` | two components at a time |
+//! | `score/plain.rs` | sums and differences without their low bits |
 //! | `score/preselect.rs` | picks the most significant of many scores by a quick look |
 //! | `rule/goal.rs` | what a rule is for, and what it is worth |
 //! | `rule/ordered.rs` | bins in an order, and the best cut |

@@ -1,11 +1,13 @@
-//! The numbers that a sum is computed with. A sensitivity is proven for real numbers; computers have others.
+//! The number types that a sum can be computed with. A sensitivity is proven for real numbers; computers use other numbers.
 //!
-//! *Claim*: one record moves a sum of records in [L, U] by at most `max(|L|, |U|)` under add-remove and by `U − L` under replace-one; the order of the
-//! records does not matter.
-//! *Source*: Casacuberta, Shoemate, Vadhan, Wagaman 2022, "Widespread underestimation of sensitivity in differentially private libraries and how
-//! to fix it".
-//! *The bugs*: a sum in 32-bit integers wraps, so that one record moves it by nearly 2³². A running sum in floating point is rounded after
-//! every record, and one record can change how all later ones are rounded. In double precision that takes more or finer records, no more.
+//! *Claim*: one record moves a sum of records in [L, U] by at most Δ. The order of the records does not matter.
+//! *Neighbours*: add-remove with Δ = `max(|L|, |U|)`, or replace-one with Δ = `U − L`.
+//! *Source*: Casacuberta, Shoemate, Vadhan, Wagaman 2022, "Widespread underestimation of sensitivity in differentially private libraries
+//! and how to fix it".
+//! *The bugs*: a sum in 32-bit integers wraps, so one record can move it by nearly 2³². A running sum in floating point is rounded after
+//! every record, and one record can change how all later ones are rounded. In double precision this only takes more or finer records.
+//! *True leakage*: ε times the true move over Δ. In the tests below the sum moves by 255Δ (wrapping), 257Δ (single precision) and 16Δ
+//! (double precision). Another order of the records moves it by 256Δ (single precision).
 
 use serde::Deserialize;
 
@@ -28,7 +30,7 @@ impl Arithmetic {
     /// The sum.
     ///
     /// # Errors
-    /// Which record the type cannot hold.
+    /// Which record the type cannot represent.
     pub fn sum(self, values: impl Iterator<Item = f64>) -> Result<f64, Misfit> {
         match self {
             Self::F64 => Ok(values.sum()),
@@ -50,7 +52,7 @@ fn to_i32(value: f64) -> Result<i32, Misfit> {
         #[allow(clippy::cast_possible_truncation)] // just checked
         Ok(value as i32)
     } else {
-        Err(Misfit::Data(format!("the record {value} is no 32-bit integer, which this sum needs")))
+        Err(Misfit::Data(format!("the record {value} is not a 32-bit integer; arithmetic = \"wrapping-i32\" needs 32-bit integers")))
     }
 }
 
@@ -63,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn one_record_wraps_a_32_bit_sum_by_255_records() {
+    fn one_record_moves_a_wrapping_sum_by_255_records() {
         let record = 2_f64.powi(24);
         let moved = sum(Arithmetic::WrappingI32, &[(record, 127)]) - sum(Arithmetic::WrappingI32, &[(record, 128)]);
         assert_eq!(moved, 255.0 * record);
@@ -74,7 +76,8 @@ mod tests {
 
     #[test]
     fn one_record_changes_how_65536_others_are_rounded() {
-        // Below 2^16 singles lie 2^-8 apart and −0.75·2^-8 is rounded to −2^-8; above they lie twice as far apart and it is rounded to 0.
+        // Below 2^16 the distance between singles is 2^-8, and −0.75·2^-8 is rounded to −2^-8. Above, the distance is twice as large, and it is
+        // rounded to 0.
         let small = -0.75 * 2_f64.powi(-8);
         let of = |arithmetic, ones| sum(arithmetic, &[(1.0, ones), (0.5, 1), (small, 65_536)]);
         assert_eq!((of(Arithmetic::F32, 65_535), of(Arithmetic::F32, 65_536)), (65_279.5, 65_536.5));
@@ -90,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn rounding_stretches_a_replaced_record_sixteenfold() {
+    fn rounding_multiplies_the_effect_of_a_replaced_record_by_16() {
         let (low, high) = (0.5, 0.5_f64.next_up());
         let rest = [(high, 2), (low, 4), (high, 1), (low, 7), (high, 1), (low, 1)];
         let of = |first| sum(Arithmetic::F64, &[&[(first, 1)], rest.as_slice()].concat());

@@ -1,10 +1,11 @@
-//! Histograms that release only what is there, above a threshold.
+//! Histograms that release only non-empty bins above a threshold.
 //!
-//! *Claim*: (ε, δ). Bins with a count above 0 get Lap(1/ε); what stays below the threshold is not released.
-//! *Neighbours*: add-remove. The weak spot is the empty bin: present in one dataset, impossible in the other.
-//! *Source*: stable histogram, corrected [`Threshold`]: lecture notes "Beyond global sensitivity"; truncated histogram, printed threshold: slides
-//! "Gap-based mechanisms".
+//! *Claim*: (ε, δ). Bins with a count above 0 get Lap(1/ε). A noisy count below the threshold is not released.
+//! *Neighbours*: add-remove. The critical case is the empty bin: a record creates a bin that the other dataset can never release.
+//! *Source*: stable histogram, corrected [`Threshold`]: lecture notes "Beyond global sensitivity"; truncated histogram, printed threshold:
+//! slides "Gap-based mechanisms".
 //! *The bug* of a threshold without the "+1": a single record is released e^ε times as often as with it.
+//! *True leakage* then: δ is `½·e^ε·δ` with the printed threshold, and `e^ε·δ` with the tight one; see [`Threshold`].
 
 use serde::Deserialize;
 

@@ -1,14 +1,14 @@
-//! Tables in which everyone looks like at least k − 1 others.
+//! Tables in which every person looks the same as at least k − 1 others.
 //!
-//! *Claim*: none in terms of ε; the audits put one in its place, to show that no ε holds.
+//! *Claim*: none in terms of ε. The audits use an arbitrary ε, to show that no ε holds.
 //! *Neighbours*: replace-one; a record is a person.
 //! *Source*: lecture notes "Definition of differential privacy", section 2.1, figures 2.1 (4-anonymous) and 2.2 (6-anonymous).
 //!
-//! Zip codes are cut to their first digits and ages to bands; conditions stay as they are. Every group of people with the same generalised
-//! zip code and age is published if it has at least k members.
+//! Zip codes are cut to their first digits and ages to bands; conditions are published unchanged. A group is all people with the same
+//! generalised zip code and age. It is published if it has at least k members.
 //!
-//! *The bug*: the release is a deterministic function of the data, exact in the sensitive attribute. A group whose members share a
-//! condition gives it away, and two tables that overlap in a person leave only the conditions that both allow.
+//! *The bug*: the release is a deterministic function of the data and exact in the sensitive attribute. If all members of a group have the
+//! same condition, the group reveals it. Two tables that share a person leave only the conditions that both allow.
 //! *True leakage*: infinite.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,9 +24,9 @@ use crate::target::{Mechanism, Misfit, Universe};
 #[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Generalisation {
-    /// The least size of a group that is published.
+    /// The smallest size of a group that is published.
     k: usize,
-    /// How many digits of a zip code stay.
+    /// How many digits of a zip code are kept.
     zip_digits: usize,
     /// Where a new band of ages begins.
     age_cuts: Vec<f64>,
@@ -38,7 +38,7 @@ type Group = (String, usize);
 /// The published groups: how many members have each condition.
 type Table = BTreeMap<Group, BTreeMap<String, u32>>;
 
-/// What the attacker may know of a person.
+/// What the attacker may know about a person.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Traits {
@@ -126,7 +126,7 @@ pub struct Joined(Vec<Cell>);
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct JoinedParams {
-    /// Each hospital's way to generalise its table, by the hospital's name.
+    /// How each hospital generalises its table, by the hospital's name.
     tables: BTreeMap<String, Generalisation>,
     /// The person.
     person: Traits,
@@ -144,7 +144,7 @@ impl Treated {
         let names = |hospitals: &[Record]| -> Option<Vec<String>> {
             hospitals.iter().map(|hospital| if let Record::Text(name) = hospital { Some(name.clone()) } else { None }).collect()
         };
-        let wrong = || format!("the record {record} is not a patient of hospitals; write patients as {SHAPE}");
+        let wrong = || format!("the record {record} is not a patient with hospitals; write patients as {SHAPE}");
         match fields(record) {
             [Record::Fields(hospitals), rest @ ..] => {
                 Ok(Self { hospitals: names(hospitals).ok_or_else(wrong)?, patient: patient(record, rest, SHAPE)? })
@@ -177,7 +177,7 @@ impl Mechanism for Joined {
         let read = |records: &[Record]| records.iter().map(Treated::read).collect::<Result<Vec<_>, _>>();
         let (treated, known) = (read(data.records())?, read(universe.records())?);
         if let Some(name) = known.iter().flat_map(|treated| &treated.hospitals).find(|name| !params.tables.contains_key(*name)) {
-            return Err(Misfit::Params(format!("params.tables has no \"{name}\", which a record names; add it or correct the record")));
+            return Err(Misfit::Params(format!("params.tables has no key \"{name}\", but a record names it; add it or correct the record")));
         }
         let all: BTreeSet<&String> = known.iter().map(|treated| &treated.patient.1).collect();
         let possible = params.possible(&treated, &all);
@@ -199,7 +199,7 @@ impl Mechanism for Joined {
 mod tests {
     use super::*;
 
-    /// Figures 2.1 and 2.2 of the notes as (group, condition, how often); the raw ages are made up to fall into the printed bands.
+    /// Figures 2.1 and 2.2 of the notes as (age, condition, how often). The raw ages are invented so that they fall into the printed bands.
     const FIRST: [(f64, &str, usize); 8] = [
         (28.0, "AIDS", 1),
         (21.0, "Heart Disease", 1),
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn the_figures_are_as_anonymous_as_the_notes_say() {
+    fn the_figures_have_the_k_of_the_notes() {
         for (figure, cuts, k) in [(&FIRST[..], &[30.0, 40.0][..], 4), (&SECOND[..], &[35.0][..], 6)] {
             let published = generalisation(k, cuts).publish(&patients(figure));
             assert_eq!(published.len(), cuts.len() + 1);
@@ -240,26 +240,26 @@ mod tests {
     }
 
     #[test]
-    fn each_table_leaves_alice_several_conditions_and_both_leave_one() {
+    fn each_table_leaves_several_conditions_possible_and_both_together_one() {
         let treated: Vec<Treated> = patients(&FIRST)
             .into_iter()
             .map(|patient| Treated { hospitals: vec!["first".into()], patient })
             .chain(patients(&SECOND).into_iter().map(|patient| Treated { hospitals: vec!["second".into()], patient }))
             .collect();
         let all: BTreeSet<&String> = treated.iter().map(|treated| &treated.patient.1).collect();
-        let left = |tables: &[(&str, Generalisation)]| {
+        let possible = |tables: &[(&str, Generalisation)]| {
             let tables = tables.iter().map(|(name, table)| ((*name).to_owned(), table.clone())).collect();
             let params = JoinedParams { tables, person: Traits { zip: "13012".into(), age: 28.0 } };
             params.possible(&treated, &all).into_iter().cloned().collect::<Vec<String>>()
         };
         let (first, second) = (("first", generalisation(4, &[30.0, 40.0])), ("second", generalisation(6, &[35.0])));
-        assert_eq!(left(std::slice::from_ref(&first)), ["AIDS", "Heart Disease", "Viral Infection"]);
-        assert_eq!(left(std::slice::from_ref(&second)), ["AIDS", "Cancer", "Flu", "Tuberculosis"]);
-        assert_eq!(left(&[first, second]), ["AIDS"]);
+        assert_eq!(possible(std::slice::from_ref(&first)), ["AIDS", "Heart Disease", "Viral Infection"]);
+        assert_eq!(possible(std::slice::from_ref(&second)), ["AIDS", "Cancer", "Flu", "Tuberculosis"]);
+        assert_eq!(possible(&[first, second]), ["AIDS"]);
     }
 
     #[test]
-    fn a_person_outside_the_bands_is_in_another_group() {
+    fn people_in_different_bands_are_in_different_groups() {
         let table = generalisation(1, &[30.0, 40.0]);
         let group = |zip: &str, age| table.group(&Traits { zip: zip.into(), age });
         assert_eq!(group("13012", 29.9), group("13099", 0.0));

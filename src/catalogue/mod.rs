@@ -1,8 +1,8 @@
-//! The mechanisms that audit files can name, by family. A broken twin stands beside the correct mechanism and shares its code.
+//! The mechanisms that audit files can name, by family. A broken variant is in the same file as the correct mechanism and shares its code.
 //!
 //! | folder or file | family |
 //! |---|---|
-//! | `additive/` | noise on a count, sum, mean, histogram or vector of answers, and what is done to the result |
+//! | `additive/` | noise on a count, sum, mean, histogram or vector of answers, and post-processing of the result |
 //! | `median/` | medians with noise at local or smooth sensitivity, and by propose–test–release |
 //! | `selection/` | modes, noisy maxima, the exponential mechanism, subsample-and-aggregate |
 //! | `test_release/` | a private test before a release, and its thresholds |
@@ -12,7 +12,7 @@
 //! | `local/` | randomized response and RAPPOR |
 //! | `k_anonymity.rs` | k-anonymous tables |
 //!
-//! `query.rs` and `arithmetic.rs` compute what noise is added to; `registry.rs` finds a mechanism by its name and prepares it.
+//! `query.rs` and `arithmetic.rs` compute the answers to which noise is added. `registry.rs` finds a mechanism by its name and prepares it.
 
 mod additive;
 mod arithmetic;

@@ -15,44 +15,44 @@ pub enum Query {
     Count,
     /// The sum of the records, each clamped to `[lower, upper]`. Sensitivity `max(|lower|, |upper|)` under add-remove.
     Sum {
-        /// The least value that counts.
+        /// Smaller values count as this one.
         lower: Finite,
-        /// The greatest value that counts.
+        /// Larger values count as this one.
         upper: Finite,
-        /// The numbers that it is computed with.
+        /// The type of numbers used for the sum.
         #[serde(default)]
         arithmetic: Arithmetic,
     },
     /// The average of the clamped records; the size is public. Sensitivity `(upper − lower)/n` under replace-one.
     Mean {
-        /// The least value that counts.
+        /// Smaller values count as this one.
         lower: Finite,
-        /// The greatest value that counts.
+        /// Larger values count as this one.
         upper: Finite,
     },
     /// The count of every category in the pair. ℓ₁ sensitivity 1 under add-remove, 2 under replace-one.
     Histogram,
-    /// The records themselves, each the answer to one query. Sensitivity 1 for each: right under single-component neighbours,
-    /// and per answer under component-wise ones.
+    /// The records themselves: each is the answer to one query. The sensitivity of each answer is 1. Under single-component
+    /// neighbours that is the sensitivity of all answers together; under component-wise neighbours it is per answer.
     Values,
 }
 
-/// A query's answers, and how far one record can move them.
-pub struct Answers {
+/// The answers to a query, and how far one record can move them.
+pub struct QueryAnswers {
     /// One number per output cell.
     pub values: Vec<f64>,
-    /// The ℓ₁ sensitivity under the relation that the query names.
+    /// The ℓ₁ sensitivity under the relation in the documentation of the query.
     pub sensitivity: f64,
 }
 
 impl Query {
     /// Answers the query exactly.
-    pub fn answer(&self, data: &Dataset, universe: &Universe) -> Result<Answers, Misfit> {
+    pub fn answer(&self, data: &Dataset, universe: &Universe) -> Result<QueryAnswers, Misfit> {
         match self {
-            Self::Count => Ok(Answers { values: vec![data.len() as f64], sensitivity: 1.0 }),
+            Self::Count => Ok(QueryAnswers { values: vec![data.len() as f64], sensitivity: 1.0 }),
             Self::Sum { lower, upper, arithmetic } => {
                 let (sum, lower, upper) = clamped_sum(data, *lower, *upper, *arithmetic)?;
-                Ok(Answers { values: vec![sum], sensitivity: lower.abs().max(upper.abs()) })
+                Ok(QueryAnswers { values: vec![sum], sensitivity: lower.abs().max(upper.abs()) })
             }
             Self::Mean { lower, upper } => {
                 let (sum, lower, upper) = clamped_sum(data, *lower, *upper, Arithmetic::F64)?;
@@ -60,13 +60,13 @@ impl Query {
                     return Err(Misfit::Data("the average of no records is not defined; give the dataset at least one".to_owned()));
                 }
                 let n = data.len() as f64;
-                Ok(Answers { values: vec![sum / n], sensitivity: (upper - lower) / n })
+                Ok(QueryAnswers { values: vec![sum / n], sensitivity: (upper - lower) / n })
             }
             Self::Histogram => {
                 let values = universe.counts(data).into_iter().map(|count| count as f64).collect();
-                Ok(Answers { values, sensitivity: 1.0 })
+                Ok(QueryAnswers { values, sensitivity: 1.0 })
             }
-            Self::Values => Ok(Answers { values: data.numbers()?, sensitivity: 1.0 }),
+            Self::Values => Ok(QueryAnswers { values: data.numbers()?, sensitivity: 1.0 }),
         }
     }
 }

@@ -19,7 +19,7 @@ type Prepare = fn(&Params, &Dataset, &Dataset) -> Result<Box<dyn Target>, Prepar
 pub struct Registered {
     /// The name that audit files use.
     pub name: &'static str,
-    /// One line about it.
+    /// A one-line description.
     pub summary: &'static str,
     prepare: Prepare,
 }
@@ -39,19 +39,20 @@ impl Registered {
 }
 
 fn prepare<M: Mechanism>(params: &Params, left: &Dataset, right: &Dataset) -> Result<Box<dyn Target>, PrepareError> {
-    let params: M::Params = read_params(params).map_err(PrepareError::Params)?;
+    let params: M::Params = read_params(params).map_err(|(key, problem)| PrepareError::Params { key, problem })?;
     Ok(Box::new(InProcess::<M>::prepare(&params, left, right)?))
 }
 
 /// Reads a mechanism's parameters into its own type.
 ///
 /// # Errors
-/// Which key is wrong, as `params.key …`.
-pub fn read_params<P: DeserializeOwned>(params: &Params) -> Result<P, String> {
+/// Which key is wrong, and the whole problem, as `params.key …`.
+pub fn read_params<P: DeserializeOwned>(params: &Params) -> Result<P, (String, String)> {
     serde_path_to_error::deserialize(serde_json::Value::Object(params.clone())).map_err(|error| {
         let (path, message) = (error.path().to_string(), error.inner().to_string());
         let key = if path == "." { "params".to_owned() } else { format!("params.{path}") };
-        if message.starts_with("is ") { format!("{key} {message}") } else { format!("{key}: {message}") }
+        let problem = if message.starts_with("is ") { format!("{key} {message}") } else { format!("{key}: {message}") };
+        (key, problem)
     })
 }
 
@@ -62,10 +63,10 @@ pub fn read_toml<P: DeserializeOwned>(text: &str) -> P {
     read_params(&table).unwrap()
 }
 
-/// Makes the target that a subject describes, for two datasets.
+/// Creates the target that a subject describes, for two datasets.
 ///
 /// # Errors
-/// When the mechanism is not known, its parameters are wrong, or the data does not fit it.
+/// When the mechanism is unknown, its parameters are wrong, or the data does not fit it.
 pub fn prepare_subject(subject: &Subject, left: &Dataset, right: &Dataset) -> Result<Box<dyn Target>, PrepareError> {
     match subject {
         Subject::Registered { mechanism, params } => {
@@ -122,10 +123,10 @@ pub fn find(name: &str) -> Option<&'static Registered> {
     ENTRIES.iter().find(|entry| entry.name == name)
 }
 
-/// What to say of a name that is not registered.
+/// The error message for a name that is not registered.
 #[must_use]
 pub fn unknown(name: &str) -> String {
     let mut names: Vec<&str> = ENTRIES.iter().map(|entry| entry.name).chain([process::NAME]).collect();
     names.sort_unstable();
-    format!("mechanism is \"{name}\", which is not known; known are {}", names.join(", "))
+    format!("mechanism is \"{name}\", which is not known; known mechanisms are {}", names.join(", "))
 }

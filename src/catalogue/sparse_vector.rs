@@ -1,13 +1,13 @@
-//! The sparse vector technique: which of many answers lie above a threshold, at the price of few.
+//! The sparse vector technique: it says which of many answers are above a threshold, and it pays only for those that are.
 //!
 //! *Claim*: ε, for queries of sensitivity 1. *Neighbours*: component-wise.
 //! *Source*: Lyu, Su & Li 2017, "Understanding the sparse vector technique for differential privacy", algorithms 1 to 6, and
 //! a variant that releases numbers, as the benchmark of DP-Sniper (Bichsel et al. 2021) defines it.
 //!
-//! All are one procedure: with ρ the noise on the threshold t and `ν_i` that on the i-th answer, `q_i` is above iff
-//! `q_i + ν_i ≥ t + ρ`; after c answers above, the rest is "aborted". They differ in what `Settings` holds.
-//! *The bug*, by algorithm: 3 releases the very `q_i + ν_i` that was compared; 4 has noise on the answers that does not
-//! grow with c; 5 has none, and no cut-off; 6 has no cut-off.
+//! All algorithms are one procedure. ρ is the noise on the threshold t, and `ν_i` is the noise on the i-th answer. `q_i` is above iff
+//! `q_i + ν_i ≥ t + ρ`. After c answers above the threshold, the output is "aborted" for all others. `Configuration` holds the differences.
+//! *The bug*, by algorithm: 3 releases the same `q_i + ν_i` that it compared; 4 has noise on the answers that does not
+//! grow with c; 5 has no noise on the answers and no cut-off; 6 has no cut-off.
 //! *True leakage* with k queries: of 3 at most `k·ε/(2c)`, reached when all answers rise by 1; of 4 up to `(1 + 6c)·ε/4`; of 5
 //! infinite; of 6 at most `k·ε/2`.
 
@@ -29,7 +29,7 @@ use crate::target::{Mechanism, Misfit, Universe};
 enum Algorithm {
     /// Correct: ρ = Lap(2/ε), ν = Lap(4c/ε).
     Svt1,
-    /// Correct: ρ = Lap(2c/ε), redrawn after every answer above; ν = Lap(4c/ε).
+    /// Correct: ρ = Lap(2c/ε), drawn again after every answer above; ν = Lap(4c/ε).
     Svt2,
     /// Broken: ρ = Lap(2/ε), ν = Lap(2c/ε), and `q_i + ν_i` is released instead of ⊤.
     Svt3,
@@ -39,23 +39,23 @@ enum Algorithm {
     Svt5,
     /// Broken: ρ = Lap(2/ε), ν = Lap(2/ε), no cut-off.
     Svt6,
-    /// Correct: ρ = Lap(3/ε), ν = Lap(6c/ε); releases `q_i + Lap(3c/ε)` with fresh noise where above, else 0.
+    /// Correct: ρ = Lap(3/ε), ν = Lap(6c/ε); releases `q_i + Lap(3c/ε)` with fresh noise if above, else 0.
     Numerical,
 }
 
-/// What distinguishes the algorithms.
+/// How the algorithms differ.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Settings {
+struct Configuration {
     /// The scale of ρ.
-    threshold: f64,
-    /// Whether ρ is drawn anew after every answer above.
+    threshold_scale: f64,
+    /// Whether ρ is drawn again after every answer above.
     redrawn: bool,
-    /// The scale of ν; 0 for none.
-    query: f64,
-    /// How many answers above end it.
+    /// The scale of ν; 0 for no noise.
+    query_scale: f64,
+    /// The algorithm stops after this many answers above.
     cutoff: usize,
     above: Above,
-    /// What stands for an answer below.
+    /// What is released for an answer below the threshold.
     below: Cell,
 }
 
@@ -71,31 +71,31 @@ enum Above {
 }
 
 impl Algorithm {
-    fn settings(self, epsilon: f64, cutoff: Option<NonZeroUsize>, universe: &Universe) -> Result<Settings, Misfit> {
+    fn configuration(self, epsilon: f64, cutoff: Option<NonZeroUsize>, universe: &Universe) -> Result<Configuration, Misfit> {
         let cutoff = match (self, cutoff) {
             (Self::Svt5 | Self::Svt6, None) => usize::MAX,
             (Self::Svt5 | Self::Svt6, Some(_)) => {
-                return Err(Misfit::Params("params.cutoff: svt5 and svt6 have no cut-off; leave the key out".to_owned()));
+                return Err(Misfit::Params("params.cutoff: svt5 and svt6 have no cut-off; remove the key".to_owned()));
             }
             (_, Some(cutoff)) => cutoff.get(),
             (_, None) => {
-                return Err(Misfit::Params("params.cutoff: is missing; say after how many answers above the threshold to stop".to_owned()));
+                return Err(Misfit::Params("params.cutoff: is missing; set it to the number of answers above the threshold after which the algorithm stops".to_owned()));
             }
         };
         let c = cutoff as f64;
         let below = universe.symbol("⊥");
         let above = Above::Symbol(universe.symbol("⊤"));
-        let plain = |threshold, query| Settings { threshold, redrawn: false, query, cutoff, above, below };
+        let plain = |threshold_scale, query_scale| Configuration { threshold_scale, redrawn: false, query_scale, cutoff, above, below };
         Ok(match self {
             Self::Svt1 => plain(2.0 / epsilon, 4.0 * c / epsilon),
-            Self::Svt2 => Settings { redrawn: true, ..plain(2.0 * c / epsilon, 4.0 * c / epsilon) },
-            Self::Svt3 => Settings { above: Above::Compared, ..plain(2.0 / epsilon, 2.0 * c / epsilon) },
+            Self::Svt2 => Configuration { redrawn: true, ..plain(2.0 * c / epsilon, 4.0 * c / epsilon) },
+            Self::Svt3 => Configuration { above: Above::Compared, ..plain(2.0 / epsilon, 2.0 * c / epsilon) },
             Self::Svt4 => plain(4.0 / epsilon, 4.0 / (3.0 * epsilon)),
             Self::Svt5 => plain(2.0 / epsilon, 0.0),
             Self::Svt6 => plain(2.0 / epsilon, 2.0 / epsilon),
             Self::Numerical => {
                 let above = Above::Fresh(3.0 * c / epsilon);
-                Settings { above, below: Cell::number(0.0), ..plain(3.0 / epsilon, 6.0 * c / epsilon) }
+                Configuration { above, below: Cell::number(0.0), ..plain(3.0 / epsilon, 6.0 * c / epsilon) }
             }
         })
     }
@@ -109,26 +109,26 @@ pub struct Params {
     algorithm: Algorithm,
     epsilon: Epsilon,
     threshold: Finite,
-    /// After how many answers above the threshold it stops.
+    /// The algorithm stops after this many answers above the threshold.
     cutoff: Option<NonZeroUsize>,
 }
 
-/// One cell per query: ⊤ or a number where above the threshold, ⊥ or 0 where below, "aborted" after the cut-off.
+/// One cell per query: ⊤ or a number if above the threshold, ⊥ or 0 if below, "aborted" after the cut-off.
 pub struct SparseVector {
     answers: Vec<f64>,
     threshold: f64,
-    settings: Settings,
+    configuration: Configuration,
     aborted: Cell,
 }
 
 impl Mechanism for SparseVector {
     const NAME: &'static str = "sparse-vector";
-    const SUMMARY: &'static str = "which answers lie above a threshold: svt1, svt2, numerical (correct), svt3 to svt6 (broken)";
+    const SUMMARY: &'static str = "which answers are above a threshold: svt1, svt2, numerical (correct), svt3 to svt6 (broken)";
     type Params = Params;
 
     fn prepare(params: &Params, data: &Dataset, universe: &Universe) -> Result<Self, Misfit> {
         Ok(Self {
-            settings: params.algorithm.settings(params.epsilon.get(), params.cutoff, universe)?,
+            configuration: params.algorithm.configuration(params.epsilon.get(), params.cutoff, universe)?,
             answers: params.query.answer(data, universe)?.values,
             threshold: params.threshold.get(),
             aborted: universe.symbol("aborted"),
@@ -141,27 +141,27 @@ impl Mechanism for SparseVector {
 
     #[inline]
     fn run(&self, rng: &mut Generator, row: &mut [Cell]) {
-        let settings = &self.settings;
-        let mut threshold = self.threshold + noise::laplace(rng, settings.threshold);
-        let mut left = settings.cutoff;
+        let configuration = &self.configuration;
+        let mut threshold = self.threshold + noise::laplace(rng, configuration.threshold_scale);
+        let mut remaining = configuration.cutoff;
         for (cell, answer) in row.iter_mut().zip(&self.answers) {
-            if left == 0 {
+            if remaining == 0 {
                 *cell = self.aborted;
                 continue;
             }
-            let noisy = if settings.query > 0.0 { answer + noise::laplace(rng, settings.query) } else { *answer };
+            let noisy = if configuration.query_scale > 0.0 { answer + noise::laplace(rng, configuration.query_scale) } else { *answer };
             if noisy < threshold {
-                *cell = settings.below;
+                *cell = configuration.below;
                 continue;
             }
-            *cell = match settings.above {
+            *cell = match configuration.above {
                 Above::Symbol(symbol) => symbol,
                 Above::Compared => Cell::number(noisy),
                 Above::Fresh(scale) => Cell::number(answer + noise::laplace(rng, scale)),
             };
-            left -= 1;
-            if settings.redrawn {
-                threshold = self.threshold + noise::laplace(rng, settings.threshold);
+            remaining -= 1;
+            if configuration.redrawn {
+                threshold = self.threshold + noise::laplace(rng, configuration.threshold_scale);
             }
         }
     }
@@ -178,23 +178,23 @@ pub struct ParallelParams {
     cutoff: Option<NonZeroUsize>,
 }
 
-/// Several algorithms side by side on the same input, each with noise of its own. Their leaks add up.
+/// Several algorithms on the same input, each with its own noise. Their leaks add up.
 pub struct Parallel(Vec<SparseVector>);
 
 impl Mechanism for Parallel {
     const NAME: &'static str = "sparse-vector/parallel";
-    const SUMMARY: &'static str = "several sparse vector algorithms side by side on the same input";
+    const SUMMARY: &'static str = "several sparse vector algorithms on the same input";
     type Params = ParallelParams;
 
     fn prepare(params: &ParallelParams, data: &Dataset, universe: &Universe) -> Result<Self, Misfit> {
         if params.algorithms.is_empty() {
-            return Err(Misfit::Params("params.algorithms is empty; name at least one".to_owned()));
+            return Err(Misfit::Params("params.algorithms is empty; name at least one algorithm".to_owned()));
         }
-        let of = |&algorithm| {
+        let prepare_one = |&algorithm| {
             let ParallelParams { ref query, epsilon, threshold, cutoff, .. } = *params;
             SparseVector::prepare(&Params { query: query.clone(), algorithm, epsilon, threshold, cutoff }, data, universe)
         };
-        params.algorithms.iter().map(of).collect::<Result<_, _>>().map(Self)
+        params.algorithms.iter().map(prepare_one).collect::<Result<_, _>>().map(Self)
     }
 
     fn width(&self) -> usize {
@@ -220,7 +220,7 @@ mod tests {
 
     use super::*;
 
-    /// Hoeffding: a frequency of n draws is off by more than √(ln(2/α)/2n) with probability at most α.
+    /// Hoeffding: the error of a frequency of n draws is more than √(ln(2/α)/2n) with probability at most α.
     const FALSE_ALARM: f64 = 1e-6;
     const N: usize = 200_000;
 
@@ -277,7 +277,7 @@ mod tests {
         (0..STEPS).map(at).sum::<f64>() / f64::from(STEPS)
     }
 
-    /// The probability of a pattern by the definition: independent answers given ρ, anew after every T if it is redrawn.
+    /// The probability of a pattern by the definition: given ρ, answers are independent. If ρ is redrawn, there is a new ρ after every T.
     fn probability(pattern: &str, answers: &[f64], rho: f64, nu: f64, redrawn: bool) -> f64 {
         let mut parts: Vec<Vec<(char, f64)>> = vec![Vec::new()];
         for (symbol, answer) in pattern.chars().zip(answers.iter().copied()) {
@@ -294,9 +294,9 @@ mod tests {
         parts.iter().map(|part| expectation(rho, |r| given(part, r))).product()
     }
 
-    /// ε = 2, t = 1. For each algorithm the scales of ρ and ν are written out from its definition.
+    /// ε = 2, t = 1. The scales of ρ and ν are computed by hand from each algorithm's definition.
     #[test]
-    fn every_pattern_has_the_probability_of_the_definition() {
+    fn every_pattern_has_the_probability_from_the_definition() {
         let answers = [0.0, 1.0, 2.0, 1.5];
         let cases = [
             (Algorithm::Svt1, Some(1), 1.0, 2.0, false),
@@ -311,12 +311,12 @@ mod tests {
         let allowed = ((2.0 / FALSE_ALARM).ln() / (2.0 * N as f64)).sqrt();
         for (algorithm, cutoff, rho, nu, redrawn) in cases {
             let mechanism = prepare(algorithm, cutoff, &answers);
-            let seen = patterns(&rows(&mechanism, N), mechanism.settings.below);
+            let seen = patterns(&rows(&mechanism, N), mechanism.configuration.below);
             let mut total = 0.0;
             for (pattern, k) in seen {
                 let above = pattern.matches('T').count();
                 let cut = pattern.find('x').unwrap_or(answers.len());
-                assert!(pattern[cut..].chars().all(|symbol| symbol == 'x'), "{algorithm:?}: {pattern} goes on after its end");
+                assert!(pattern[cut..].chars().all(|symbol| symbol == 'x'), "{algorithm:?}: {pattern} continues after its end");
                 assert!(cut == answers.len() || (Some(above) == cutoff && pattern[..cut].ends_with('T')), "{algorithm:?}: {pattern}");
                 assert!(cutoff.is_none_or(|cutoff| above <= cutoff), "{algorithm:?}: {pattern}");
                 let p = probability(&pattern, &answers, rho, nu, redrawn);
@@ -328,14 +328,14 @@ mod tests {
     }
 
     #[test]
-    fn released_numbers_are_the_compared_ones_or_fresh_ones() {
+    fn released_numbers_are_the_compared_answers_or_have_fresh_noise() {
         let allowed = ((2.0 / FALSE_ALARM).ln() / (2.0 * N as f64)).sqrt();
         let follows = |values: &[f64], x: f64, p: f64| {
             let k = values.iter().filter(|value| **value <= x).count();
             assert!((k as f64 / N as f64 - p).abs() <= allowed, "at {x}: {k} of {N}, expected {p}, α = {FALSE_ALARM}");
         };
         let numbers = |mechanism: &SparseVector| -> Vec<f64> {
-            rows(mechanism, N).iter().filter(|row| row[0] != mechanism.settings.below).map(|row| row[0].raw()).collect()
+            rows(mechanism, N).iter().filter(|row| row[0] != mechanism.configuration.below).map(|row| row[0].raw()).collect()
         };
         // Svt3, one query q = 1 at t = 1: above and at most x iff 1 + ρ ≤ 1 + ν ≤ x, where ρ = Lap(1) and ν = Lap(1).
         let compared = numbers(&prepare(Algorithm::Svt3, Some(1), &[1.0]));
@@ -343,7 +343,7 @@ mod tests {
             let expected = expectation(1.0, |nu| if 1.0 + nu <= x { cdf(nu, 1.0) } else { 0.0 });
             follows(&compared, x, expected);
         }
-        // Numerical, c = 1: above with probability ½, and then 1 + Lap(1.5) whatever was compared.
+        // Numerical, c = 1: above with probability ½, and then 1 + Lap(1.5), independent of what was compared.
         let fresh = numbers(&prepare(Algorithm::Numerical, Some(1), &[1.0]));
         for x in [-3.0, 0.0, 1.0, 2.0, 4.0] {
             follows(&fresh, x, 0.5 * cdf(x - 1.0, 1.5));
@@ -351,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn parallel_parts_are_independent_and_each_has_its_own_cells() {
+    fn parallel_algorithms_are_independent_and_each_has_its_own_cells() {
         let params = ParallelParams {
             query: Query::Values,
             algorithms: vec![Algorithm::Svt3, Algorithm::Svt4],
@@ -372,12 +372,12 @@ mod tests {
     }
 
     #[test]
-    fn a_cutoff_is_asked_for_where_the_algorithm_has_one() {
+    fn a_cutoff_is_required_if_and_only_if_the_algorithm_has_one() {
         let universe = Universe::of(&Dataset::default(), &Dataset::default());
-        assert!(Algorithm::Svt1.settings(1.0, None, &universe).unwrap_err().to_string().contains("params.cutoff: is missing"));
+        assert!(Algorithm::Svt1.configuration(1.0, None, &universe).unwrap_err().to_string().contains("params.cutoff: is missing"));
         assert!(
             Algorithm::Svt6
-                .settings(1.0, NonZeroUsize::new(1), &universe)
+                .configuration(1.0, NonZeroUsize::new(1), &universe)
                 .unwrap_err()
                 .to_string()
                 .contains("params.cutoff: svt5 and svt6")

@@ -1,8 +1,9 @@
 //! Exact binomial limits that hold up for rare events and billions of draws.
 //!
-//! Library versions of the incomplete beta function are no ground to stand on here: continued fractions that stop after a fixed number of terms have not
-//! converged near the mean of 10^8 draws and err on the unsafe side, and inverses do not return for rare events. So the tail is summed: Loader's
-//! saddle-point form gives the first term to full precision, and each next term is the last one times a ratio below one. All terms are positive, nothing cancels.
+//! Library versions of the incomplete beta function cannot be used here. A continued fraction that stops after a fixed number of terms has not
+//! converged near the mean of 10^8 draws, and its error is on the unsafe side. Inverse functions do not return for rare events. So the tail is
+//! summed: Loader's saddle-point form gives the first term to full precision, and each next term is the previous one times a ratio below one.
+//! All terms are positive, so nothing cancels.
 
 use std::f64::consts::{SQRT_2, TAU};
 
@@ -45,7 +46,7 @@ fn sum_from(k: u64, n: u64, p: f64, q: f64) -> f64 {
 fn point(k: u64, n: u64, p: f64, q: f64) -> f64 {
     let (x, m, total) = (k as f64, (n - k) as f64, n as f64);
     if k == n {
-        // p^n, through the smaller of p and q.
+        // p^n, computed from the smaller of p and q.
         return (total * if p < 0.5 { p.ln() } else { (-q).ln_1p() }).exp();
     }
     if k == 0 {
@@ -66,7 +67,7 @@ fn stirling_error(n: u64) -> f64 {
     (1.0 / 12.0 - (1.0 / 360.0 - (1.0 / 1260.0 - (1.0 / 1680.0 - r / 1188.0) * r) * r) * r) / x
 }
 
-/// `x·ln(x/m) + m − x`, by its series where the terms would cancel.
+/// `x·ln(x/m) + m − x`. Where these terms would cancel, its series is used instead.
 fn deviance(x: f64, m: f64) -> f64 {
     let d = x - m;
     if d.abs() >= 0.1 * (x + m) {
@@ -87,9 +88,9 @@ fn deviance(x: f64, m: f64) -> f64 {
     }
 }
 
-/// The Clopper–Pearson lower limit of `p`, as log-odds: if `P(X ≥ k) = α` at `p = L`, then `P(L(X) > p) ≤ α` whatever `p` is.
+/// The Clopper–Pearson lower limit `L` of `p`, as log-odds. `L` is the `p` at which `P(X ≥ k) = α`; then `P(L(X) > p) ≤ α` for every `p`.
 ///
-/// Returns `ln(L/(1 − L))`; −∞ for `k = 0`, and when no α is left to spend.
+/// Returns `ln(L/(1 − L))`; −∞ for `k = 0`, and when there is no α to spend.
 #[must_use]
 pub fn lower_log_odds(k: u64, n: u64, alpha: f64) -> f64 {
     let alpha = alpha * SPENT;
@@ -97,7 +98,7 @@ pub fn lower_log_odds(k: u64, n: u64, alpha: f64) -> f64 {
         return f64::NEG_INFINITY;
     }
     if k >= n {
-        // All of n: P(X ≥ n) = p^n = α.
+        // All n draws: P(X ≥ n) = p^n = α.
         let log_p = alpha.ln() / n as f64;
         return log_p - (-log_p.exp_m1()).ln();
     }
@@ -110,16 +111,16 @@ pub fn lower_limit(k: u64, n: u64, alpha: f64) -> f64 {
     logistic(lower_log_odds(k, n, alpha))
 }
 
-/// The log-odds at which `P(X ≥ k)` is `level` (`0 < level < 1`), from below; for `0 < k ≤ n`.
+/// The log-odds at which `P(X ≥ k)` is `level` (`0 < level < 1`), approximated from below; for `0 < k ≤ n`.
 ///
-/// The tail grows with p. An interval that holds the solution is found around the normal approximation and narrowed by false position on the logarithm of the tail,
-/// which is nearly straight; the end that is known to lie below is returned.
+/// The tail grows with p. The search starts at the normal approximation and finds an interval that contains the solution. It narrows the interval
+/// by false position on the logarithm of the tail, which is nearly a straight line, and returns the lower end of the interval.
 #[must_use]
 pub fn solve(k: u64, n: u64, level: f64) -> f64 {
     let excess = |log_odds: f64| upper_tail(k, n, logistic(log_odds)).ln() - level.ln();
-    let misses = (n - k).max(1) as f64;
-    let error = (1.0 / k as f64 + 1.0 / misses).sqrt();
-    let start = (k as f64 / misses).ln() - normal_quantile(level) * error;
+    let failures = (n - k).max(1) as f64;
+    let error = (1.0 / k as f64 + 1.0 / failures).sqrt();
+    let start = (k as f64 / failures).ln() - normal_quantile(level) * error;
     let mut step = error / 16.0;
     let (mut low, mut high) = (start, start);
     let mut below = excess(low);
@@ -136,7 +137,7 @@ pub fn solve(k: u64, n: u64, level: f64) -> f64 {
         above = excess(high);
         step *= 2.0;
     }
-    // The Illinois variant: an end that stays put twice counts half, so that both ends close in.
+    // The Illinois variant of false position: each step halves the weight of the end that stays, so that both ends converge.
     let (mut weight_below, mut weight_above) = (below, above);
     for _ in 0..200 {
         if high - low <= 1e-11 * low.abs().max(1e-3) {
@@ -159,13 +160,13 @@ pub fn solve(k: u64, n: u64, level: f64) -> f64 {
     low
 }
 
-/// The standard errors that a normal variable exceeds with this probability.
+/// The value that a standard normal variable exceeds with this probability.
 #[must_use]
 pub fn normal_quantile(probability: f64) -> f64 {
     SQRT_2 * erfc_inv(2.0 * probability.clamp(1e-300, 1.0 - f64::EPSILON))
 }
 
-/// `1/(1 + e^-t)`.
+/// The logistic function `1/(1 + e^-t)`: the probability with these log-odds.
 #[must_use]
 pub fn logistic(log_odds: f64) -> f64 {
     if log_odds >= 0.0 {
@@ -180,8 +181,8 @@ pub fn logistic(log_odds: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// The binomial coefficients of `n`, from Pascal's triangle: exact, for they are below 2^53.
-    fn ways(n: u64) -> Vec<f64> {
+    /// The binomial coefficients of `n`, from Pascal's triangle. They are exact, because they are below 2^53.
+    fn coefficients(n: u64) -> Vec<f64> {
         let mut row = vec![1.0_f64];
         for _ in 0..n {
             row = (0..=row.len()).map(|j| row.get(j).unwrap_or(&0.0) + if j > 0 { row[j - 1] } else { 0.0 }).collect();
@@ -191,8 +192,8 @@ mod tests {
 
     /// `P(X ≥ k)`: Σ C(n, j) p^j q^(n−j).
     fn tail_by_definition(k: u64, n: u64, p: f64) -> f64 {
-        let terms = ways(n).into_iter().zip(0_u64..).filter(|(_, j)| *j >= k);
-        terms.map(|(ways, j)| ways * p.powf(j as f64) * (1.0 - p).powf((n - j) as f64)).sum()
+        let terms = coefficients(n).into_iter().zip(0_u64..).filter(|(_, j)| *j >= k);
+        terms.map(|(coefficient, j)| coefficient * p.powf(j as f64) * (1.0 - p).powf((n - j) as f64)).sum()
     }
 
     fn close(found: f64, exact: f64, tolerance: f64) -> bool {
@@ -213,16 +214,16 @@ mod tests {
     }
 
     #[test]
-    fn single_probabilities_agree_with_the_definition_and_their_mirror() {
+    fn point_probabilities_agree_with_the_definition_and_are_symmetric() {
         for (p, q) in [(1e-9_f64, 1.0 - 1e-9_f64), (0.25, 0.75), (0.5, 0.5)] {
-            for (ways, k) in ways(30).into_iter().zip(0_u64..) {
-                let exact = ways * p.powf(k as f64) * q.powf((30 - k) as f64);
+            for (coefficient, k) in coefficients(30).into_iter().zip(0_u64..) {
+                let exact = coefficient * p.powf(k as f64) * q.powf((30 - k) as f64);
                 for found in [point(k, 30, p, q), point(30 - k, 30, q, p)] {
                     assert!(close(found, exact, 1e-12), "k = {k}, p = {p}: {found} against {exact}");
                 }
             }
         }
-        // (1 − 1/n)^n = exp(−1 − 1/2n − …), for which 1 − 1/n must not be rounded first.
+        // (1 − 1/n)^n = exp(−1 − 1/2n − …). The result is wrong if 1 − 1/n is rounded first.
         let exact = (-1.0 - 0.5e-9_f64).exp();
         let n = 1_000_000_000;
         for found in [point(0, n, 1e-9, 1.0 - 1e-9), point(n, n, 1.0 - 1e-9, 1e-9)] {
@@ -231,13 +232,13 @@ mod tests {
     }
 
     #[test]
-    fn errors_of_stirlings_formula_differ_as_they_must() {
-        // S(n) − S(n + 1) = (n + ½)·ln(1 + 1/n) − 1 = Σ_{j ≥ 1} 1/((2j + 1)(2n + 1)^2j), whose terms are all positive.
+    fn stirling_errors_have_the_known_differences() {
+        // S(n) − S(n + 1) = (n + ½)·ln(1 + 1/n) − 1 = Σ_{j ≥ 1} 1/((2j + 1)(2n + 1)^2j); all terms are positive.
         for n in [1, 2, 7, 14, 15, 16, 17, 25, 100] {
             let square = ((2 * n + 1) as f64).powi(2);
             let exact: f64 = (1..40).map(|j| 1.0 / (f64::from(2 * j + 1) * square.powi(j))).sum();
             let found = stirling_error(n) - stirling_error(n + 1);
-            // Logarithms of factorials up to 15! round at 1e-14; from there on the series is left with 1e-16.
+            // Up to 15!, the logarithm of the factorial has a rounding error of 1e-14. The series that is used from 16! on has an error of 1e-16.
             let tolerance = if n < 16 { 2e-14 } else { 1e-16 };
             assert!((found - exact).abs() < tolerance, "n = {n}: {found} against {exact}");
         }
@@ -257,19 +258,19 @@ mod tests {
     }
 
     #[test]
-    fn limits_are_where_the_definition_puts_them() {
+    fn limits_agree_with_the_definition() {
         for n in [1, 2, 7, 40] {
             for k in 1..=n {
                 for alpha in [1e-9, 0.05, 0.3, 0.8, 0.9999] {
                     let solved = tail_by_definition(k, n, logistic(solve(k, n, alpha)));
                     assert!(solved <= alpha * (1.0 + 1e-12) && solved > alpha * (1.0 - 1e-8), "{k} of {n} at {alpha}: {solved}");
-                    // A millionth of α is kept back.
+                    // One millionth of α is held back.
                     let spent = tail_by_definition(k, n, lower_limit(k, n, alpha));
                     assert!((spent / alpha - 1.0 + 1e-6).abs() < 1e-7, "{k} of {n} at {alpha}: {spent}");
                 }
             }
         }
-        // Also where the search begins at the solution.
+        // The search may also start exactly at the solution.
         let found = solve(5, 10, upper_tail(5, 10, 0.5));
         assert!(found <= 0.0 && found > -1e-12, "{found}");
     }
@@ -286,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_bounded_without_evidence_or_level() {
+    fn without_successes_or_without_alpha_the_limit_is_zero() {
         assert_eq!(lower_limit(0, 100, 0.05), 0.0);
         assert_eq!(lower_limit(0, 0, 0.05), 0.0);
         assert_eq!(lower_limit(5, 100, 0.0), 0.0);
@@ -294,14 +295,14 @@ mod tests {
     }
 
     #[test]
-    fn normal_quantiles_are_those_of_the_tables() {
+    fn normal_quantiles_agree_with_tables() {
         let tables = [(0.05, 1.644_853_626_951), (0.025, 1.959_963_984_540), (1e-6, 4.753_424_308_823), (0.5, 0.0)];
         let whole = [(0.158_655_253_931_457, 1.0), (0.022_750_131_948_179_2, 2.0)];
         for (probability, z) in tables.into_iter().chain(whole) {
             assert!((normal_quantile(probability) - z).abs() < 1e-9, "{probability}: {}", normal_quantile(probability));
             assert!((normal_quantile(1.0 - probability) + z).abs() < 1e-9);
         }
-        // Whatever is asked, the answer is a number.
+        // The result is finite for every argument.
         assert!(normal_quantile(0.0) > 30.0 && normal_quantile(0.0).is_finite());
         assert!(normal_quantile(1.0) < -8.0 && normal_quantile(1.0).is_finite());
     }
@@ -310,7 +311,7 @@ mod tests {
     fn log_odds_of_any_size_become_probabilities() {
         assert_eq!([f64::NEG_INFINITY, -800.0, 0.0, 800.0, f64::INFINITY].map(logistic), [0.0, 0.0, 0.5, 1.0, 1.0]);
         assert!(close(logistic(3.0_f64.ln()), 0.75, 1e-15) && close(logistic(-3.0_f64.ln()), 0.25, 1e-15));
-        // e^-740 is still a number where e^740 is none.
+        // e^-740 is still positive, while e^740 overflows.
         assert_eq!(logistic(-740.0), (-740.0_f64).exp());
     }
 }

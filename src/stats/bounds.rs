@@ -1,11 +1,11 @@
-//! All evidence on a pair together.
+//! Combines all evidence on a pair into its bounds.
 
 use super::certified::{Certified, Level};
 use super::power;
 use super::wealth::Ledger;
 use crate::model::{Bounds, Claim};
 
-/// The better of the anytime bound and, once the whole budget is spent, the fixed-sample bounds.
+/// The best of the anytime bounds and, once the whole budget is spent, the fixed-sample bounds of each rule.
 #[must_use]
 pub fn bounds(ledger: &Ledger, certified: &[Certified], claim: Claim, level: Level) -> Bounds {
     let (epsilon, delta) = (claim.epsilon.get(), claim.delta.get());
@@ -30,7 +30,7 @@ mod tests {
     use crate::stats::wealth::{Bet, Forecast};
 
     #[test]
-    fn the_parts_of_alpha_add_up_to_it() {
+    fn the_parts_of_alpha_add_up_to_alpha() {
         for pairs in [1, 4] {
             let level = Level::of_pair(0.95, pairs);
             let parts = [level.anytime(), level.anytime(), level.fixed(0.9), level.fixed(0.1)];
@@ -39,12 +39,12 @@ mod tests {
             assert!((level.fixed(0.9) / level.fixed(0.1) - 9.0).abs() < 1e-12);
             assert_eq!(level.fixed(0.0), 0.0);
         }
-        // A run without pairs has nothing to divide by.
+        // A run without pairs does not divide by zero.
         assert!((Level::of_pair(0.95, 0).fixed(1.0) - Level::of_pair(0.95, 1).fixed(1.0)).abs() < 1e-15);
     }
 
     #[test]
-    fn bounds_are_the_best_that_any_evidence_gives() {
+    fn each_bound_is_the_best_of_all_evidence() {
         let claim = Claim { epsilon: 1.0.try_into().unwrap(), delta: 0.01.try_into().unwrap() };
         let level = Level::of_pair(0.95, 1);
         let strong = Tally { correct: 60_000, wrong: 10_000, abstained: 30_000 };
@@ -59,7 +59,7 @@ mod tests {
         let part = |tally, share| Certified::new(tally, 2, level.fixed(share));
         assert_eq!(part(weak, 0.5).alpha(), level.fixed(0.5));
         assert_eq!(part(weak, 0.0).alpha(), 0.0);
-        // The wealth decides where the fixed sample is weak, and the fixed sample where it is strong, whichever rule it belongs to.
+        // Where the fixed sample is weak, the wealth gives the bound. A strong fixed sample gives it, whichever rule it belongs to.
         assert_eq!(bounds(&ledger, &[part(weak, 1.0)], claim, level).epsilon_lower, anytime.epsilon_lower);
         let best = Limits::new(strong, 2, level.fixed(0.5));
         for parts in [[part(strong, 0.5), part(weak, 0.5)], [part(weak, 0.5), part(strong, 0.5)]] {

@@ -1,11 +1,11 @@
-//! How α is divided, and what a frozen rule shows at its own share.
+//! How α is divided among all statements, and what a frozen rule shows at its own level.
 
 use serde::{Deserialize, Serialize};
 
 use super::fixed::{Limits, rule_estimate};
 use crate::model::{RuleEstimate, Tally};
 
-/// The share of a pair's α that the anytime evidence may spend; the rest is for the fixed-sample limits.
+/// The share of a pair's α for the anytime evidence; the rest is for the fixed-sample limits.
 const ANYTIME_SHARE: f64 = 0.0625;
 
 /// The level of a pair's evidence, and how it is divided.
@@ -21,23 +21,23 @@ impl Level {
         Self { alpha: (1.0 - confidence) / pairs.max(1) as f64 }
     }
 
-    /// For each of the two anytime bounds, that on ε and that on δ.
+    /// The level of each of the two anytime bounds: the bound on ε and the bound on δ.
     #[must_use]
     pub fn anytime(self) -> f64 {
         self.alpha * ANYTIME_SHARE / 2.0
     }
 
-    /// For the fixed-sample limits of the rule with this share.
+    /// The level of the fixed-sample limits of a rule that gets this share.
     #[must_use]
     pub fn fixed(self, share: f64) -> f64 {
         self.alpha * (1.0 - ANYTIME_SHARE) * share
     }
 }
 
-/// A frozen rule's certify tally, and what it shows at the rule's own level.
+/// A frozen rule's tally on the certify draws, and what it shows at the rule's own level.
 #[derive(Clone, Copy, Debug)]
 pub struct Certified {
-    /// How the rule did on the certify draws.
+    /// The tally of the rule on the certify draws.
     pub tally: Tally,
     /// How many of the two answers it gives.
     pub regions: u8,
@@ -46,13 +46,13 @@ pub struct Certified {
 }
 
 impl Certified {
-    /// What is known with confidence `1 − α` of a rule that gives `regions` different answers.
+    /// What is known with confidence `1 − α` about a rule that gives `regions` different answers.
     #[must_use]
     pub fn new(tally: Tally, regions: u8, alpha: f64) -> Self {
         Self { tally, regions, alpha, limits: Limits::new(tally, regions, alpha) }
     }
 
-    /// The level: 0 for a rule that is another one's double, of which nothing is claimed.
+    /// The level. It is 0 for a rule that is the same as another rule: nothing is claimed about it.
     #[must_use]
     pub fn alpha(&self) -> f64 {
         self.alpha

@@ -1,4 +1,4 @@
-//! Bounds from a sample whose size was fixed beforehand: the tightest when the whole budget was spent.
+//! Bounds from a sample whose size was fixed in advance. They are the tightest bounds once the whole budget is spent.
 
 use super::binomial::{logistic, lower_limit, lower_log_odds};
 use crate::model::{RuleEstimate, Tally};
@@ -8,8 +8,8 @@ const MASS_SHARE: f64 = 0.05;
 
 /// Lower limits that hold together with confidence `1 − α`.
 ///
-/// With `L ≤ P(correct | guess)` and `g ≤ P(guess)`: a mechanism that is (ε, δ)-DP has `P(correct) ≤ e^ε·P(wrong) + δ·r/2`,
-/// that is, after division by `P(guess)`, `L ≤ e^ε·(1 − L) + (δ·r/2)/g`.
+/// An (ε, δ)-DP mechanism has `P(correct) ≤ e^ε·P(wrong) + δ·r/2` for every rule. Let `L ≤ P(correct | guess)` and `g ≤ P(guess)`.
+/// Division by `P(guess)` then gives `L ≤ e^ε·(1 − L) + (δ·r/2)/g`.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// `ln(L/(1−L))`.
@@ -21,7 +21,7 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// The limits after judging a rule that gives `regions` different answers.
+    /// The limits from the tally of a rule that gives `regions` different answers.
     #[must_use]
     pub fn new(tally: Tally, regions: u8, alpha: f64) -> Self {
         Self {
@@ -55,7 +55,9 @@ impl Limits {
         (self.mass * advantage * 2.0 / f64::from(self.regions)).clamp(0.0, 1.0)
     }
 
-    /// The log-odds that the guesses must be *known* to exceed before a claim is refuted, or infinity: `L = e^ε·(1 − L) + δ_eff/g`, solved for L.
+    /// The log-odds that the lower limit must exceed to refute a claim; infinity if that is impossible.
+    ///
+    /// The claim is refuted if `L > e^ε·(1 − L) + δ_eff/g`. With equality, solved for `L`.
     #[must_use]
     pub fn refuting_log_odds(&self, epsilon: f64, delta: f64) -> f64 {
         let spent = effective(delta, self.regions) / self.mass;
@@ -68,9 +70,11 @@ impl Limits {
     }
 }
 
-/// The ε that a rule shows at this δ, and the upper limit of what it shows, with confidence `1 − α`. Both speak of this rule: the mechanism may leak more to another.
+/// The ε that a rule shows at this δ, and an upper limit of it with confidence `1 − α`. Both are about this rule only: the mechanism may leak more
+/// to another rule.
 ///
-/// `ln((c − δ_eff)/w)` with the frequencies of correct and wrong guesses, and the same with upper limits in place of frequencies.
+/// `P(correct) ≤ e^ε·P(wrong) + δ_eff`, so `ε ≥ ln((c − δ_eff)/w)`. The estimate uses the frequencies of correct and wrong guesses for `c` and `w`;
+/// the upper limit uses limits of them.
 #[must_use]
 pub fn rule_estimate(tally: Tally, regions: u8, delta: f64, alpha: f64) -> RuleEstimate {
     let of = |log_odds: f64, mass: f64| {
@@ -82,7 +86,7 @@ pub fn rule_estimate(tally: Tally, regions: u8, delta: f64, alpha: f64) -> RuleE
     if guesses == 0 {
         return RuleEstimate { epsilon: 0.0, epsilon_upper: f64::INFINITY };
     }
-    // The upper limit of successes is the lower limit of failures, seen from the other side.
+    // One minus the lower limit of P(wrong | guess) is the upper limit of P(correct | guess); the log-odds change their sign.
     let log_odds = -lower_log_odds(wrong, guesses, alpha * (1.0 - MASS_SHARE));
     let mass = 1.0 - lower_limit(abstained, tally.draws(), alpha * MASS_SHARE);
     RuleEstimate {
@@ -91,13 +95,13 @@ pub fn rule_estimate(tally: Tally, regions: u8, delta: f64, alpha: f64) -> RuleE
     }
 }
 
-/// The share of α that goes into `L`.
+/// The part of α that is spent on `L`.
 #[must_use]
 pub fn alpha_of_odds(alpha: f64) -> f64 {
     alpha * (1.0 - MASS_SHARE)
 }
 
-/// `δ_eff = δ·r/2`: each answer that the rule gives may gain by δ on the half of the draws where it is right.
+/// `δ_eff = δ·r/2`: each of the `r` answers that the rule gives may gain δ, on the half of the draws for which it is correct.
 #[must_use]
 pub fn effective(delta: f64, regions: u8) -> f64 {
     delta * f64::from(regions) / 2.0
@@ -134,13 +138,13 @@ mod tests {
             let needed = logistic(Limits::new(TALLY, regions, 0.05).refuting_log_odds(epsilon, delta));
             close(needed, epsilon.exp() * (1.0 - needed) + spent / guessed);
         }
-        // δ alone explains every correct guess.
+        // Here δ alone explains every correct guess.
         assert_eq!(Limits::new(TALLY, 2, 0.05).epsilon_lower(0.8), 0.0);
         assert_eq!(rule_estimate(TALLY, 2, 0.8, 0.05), RuleEstimate { epsilon: 0.0, epsilon_upper: 0.0 });
     }
 
     #[test]
-    fn bounds_shrink_as_more_is_allowed_and_meet_each_other() {
+    fn bounds_shrink_as_more_is_allowed_and_agree_with_each_other() {
         let limits = Limits::new(TALLY, 2, 0.05);
         let epsilon = limits.epsilon_lower(0.01);
         assert!(epsilon < limits.epsilon_lower(0.0));
@@ -150,10 +154,10 @@ mod tests {
     }
 
     #[test]
-    fn what_is_needed_to_refute_a_claim_is_what_bounds_it() {
+    fn the_log_odds_that_refute_a_claim_give_the_claim_as_bound() {
         for (epsilon, delta, regions) in [(1.0, 0.0, 2), (1.0, 0.05, 2), (0.3, 0.2, 1), (2.0, 0.01, 1), (800.0, 0.05, 2)] {
             let needed = Limits::new(TALLY, regions, 0.05).refuting_log_odds(epsilon, delta);
-            // Guesses that are known to be right just so often, and made as often as these.
+            // Guesses that are known to be correct exactly this often, and that are made as often as these.
             let limits = Limits { log_odds: needed, ..Limits::new(TALLY, regions, 0.05) };
             assert!((limits.epsilon_lower(delta) / epsilon - 1.0).abs() < 1e-12, "ε {epsilon}, δ {delta}: {}", limits.epsilon_lower(delta));
         }
@@ -161,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn no_guesses_bound_nothing() {
+    fn without_guesses_every_bound_is_zero() {
         let limits = Limits::new(Tally { correct: 0, wrong: 0, abstained: 100 }, 0, 0.05);
         assert_eq!(limits.epsilon_lower(0.0), 0.0);
         assert_eq!(limits.delta_lower(1.0), 0.0);
@@ -172,14 +176,14 @@ mod tests {
     }
 
     #[test]
-    fn what_a_rule_shows_lies_between_its_limits() {
+    fn the_estimate_of_a_rule_is_between_its_limits() {
         for delta in [0.0, 0.01] {
             let shown = rule_estimate(TALLY, 2, delta, 0.05);
             let exact = ((0.7 - delta) / 0.2_f64).ln();
             assert!((shown.epsilon - exact).abs() < 1e-12, "{} against {exact}", shown.epsilon);
             assert!(Limits::new(TALLY, 2, 0.05).epsilon_lower(delta) < shown.epsilon && shown.epsilon < shown.epsilon_upper);
         }
-        // Without a wrong guess nothing caps the odds.
+        // Without a wrong guess the odds have no upper limit.
         let sure = rule_estimate(Tally { correct: 50, wrong: 0, abstained: 0 }, 2, 0.0, 0.05);
         assert!(sure.epsilon.is_infinite() && sure.epsilon_upper.is_infinite());
         assert!(rule_estimate(Tally { correct: 0, wrong: 0, abstained: 9 }, 1, 0.0, 0.05).epsilon_upper.is_infinite());

@@ -2,13 +2,13 @@
 //!
 //! | file | |
 //! |---|---|
-//! | `binomial.rs` | tails and limits of binomial counts, on the safe side |
-//! | `fixed.rs` | bounds from a sample whose size was fixed beforehand |
+//! | `binomial.rs` | tails and conservative limits of binomial counts |
+//! | `fixed.rs` | bounds from a sample whose size was fixed in advance |
 //! | `wealth.rs` | bounds that hold at any time: bets against the claim |
 //! | `certified.rs` | how α is divided; a rule's tally with its limits |
-//! | `power.rs` | what would have been caught |
-//! | `bounds.rs` | all evidence on a pair together |
-//! | `independence.rs` | are the draws independent? (a function of rows) |
+//! | `power.rs` | the smallest leak that would have been detected |
+//! | `bounds.rs` | combines all evidence on a pair |
+//! | `independence.rs` | tests whether the draws are independent (it reads rows, not tallies) |
 
 pub mod binomial;
 mod bounds;

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use serde::Deserialize;
 
+use super::excerpt;
 use super::pattern::{Components, Pattern};
 use crate::attack::Attack;
 use crate::audit::{Audit, Pair};
@@ -72,6 +73,24 @@ struct PairFile {
     truth: Option<Truth>,
 }
 
+/// What is wrong with a file, and where.
+struct Problem {
+    /// The way to the value, as in `pair.2.left`; empty where it is about the whole file.
+    path: String,
+    message: String,
+}
+
+impl Problem {
+    fn new(path: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { path: path.into(), message: message.into() }
+    }
+
+    fn in_file(self, file: &Path, text: &str) -> FileProblem {
+        let place = excerpt::find(text, &excerpt::steps(&self.path));
+        FileProblem::new(file, place.map_or(self.message.clone(), |place| excerpt::located(text, place, &self.message)))
+    }
+}
+
 /// Reads and checks one file; every problem found in it is reported.
 pub fn read(path: &Path) -> Result<Audit, Vec<FileProblem>> {
     let text = std::fs::read_to_string(path).map_err(|error| vec![FileProblem::new(path, format!("cannot be read: {error}"))])?;
@@ -81,96 +100,83 @@ pub fn read(path: &Path) -> Result<Audit, Vec<FileProblem>> {
 /// Checks the text of a file.
 pub fn from_text(path: &Path, text: &str) -> Result<Audit, Vec<FileProblem>> {
     let file = parse(text).map_err(|message| vec![FileProblem::new(path, message)])?;
-    check(path, file).map_err(|messages| messages.into_iter().map(|message| FileProblem::new(path, message)).collect())
+    check(path, file).map_err(|problems| problems.into_iter().map(|problem| problem.in_file(path, text)).collect())
+}
+
+/// A problem that shows when a target is prepared, with its place in the file if that can still be read.
+pub fn not_prepared(file: &Path, path: &str, message: &str) -> FileProblem {
+    let text = std::fs::read_to_string(file).unwrap_or_default();
+    Problem::new(path, message).in_file(file, &text)
 }
 
 fn parse(text: &str) -> Result<AuditFile, String> {
-    let deserializer = toml::Deserializer::parse(text).map_err(|error| at_line(text, &error, error.message()))?;
+    let located = |error: &toml::de::Error, message: &str| match error.span() {
+        Some(span) => excerpt::located(text, span, message),
+        None => message.to_owned(),
+    };
+    let deserializer = toml::Deserializer::parse(text).map_err(|error| located(&error, error.message()))?;
     serde_path_to_error::deserialize(deserializer).map_err(|error| {
-        let message = keyed("", &error.path().to_string(), error.inner().message());
-        at_line(text, error.inner(), &message)
+        let (key, message) = (error.path().to_string(), error.inner().message());
+        let message = match key.as_str() {
+            "." => message.to_owned(),
+            key if message.starts_with("is ") => format!("{key} {message}"),
+            key => format!("{key}: {message}"),
+        };
+        located(error.inner(), &message)
     })
 }
 
-/// `line 3: message`, where the parser knows the place.
-fn at_line(text: &str, error: &toml::de::Error, message: &str) -> String {
-    match error.span() {
-        Some(span) => format!("line {}: {message}", text[..span.start.min(text.len())].matches('\n').count() + 1),
-        None => message.to_owned(),
-    }
-}
-
-/// `key is -1, must be …`, or `key: message` for the parser's own messages.
-fn keyed(prefix: &str, path: &str, message: &str) -> String {
-    let key = match (prefix, path) {
-        ("", ".") => return message.to_owned(),
-        ("", path) => path.to_owned(),
-        (prefix, ".") => prefix.to_owned(),
-        (prefix, path) => format!("{prefix}.{path}"),
-    };
-    if message.starts_with("is ") { format!("{key} {message}") } else { format!("{key}: {message}") }
-}
-
 /// Parameters as every mechanism reads them.
-///
-/// # Errors
-/// Which one cannot be sent anywhere.
-fn params(table: &toml::Table) -> Result<Params, String> {
+fn params(table: &toml::Table) -> Result<Params, Problem> {
     table.iter().map(|(name, value)| Ok((name.clone(), plain(&format!("params.{name}"), value)?))).collect()
 }
 
-fn plain(key: &str, value: &toml::Value) -> Result<serde_json::Value, String> {
+fn plain(path: &str, value: &toml::Value) -> Result<serde_json::Value, Problem> {
     Ok(match value {
         toml::Value::String(text) => text.as_str().into(),
         toml::Value::Integer(integer) => (*integer).into(),
         toml::Value::Float(float) if float.is_finite() => (*float).into(),
         toml::Value::Boolean(truth) => (*truth).into(),
-        toml::Value::Array(items) => items.iter().map(|item| plain(key, item)).collect::<Result<_, _>>()?,
+        toml::Value::Array(items) => items.iter().map(|item| plain(path, item)).collect::<Result<_, _>>()?,
         toml::Value::Table(table) => {
-            let entries = table.iter().map(|(name, value)| Ok((name.clone(), plain(&format!("{key}.{name}"), value)?)));
-            serde_json::Value::Object(entries.collect::<Result<_, String>>()?)
+            let entries = table.iter().map(|(name, value)| Ok((name.clone(), plain(&format!("{path}.{name}"), value)?)));
+            serde_json::Value::Object(entries.collect::<Result<_, Problem>>()?)
         }
         toml::Value::Float(_) | toml::Value::Datetime(_) => {
-            return Err(format!("{key} is {value}, which is neither a finite number nor a text; write it as a string"));
+            return Err(Problem::new(path, format!("{path} is {value}, which is neither a finite number nor a text; write it as a string")));
         }
     })
 }
 
-fn check(path: &Path, file: AuditFile) -> Result<Audit, Vec<String>> {
-    let mut problems = Vec::new();
-    if file.name.trim().is_empty() {
-        problems.push("name is empty; give the audit a name".to_owned());
+/// A name that can be shown anywhere.
+fn check_name(path: &str, what: &str, name: &str) -> Option<Problem> {
+    if name.trim().is_empty() {
+        return Some(Problem::new(path, format!("{what} is empty; give it a name")));
     }
+    let control = name.chars().find(|c| c.is_control())?;
+    Some(Problem::new(path, format!("{what} has the control character {}; remove it", control.escape_default())))
+}
+
+fn check(file_path: &Path, file: AuditFile) -> Result<Audit, Vec<Problem>> {
+    let mut problems = Vec::new();
+    problems.extend(check_name("name", "name", &file.name));
     if let Some(draws) = file.draws
         && !(1..=MAX_DRAWS).contains(&draws)
     {
-        problems.push(format!("draws is {draws}, must be a whole number from 1 to {MAX_DRAWS}"));
+        problems.push(Problem::new("draws", format!("draws is {draws}, must be a whole number from 1 to {MAX_DRAWS}")));
     }
     if file.attacks.as_ref().is_some_and(Vec::is_empty) {
-        problems.push("attacks is empty; name at least one attack or leave the key out for all of them".to_owned());
+        problems.push(Problem::new("attacks", "attacks is empty; name at least one attack or leave the key out for all of them"));
     }
-    let relation = match (file.relation, file.reason) {
-        (RelationName::AddRemove, None) => Relation::AddRemove,
-        (RelationName::ReplaceOne, None) => Relation::ReplaceOne,
-        (RelationName::ComponentWise, None) => Relation::ComponentWise,
-        (RelationName::SingleComponent, None) => Relation::SingleComponent,
-        (RelationName::Custom, Some(reason)) if !reason.trim().is_empty() => Relation::Custom { reason },
-        (RelationName::Custom, _) => {
-            problems.push("relation is \"custom\", which needs a reason: say in `reason` why the pairs are neighbours".to_owned());
-            Relation::Custom { reason: String::new() }
-        }
-        (_, Some(_)) => {
-            problems.push("reason: is for relation = \"custom\" only; remove it or change the relation".to_owned());
-            Relation::AddRemove
-        }
-    };
-    if let Some(truth) = file.truth {
-        problems.extend(check_truth("truth", truth));
-    }
+    let relation = relation(file.relation, file.reason).unwrap_or_else(|problem| {
+        problems.push(problem);
+        Relation::AddRemove
+    });
+    problems.extend(file.truth.into_iter().flat_map(|truth| check_truth("truth", "truth", truth)));
     if file.pair.is_empty() && file.pairs.is_none() {
-        problems.push("pair: there is none; add a [[pair]] with name, left and right".to_owned());
+        problems.push(Problem::new("", "pair: there is none; add a [[pair]] with name, left and right"));
     }
-    let subject = match subject(path, file.mechanism, &file.params, file.command, file.timeout, file.setup) {
+    let subject = match subject(file_path, file.mechanism, &file.params, file.command, file.timeout, file.setup) {
         Ok(subject) => subject,
         Err(problem) => {
             problems.push(problem);
@@ -181,22 +187,21 @@ fn check(path: &Path, file: AuditFile) -> Result<Audit, Vec<String>> {
     if let Some(Generated { patterns }) = file.pairs {
         match Pattern::all(&relation, patterns.components) {
             Ok(patterns) => add_patterns(&mut raw_pairs, patterns),
-            Err(problem) => problems.push(format!("pairs.patterns: {problem}")),
+            Err(problem) => problems.push(Problem::new("pairs.patterns", format!("pairs.patterns: {problem}"))),
         }
     }
     let mut pairs: Vec<Pair> = Vec::new();
-    for raw in raw_pairs {
-        let key = format!("pair \"{}\"", raw.name);
+    for (index, raw) in raw_pairs.into_iter().enumerate() {
+        let (path, key) = (format!("pair.{index}"), format!("pair \"{}\"", raw.name));
+        problems.extend(check_name(&format!("{path}.name"), "the pair's name", &raw.name));
         if pairs.iter().any(|pair| pair.name == raw.name) {
-            problems.push(format!("{key}: another pair has this name; names must be unique in a file"));
+            problems.push(Problem::new(format!("{path}.name"), format!("{key}: another pair has this name; names must be unique in a file")));
         }
-        if let Some(truth) = raw.truth {
-            problems.extend(check_truth(&format!("{key}: truth"), truth));
-        }
+        problems.extend(raw.truth.into_iter().flat_map(|truth| check_truth(&format!("{path}.truth"), &format!("{key}: truth"), truth)));
         if problems.is_empty()
             && let Err(problem) = relation.check(&raw.left, &raw.right)
         {
-            problems.push(format!("{key}: {problem}"));
+            problems.push(Problem::new(format!("{path}.right"), format!("{key}: {problem}")));
         }
         let truth = raw.truth.or(file.truth).unwrap_or_default();
         pairs.push(Pair { name: raw.name, left: raw.left, right: raw.right, expect: raw.expect, truth });
@@ -206,7 +211,7 @@ fn check(path: &Path, file: AuditFile) -> Result<Audit, Vec<String>> {
     }
     Ok(Audit {
         name: file.name,
-        file: path.to_owned(),
+        file: file_path.to_owned(),
         subject,
         claim: file.claim,
         relation,
@@ -219,6 +224,21 @@ fn check(path: &Path, file: AuditFile) -> Result<Audit, Vec<String>> {
     })
 }
 
+/// The relation, and for a custom one its reason.
+fn relation(name: RelationName, reason: Option<String>) -> Result<Relation, Problem> {
+    match (name, reason) {
+        (RelationName::AddRemove, None) => Ok(Relation::AddRemove),
+        (RelationName::ReplaceOne, None) => Ok(Relation::ReplaceOne),
+        (RelationName::ComponentWise, None) => Ok(Relation::ComponentWise),
+        (RelationName::SingleComponent, None) => Ok(Relation::SingleComponent),
+        (RelationName::Custom, Some(reason)) if !reason.trim().is_empty() => Ok(Relation::Custom { reason }),
+        (RelationName::Custom, _) => {
+            Err(Problem::new("relation", "relation is \"custom\", which needs a reason: say in `reason` why the pairs are neighbours"))
+        }
+        (_, Some(_)) => Err(Problem::new("reason", "reason: is for relation = \"custom\" only; remove it or change the relation")),
+    }
+}
+
 /// What makes the outputs: a mechanism of the catalogue, or a program.
 fn subject(
     file: &Path,
@@ -227,17 +247,23 @@ fn subject(
     command: Option<Vec<String>>,
     timeout: Option<Positive>,
     setup: Option<String>,
-) -> Result<Subject, String> {
+) -> Result<Subject, Problem> {
     let params = params(table)?;
     let stray = [("command", command.is_some()), ("timeout", timeout.is_some()), ("setup", setup.is_some())];
     match (mechanism.as_str(), command) {
         (process::NAME, Some(words)) => {
-            Ok(Subject::Program { command: CommandLine::new(words, file, timeout.map(Positive::get), setup)?, params })
+            let command = CommandLine::new(words, file, timeout.map(Positive::get), setup);
+            Ok(Subject::Program { command: command.map_err(|problem| Problem::new("command", problem))?, params })
         }
-        (process::NAME, None) => Err("mechanism is \"command\", which needs one: command = [\"python3\", \"my_mechanism.py\"]".to_owned()),
+        (process::NAME, None) => {
+            let needed = "mechanism is \"command\", which needs one: command = [\"python3\", \"my_mechanism.py\"]";
+            Err(Problem::new("mechanism", needed))
+        }
         (name, _) => match stray.into_iter().find(|(_, given)| *given) {
-            Some((key, _)) => Err(format!("{key}: is for mechanism = \"command\" only; remove it or change the mechanism")),
-            None if registry::find(name).is_none() => Err(registry::unknown(name)),
+            Some((key, _)) => {
+                Err(Problem::new(key, format!("{key}: is for mechanism = \"command\" only; remove it or change the mechanism")))
+            }
+            None if registry::find(name).is_none() => Err(Problem::new("mechanism", registry::unknown(name))),
             None => Ok(Subject::Registered { mechanism, params }),
         },
     }
@@ -252,13 +278,13 @@ fn add_patterns(pairs: &mut Vec<PairFile>, patterns: Vec<Pattern>) {
     }
 }
 
-fn check_truth(key: &str, truth: Truth) -> Vec<String> {
+fn check_truth(path: &str, key: &str, truth: Truth) -> Vec<Problem> {
     let mut problems = Vec::new();
-    if truth.epsilon.is_some_and(|epsilon| epsilon.is_nan() || epsilon < 0.0) {
-        problems.push(format!("{key}.epsilon is {}, must be at least 0 (inf is allowed)", truth.epsilon.unwrap_or_default()));
+    if let Some(epsilon) = truth.epsilon.filter(|epsilon| epsilon.is_nan() || *epsilon < 0.0) {
+        problems.push(Problem::new(format!("{path}.epsilon"), format!("{key}.epsilon is {epsilon}, must be at least 0 (inf is allowed)")));
     }
-    if truth.delta.is_some_and(|delta| !(0.0..=1.0).contains(&delta)) {
-        problems.push(format!("{key}.delta is {}, must be between 0 and 1", truth.delta.unwrap_or_default()));
+    if let Some(delta) = truth.delta.filter(|delta| !(0.0..=1.0).contains(delta)) {
+        problems.push(Problem::new(format!("{path}.delta"), format!("{key}.delta is {delta}, must be between 0 and 1")));
     }
     problems
 }

@@ -1,9 +1,10 @@
 //! Audit files: from TOML to checked audits. What leaves this module needs no further checks.
 
+mod excerpt;
 mod file;
 mod pattern;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use crate::audit::Audit;
@@ -56,16 +57,20 @@ pub fn load(paths: &[PathBuf]) -> Result<Vec<Audit>, Error> {
 pub fn check(audits: &[Audit]) -> Result<(), Error> {
     let mut problems = Vec::new();
     for audit in audits {
-        let mut said = HashSet::new();
-        for pair in &audit.pairs {
-            let message = match registry::prepare_subject(&audit.subject, &pair.left, &pair.right) {
-                Ok(_) => continue,
+        for (index, pair) in audit.pairs.iter().enumerate() {
+            match registry::prepare_subject(&audit.subject, &pair.left, &pair.right) {
+                Ok(_) => {}
                 // The parameters are the same for all pairs: one report is enough.
-                Err(error @ (PrepareError::Params(_) | PrepareError::Unknown(_))) => error.to_string(),
-                Err(error) => format!("pair \"{}\": {error}", pair.name),
-            };
-            if said.insert(message.clone()) {
-                problems.push(FileProblem::new(&audit.file, message));
+                Err(error @ (PrepareError::Params { .. } | PrepareError::Unknown(_))) => {
+                    let path = if let PrepareError::Params { key, .. } = &error { key.as_str() } else { "mechanism" };
+                    problems.push(file::not_prepared(&audit.file, path, &error.to_string()));
+                    break;
+                }
+                Err(error) => {
+                    let side = if let PrepareError::Data { side: Some(side), .. } = &error { format!(".{side}") } else { String::new() };
+                    let message = format!("pair \"{}\": {error}", pair.name);
+                    problems.push(file::not_prepared(&audit.file, &format!("pair.{index}{side}"), &message));
+                }
             }
         }
     }
@@ -136,7 +141,13 @@ const OPT_IN: &str = "OPT-IN";
 
 /// Adds the audit file at `path`, or all of those below it.
 fn collect(path: &Path, files: &mut Vec<PathBuf>) -> Result<(), FileProblem> {
-    let unreadable = |error: std::io::Error| FileProblem::new(path, format!("cannot be read: {error}"));
+    let unreadable = |error: std::io::Error| {
+        let remedy = match error.kind() {
+            std::io::ErrorKind::NotFound => "; name audit files or folders, or get the built-in ones with `dp-audit export`",
+            _ => "",
+        };
+        FileProblem::new(path, format!("cannot be read: {error}{remedy}"))
+    };
     if !path.is_dir() {
         std::fs::metadata(path).map_err(unreadable)?;
         files.push(path.to_owned());

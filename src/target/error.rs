@@ -147,8 +147,13 @@ fn remedy(setup: Option<&str>) -> String {
 #[non_exhaustive]
 pub enum PrepareError {
     /// The parameters are wrong, for whatever data.
-    #[error("{0}")]
-    Params(String),
+    #[error("{problem}")]
+    Params {
+        /// Which: `params.query.lower`.
+        key: String,
+        /// What is wrong; begins with the key.
+        problem: String,
+    },
     /// The parameters and the data do not fit each other, or the data does not fit the mechanism.
     #[error("{}{problem}", .side.map_or_else(String::new, |side| format!("{side}: ")))]
     Data {

@@ -126,7 +126,10 @@ impl<M: Mechanism> InProcess<M> {
         let universe = Universe::of(left, right);
         let of_side = |data: &Dataset, side: Side| {
             M::prepare(params, data, &universe).map_err(|misfit| match misfit {
-                Misfit::Params(problem) => PrepareError::Params(problem),
+                Misfit::Params(problem) => {
+                    let key = problem.split([' ', ':']).next().unwrap_or_default().to_owned();
+                    PrepareError::Params { key, problem }
+                }
                 Misfit::Data(problem) => PrepareError::Data { side: Some(side), problem },
             })
         };

@@ -1,10 +1,11 @@
 //! A noisy count of a random sample.
 //!
-//! *Claim*: each record is taken with probability q by itself, and the number of those taken gets `Lap(1/ε₀)`. That is `ln(1 + q·(e^ε₀ − 1))`-DP: the
-//! sample hides a record from those who do not know whether it was taken.
+//! *Claim*: each record is sampled independently with probability q, and the sample size gets noise `Lap(1/ε₀)`. That is
+//! `ln(1 + q·(e^ε₀ − 1))`-DP: the sample hides a record from everyone who does not know whether it was sampled.
 //! *Neighbours*: add-remove. *Source*: Li, Qardaji, Su 2012; Balle, Barthe, Gaboardi 2018 (amplification by subsampling).
-//! *The bug* is in the claim: `q·ε₀`, which is the first term of the series. *True leakage*: `ln(1 + q·(e^ε₀ − 1))` exactly, at every answer of 1 or
-//! more against an empty dataset: with q = 0.1 and ε₀ = 2, 0.494 instead of 0.2.
+//! *The bug* is in the claim: `q·ε₀`, which is only the first term of the series.
+//! *True leakage*: `ln(1 + q·(e^ε₀ − 1))` exactly, at every answer of 1 or more against an empty dataset: with q = 0.1 and ε₀ = 2,
+//! 0.494 instead of 0.2.
 
 use serde::Deserialize;
 
@@ -19,9 +20,9 @@ use crate::target::{Mechanism, Misfit, Universe};
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Params {
-    /// The probability with which each record is taken.
+    /// The probability with which each record is sampled.
     rate: PositiveDelta,
-    /// ε₀, of the count of the sample.
+    /// ε₀, for the count of the sample.
     epsilon: Epsilon,
 }
 
@@ -43,8 +44,8 @@ impl Mechanism for SampledCount {
 
     #[inline]
     fn run(&self, rng: &mut Generator, row: &mut [Cell]) {
-        let taken = (0..self.records).filter(|_| noise::bernoulli(rng, self.rate)).count();
-        row[0] = Cell::number(taken as f64 + noise::laplace(rng, self.scale));
+        let sampled = (0..self.records).filter(|_| noise::bernoulli(rng, self.rate)).count();
+        row[0] = Cell::number(sampled as f64 + noise::laplace(rng, self.scale));
     }
 }
 
@@ -55,8 +56,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn answers_of_one_and_more_come_up_as_often_as_derived() {
-        // Hoeffding: a frequency of n draws is off by more than √(ln(2/α)/2n) with probability at most α.
+    fn answers_of_one_or_more_have_the_derived_probability() {
+        // Hoeffding: the error of a frequency of n draws is more than √(ln(2/α)/2n) with probability at most α.
         const FALSE_ALARM: f64 = 1e-6;
         const N: u32 = 1_000_000;
         let (rate, epsilon) = (0.1, 2.0_f64);

@@ -1,9 +1,11 @@
-//! What is done to a noisy answer costs nothing, unless it looks at the data once more.
+//! Post-processing of a noisy answer costs nothing, unless it looks at the data again.
 //!
-//! *Claim*: ε. The answer plus `Lap(Δ/ε)` is ε-DP, and so is whatever is computed from it alone.
+//! *Claim*: ε. The answer plus `Lap(Δ/ε)` is ε-DP, and so is everything that is computed from it alone.
 //! *Neighbours*: those under which Δ is the query's sensitivity.
-//! *The bugs*: clamping the noisy answer to the largest value *in the data*, and deciding by the *exact* count whether the noisy one is shown.
-//! *True leakage*: infinite where one record moves the limit: an output lies beyond the other dataset's ceiling, or is not shown.
+//! *Source*: post-processing of the Laplace mechanism (Dwork, McSherry, Nissim, Smith 2006).
+//! *The bugs*: clamping the noisy answer to the largest value *in the data*, and deciding by the *exact* count whether the noisy count is
+//! released.
+//! *True leakage*: infinite if one record moves the limit: an output is above the ceiling of the other dataset, or only one side has an answer.
 
 use serde::Deserialize;
 
@@ -15,13 +17,13 @@ use crate::noise::Generator;
 use crate::output::Cell;
 use crate::target::{Mechanism, Misfit, Universe};
 
-/// Above what an answer is cut off.
+/// The value above which an answer is cut off.
 #[derive(Clone, Copy, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Ceiling {
     /// The largest record.
     Data,
-    /// A number that everybody knows: correct.
+    /// A public number: correct.
     Public(Finite),
 }
 
@@ -48,7 +50,7 @@ impl Mechanism for Clamped {
 
     fn prepare(params: &ClampedParams, data: &Dataset, universe: &Universe) -> Result<Self, Misfit> {
         let answers = params.query.answer(data, universe)?;
-        let largest = || data.numbers()?.into_iter().reduce(f64::max).ok_or("no records have no largest; give the dataset one".to_owned());
+        let largest = || data.numbers()?.into_iter().reduce(f64::max).ok_or("the largest of no records is not defined; give the dataset at least one".to_owned());
         let ceiling = match params.ceiling {
             Ceiling::Data => largest()?,
             Ceiling::Public(ceiling) => ceiling.get(),
@@ -68,13 +70,13 @@ impl Mechanism for Clamped {
     }
 }
 
-/// Which count decides.
+/// Which count decides whether an answer is released.
 #[derive(Clone, Copy, Deserialize, PartialEq)]
 #[serde(rename_all = "kebab-case")]
-enum Decides {
-    /// The count as it is.
+enum DecidingCount {
+    /// The exact count.
     Exact,
-    /// The noisy one: correct.
+    /// The noisy count: correct.
     Noisy,
 }
 
@@ -83,23 +85,23 @@ enum Decides {
 #[serde(deny_unknown_fields)]
 pub struct SuppressedParams {
     epsilon: Epsilon,
-    /// Smaller counts are not shown.
+    /// Smaller counts are not released.
     least: u32,
-    decides: Decides,
+    decides: DecidingCount,
 }
 
-/// The number of records plus `Lap(1/ε)`, or nothing when it is small. *Neighbours*: add-remove.
+/// The number of records plus `Lap(1/ε)`, or an absent cell if the count is small. *Neighbours*: add-remove.
 pub struct Suppressed {
     count: f64,
     scale: f64,
     least: f64,
-    decides: Decides,
-    nothing: Cell,
+    decides: DecidingCount,
+    absent: Cell,
 }
 
 impl Mechanism for Suppressed {
     const NAME: &'static str = "laplace/suppressed-count";
-    const SUMMARY: &'static str = "a noisy count that is not shown when small; the noisy (correct) or the exact count decides";
+    const SUMMARY: &'static str = "a noisy count that is not released when small; the noisy (correct) or the exact count decides";
     type Params = SuppressedParams;
 
     fn prepare(params: &SuppressedParams, data: &Dataset, _: &Universe) -> Result<Self, Misfit> {
@@ -108,15 +110,15 @@ impl Mechanism for Suppressed {
             scale: 1.0 / params.epsilon.get(),
             least: params.least.into(),
             decides: params.decides,
-            nothing: Cell::ABSENT,
+            absent: Cell::ABSENT,
         })
     }
 
     #[inline]
     fn run(&self, rng: &mut Generator, row: &mut [Cell]) {
         let noisy = self.count + noise::laplace(rng, self.scale);
-        let deciding = if self.decides == Decides::Exact { self.count } else { noisy };
-        row[0] = if deciding >= self.least { Cell::number(noisy) } else { self.nothing };
+        let deciding = if self.decides == DecidingCount::Exact { self.count } else { noisy };
+        row[0] = if deciding >= self.least { Cell::number(noisy) } else { self.absent };
     }
 }
 
@@ -126,7 +128,7 @@ mod tests {
 
     use super::*;
 
-    /// Hoeffding: a frequency of n draws is off by more than √(ln(2/α)/2n) with probability at most α.
+    /// Hoeffding: the error of a frequency of n draws is more than √(ln(2/α)/2n) with probability at most α.
     const FALSE_ALARM: f64 = 1e-6;
     const N: u32 = 400_000;
 
@@ -159,12 +161,12 @@ mod tests {
     }
 
     #[test]
-    fn small_counts_are_shown_as_often_as_the_deciding_count_is_large() {
-        let suppressed = |decides, count| Suppressed { count, scale: 1.0, least: 5.0, decides, nothing: Cell::ABSENT };
-        let shown = |cell: Cell| cell != Cell::ABSENT;
-        has_probability(&suppressed(Decides::Exact, 4.0), shown, 0.0);
-        has_probability(&suppressed(Decides::Exact, 5.0), shown, 1.0);
-        has_probability(&suppressed(Decides::Noisy, 4.0), shown, 0.5 * (-1.0_f64).exp());
-        has_probability(&suppressed(Decides::Noisy, 5.0), shown, 0.5);
+    fn a_count_is_released_as_often_as_the_deciding_count_is_large() {
+        let suppressed = |decides, count| Suppressed { count, scale: 1.0, least: 5.0, decides, absent: Cell::ABSENT };
+        let released = |cell: Cell| cell != Cell::ABSENT;
+        has_probability(&suppressed(DecidingCount::Exact, 4.0), released, 0.0);
+        has_probability(&suppressed(DecidingCount::Exact, 5.0), released, 1.0);
+        has_probability(&suppressed(DecidingCount::Noisy, 4.0), released, 0.5 * (-1.0_f64).exp());
+        has_probability(&suppressed(DecidingCount::Noisy, 5.0), released, 0.5);
     }
 }

@@ -1,9 +1,11 @@
-//! Laplace noise that is not drawn afresh.
+//! Laplace noise that is reused.
 //!
-//! *Claim*: ε with noise of scale `Δ/ε`, drawn anew for every component of every output.
+//! *Claim*: ε with noise of scale `Δ/ε`, drawn again for every component of every output.
 //! *Neighbours*: those under which Δ is the query's sensitivity.
-//! *The bugs*: one draw shared by all components, or a generator seeded the same way in every call. *True leakage*: infinite. The difference of two
-//! components that share their noise is exact; with a fixed seed the noise is a constant that can be subtracted.
+//! *Source*: the Laplace mechanism (Dwork, McSherry, Nissim, Smith 2006); the bugs are common programming mistakes.
+//! *The bugs*: one draw shared by all components, or a generator with the same seed in every call.
+//! *True leakage*: infinite. The difference of two components that share their noise is exact; with a fixed seed the noise is a constant
+//! that can be subtracted.
 
 use rand::SeedableRng;
 use serde::Deserialize;
@@ -17,18 +19,18 @@ use crate::noise::Generator;
 use crate::output::Cell;
 use crate::target::{Mechanism, Misfit, Universe};
 
-/// The seed that every programmer chooses.
+/// A typical hard-coded seed.
 const SEED: u64 = 42;
 
-/// When noise is drawn.
+/// How often noise is drawn.
 #[derive(Clone, Copy, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-enum Drawn {
+enum NoiseReuse {
     /// For every component of every output: correct.
     PerComponent,
     /// Once for all components of an output.
     PerOutput,
-    /// For every component, by a generator that starts from the same seed in every call.
+    /// For every component, but by a generator that starts from the same seed in every call.
     FromFixedSeed,
 }
 
@@ -38,14 +40,14 @@ enum Drawn {
 pub struct Params {
     query: Query,
     epsilon: Epsilon,
-    drawn: Drawn,
+    drawn: NoiseReuse,
 }
 
-/// `f(D) + Lap(Δ/ε)` with noise drawn as the parameters say.
+/// `f(D) + Lap(Δ/ε)`; `drawn` says how often noise is drawn.
 pub struct ReusedNoise {
     values: Vec<f64>,
     scale: f64,
-    drawn: Drawn,
+    drawn: NoiseReuse,
 }
 
 impl ReusedNoise {
@@ -71,12 +73,12 @@ impl Mechanism for ReusedNoise {
     #[inline]
     fn run(&self, rng: &mut Generator, row: &mut [Cell]) {
         match self.drawn {
-            Drawn::PerComponent => self.fresh(rng, row),
-            Drawn::PerOutput => {
+            NoiseReuse::PerComponent => self.fresh(rng, row),
+            NoiseReuse::PerOutput => {
                 let noise = noise::laplace(rng, self.scale);
                 row.iter_mut().zip(&self.values).for_each(|(cell, value)| *cell = Cell::number(value + noise));
             }
-            Drawn::FromFixedSeed => self.fresh(&mut Generator::seed_from_u64(SEED), row),
+            NoiseReuse::FromFixedSeed => self.fresh(&mut Generator::seed_from_u64(SEED), row),
         }
     }
 }
@@ -85,7 +87,7 @@ impl Mechanism for ReusedNoise {
 mod tests {
     use super::*;
 
-    fn twice(drawn: Drawn) -> [[f64; 2]; 2] {
+    fn twice(drawn: NoiseReuse) -> [[f64; 2]; 2] {
         let mechanism = ReusedNoise { values: vec![3.0, 10.0], scale: 1.0, drawn };
         let mut rng = Generator::seed_from_u64(1);
         [0, 1].map(|_| {
@@ -96,13 +98,13 @@ mod tests {
     }
 
     #[test]
-    fn noise_is_as_fresh_as_it_is_drawn() {
+    fn noise_is_reused_as_the_parameter_says() {
         let same = |a: f64, b: f64| (a - b).abs() < 1e-12;
-        let [first, second] = twice(Drawn::PerComponent);
+        let [first, second] = twice(NoiseReuse::PerComponent);
         assert!(!same(first[0], first[1]) && !same(first[0], second[0]) && !same(first[1], second[1]));
-        let [first, second] = twice(Drawn::PerOutput);
+        let [first, second] = twice(NoiseReuse::PerOutput);
         assert!(same(first[0], first[1]) && !same(first[0], second[0]));
-        let [first, second] = twice(Drawn::FromFixedSeed);
+        let [first, second] = twice(NoiseReuse::FromFixedSeed);
         assert!(!same(first[0], first[1]) && same(first[0], second[0]) && same(first[1], second[1]));
     }
 }

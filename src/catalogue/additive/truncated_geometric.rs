@@ -2,9 +2,10 @@
 //!
 //! *Claim*: `ln(1 + 2^-k)` with `k = ⌈ln(2/ε)⌉`, for a count in `[0, n]`. *Neighbours*: the count differs by 1.
 //! *Source*: Balcer & Vadhan 2018, "Differential privacy on finite computers", `GeoSample`, with the natural logarithm, as
-//! the published benchmark has it.
-//! *The catch*: with the natural logarithm `ln(1 + 2^-k)` can exceed the ε that was asked for (0.1 gives k = 3 and 0.1178);
-//! with the logarithm to base 2, `base = "two"`, it cannot: `2^-k ≤ ε/2`.
+//! in the published benchmark.
+//! *The bug*, if the claim is ε instead: with the natural logarithm `ln(1 + 2^-k)` can be larger than the requested ε. With the
+//! logarithm to base 2, `base = "two"`, it cannot: `2^-k ≤ ε/2`.
+//! *True leakage*: `ln(1 + 2^-k)` exactly; ε = 0.1 gives k = 3 and 0.1178.
 
 use rand::distr::{Distribution, Uniform};
 use serde::Deserialize;
@@ -39,7 +40,7 @@ enum Base {
 
 /// A count plus geometric noise, kept within `[0, n]`.
 ///
-/// Draws u uniformly from 1…d and puts out the least z with F(z) ≥ u; all of F and d are integers.
+/// Draws u uniformly from 1…d and returns the smallest z with F(z) ≥ u. All values of F and d are integers.
 pub struct TruncatedGeometric {
     /// F(0) … F(n) for each answer; the last is d.
     cumulative: Vec<Vec<u64>>,
@@ -52,7 +53,7 @@ fn denominator(k: u32, n: u32) -> Option<u64> {
     (2u64.pow(k) + 1).checked_pow(n - 1)?.checked_mul(last)
 }
 
-/// F(0) … F(n) for the count c. Every term is at most d, so nothing overflows where d does not.
+/// F(0) … F(n) for the count c. Every term is at most d, so nothing overflows if d does not.
 fn cumulative(k: u32, n: u32, c: u32, d: u64) -> Vec<u64> {
     let (a, b) = (2u64.pow(k), 2u64.pow(k) + 1);
     let below = (0..c).map(|z| a.pow(c - z) * b.pow(n - (c - z)));
@@ -74,10 +75,10 @@ impl Mechanism for TruncatedGeometric {
             Base::E => (2.0 / params.epsilon.get()).ln(),
             Base::Two => (2.0 / params.epsilon.get()).log2(),
         };
-        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a logarithm of a float: between 0 and 1100
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // the logarithm of a float is between 0 and 1100
         let k = log.ceil().max(0.0) as u32;
         let d = denominator(k, n).ok_or_else(|| {
-            format!("params.largest is {n}, which with 2^{k} needs numbers beyond 64 bits; choose a smaller one or a larger params.epsilon")
+            format!("params.largest is {n}; with 2^{k} it needs numbers of more than 64 bits; choose a smaller one or a larger params.epsilon")
         })?;
         let counts = params.query.answer(data, universe)?.values;
         let cumulative = counts
@@ -88,7 +89,7 @@ impl Mechanism for TruncatedGeometric {
             })
             .collect::<Result<_, _>>()?;
         let uniform =
-            Uniform::new_inclusive(1, d).map_err(|error| Misfit::Params(format!("params: no uniform integer up to {d}: {error}")))?;
+            Uniform::new_inclusive(1, d).map_err(|error| Misfit::Params(format!("params: cannot draw a uniform integer up to {d}: {error}")))?;
         Ok(Self { cumulative, uniform })
     }
 
@@ -119,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn the_largest_ratio_of_neighbours_is_exactly_as_claimed() {
+    fn the_largest_ratio_of_neighbours_is_exactly_the_claim() {
         for (k, n) in [(0, 3), (1, 4), (3, 5), (5, 6), (3, 1)] {
             let (a, b) = (1u128 << k, (1u128 << k) + 1);
             for c in 0..n {
@@ -134,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn the_benchmark_has_k_of_three_and_weights_that_add_up_to_111537() {
+    fn in_the_benchmark_k_is_three_and_the_weights_sum_to_111537() {
         let params = |base| Params { query: Query::Values, epsilon: Epsilon::try_from(0.1).unwrap(), largest: 5, base };
         let data = Dataset::of_numbers(&[2.0]);
         let prepared = TruncatedGeometric::prepare(&params(Base::E), &data, &Universe::of(&data, &data)).unwrap();
@@ -159,7 +160,7 @@ mod tests {
             let z = (0..5u8).position(|z| f64::from(z) == row[0].raw()).unwrap();
             seen[z] += 1;
         }
-        // Hoeffding: a frequency of n draws is off by more than √(ln(2/α)/2n) with probability at most α.
+        // Hoeffding: the error of a frequency of n draws is more than √(ln(2/α)/2n) with probability at most α.
         let allowed = ((2.0 / FALSE_ALARM).ln() / (2.0 * N as f64)).sqrt();
         for (k, weight) in seen.into_iter().zip(weights) {
             let p = weight as f64 / d as f64;

@@ -1,4 +1,4 @@
-//! Every person randomises their own value.
+//! Local mechanisms: every person randomises their own value.
 
 pub mod randomized_response;
 pub mod rappor;

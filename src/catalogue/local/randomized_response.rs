@@ -1,11 +1,12 @@
-//! Randomized response: every record is a bit, each answers the truth or a lie.
+//! Randomized response: every record is a bit, and each person reports the true bit or the opposite one.
 //!
 //! *Claim*: keeping a bit with probability `p > ½` is `ln(p/(1−p))`-DP, exactly.
 //! *Neighbours*: replace-one (one person's bit differs).
 //! *Source*: Warner 1965; lecture notes "Definition of differential privacy", section 2.3.
-//! *The bug*: a `keep` larger than the claim allows; 0.9 leaks ln 9. A `keep-each` that differs between the two symbols: with `[p, q]` for
-//! 0 and 1, a reported 1 leaks `|ln(q/(1−p))|` and a reported 0 `|ln(p/(1−q))|`. Where 0 never lies, `p = 1`, a reported 1 is proof:
-//! infinite. (Exchanging keep and flip for one symbol only, `q = 1 − p`, leaks nothing at all: the report no longer depends on the bit.)
+//! *The bug*: a `keep` that is larger than the claim allows, or a `keep-each` with different probabilities for the two symbols.
+//! *True leakage*: of `keep = p` it is `ln(p/(1−p))`; 0.9 leaks ln 9. Of `keep-each = [p, q]` for 0 and 1, a reported 1 leaks
+//! `|ln(q/(1−p))|` and a reported 0 leaks `|ln(p/(1−q))|`. If a 0 is always kept, `p = 1`, a reported 1 proves a 1: infinite.
+//! (Exchanging keep and flip for one symbol only, `q = 1 − p`, leaks nothing at all: the report no longer depends on the bit.)
 
 use serde::Deserialize;
 
@@ -19,7 +20,7 @@ use crate::target::{Mechanism, Misfit, Universe};
 /// The probability of keeping a 0 and of keeping a 1.
 type Keep = [f64; 2];
 
-/// Every bit kept with the probability of its symbol.
+/// Every bit is kept with the probability for its symbol.
 struct Bits {
     /// The probability of reporting 1, per record.
     one: Vec<f64>,
@@ -47,7 +48,7 @@ impl Bits {
     }
 }
 
-/// Roll a die: 1 to 4 keeps the bit, 5 and 6 flip it. ln 2-DP.
+/// Roll a die: 1 to 4 keep the bit, 5 and 6 flip it. ln 2-DP.
 pub struct Die(Bits);
 
 /// Parameters of the die.
@@ -92,9 +93,9 @@ pub struct Generalized(Bits);
 #[derive(Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum GeneralizedParams {
-    /// Keep with `e^ε/(1+e^ε)`.
+    /// Keep with probability `e^ε/(1+e^ε)`.
     Epsilon(Epsilon),
-    /// Keep with this probability, whatever is claimed.
+    /// Keep with this probability. The claim is ignored.
     Keep(f64),
     /// Keep a 0 and a 1 with these probabilities.
     KeepEach(Keep),
@@ -133,21 +134,21 @@ impl Mechanism for Generalized {
     }
 }
 
-/// The average of the answers of generalized randomized response, moved and stretched so that it is right on average.
+/// The average of the reports of generalized randomized response, shifted and scaled so that it is unbiased.
 ///
-/// *Claim*: ε, as for the answers: the rest is post-processing. *True leakage*: ε exactly; when everybody answers 1, nobody hides behind
-/// the others. With `E[Y] = (1 − p) + (p + q − 1)·x` for a bit x, the estimate of each bit is `(Y − (1 − p)) / (p + q − 1)`.
+/// *Claim*: ε, as for the reports: the rest is post-processing. *True leakage*: ε exactly. If everybody reports 1, the average reveals
+/// every report. With `E[Y] = (1 − p) + (p + q − 1)·x` for a bit x, the estimate of each bit is `(Y − (1 − p)) / (p + q − 1)`.
 pub struct DebiasedAverage {
     bits: Bits,
     shift: f64,
-    stretch: f64,
+    factor: f64,
 }
 
 impl DebiasedAverage {
-    /// The estimate, given how many answered 1.
+    /// The estimate, given the number of reported ones.
     #[inline]
     fn estimate(&self, ones: u32) -> f64 {
-        (f64::from(ones) / self.bits.one.len() as f64 - self.shift) * self.stretch
+        (f64::from(ones) / self.bits.one.len() as f64 - self.shift) * self.factor
     }
 }
 
@@ -161,13 +162,13 @@ impl Mechanism for DebiasedAverage {
         let signal = keep[0] + keep[1] - 1.0;
         if signal == 0.0 {
             return Err(Misfit::Params(
-                "params: the answers do not depend on the bits, so no average can be had from them; keep more".to_owned(),
+                "params: the reports do not depend on the bits, so they have no average to estimate; keep bits more often".to_owned(),
             ));
         }
         if data.is_empty() {
             return Err(Misfit::Data("the average of no records is not defined; give the dataset at least one".to_owned()));
         }
-        Ok(Self { bits: Bits::new(data, keep)?, shift: 1.0 - keep[0], stretch: 1.0 / signal })
+        Ok(Self { bits: Bits::new(data, keep)?, shift: 1.0 - keep[0], factor: 1.0 / signal })
     }
 
     #[inline]
@@ -182,13 +183,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_debiased_average_is_right_on_average() {
+    fn the_debiased_average_is_unbiased() {
         let bits = [1.0, 0.0, 0.0, 1.0, 1.0];
         let data = Dataset::of_numbers(&bits);
         let epsilon = GeneralizedParams::Epsilon(Epsilon::try_from(1.0).unwrap());
         for params in [epsilon, GeneralizedParams::Keep(0.9), GeneralizedParams::KeepEach([1.0, 0.6])] {
             let mechanism = DebiasedAverage::prepare(&params, &data, &Universe::of(&data, &data)).unwrap();
-            // The expectation, over all 2^5 answers.
+            // The expectation, over all 2^5 combinations of reports.
             let mut expected = 0.0;
             for answers in 0..32_u32 {
                 let probability: f64 =
@@ -200,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn the_debiased_average_is_the_notes_formula() {
+    fn the_debiased_average_follows_the_formula_of_the_notes() {
         let data = Dataset::of_numbers(&[0.0, 1.0]);
         let mechanism =
             DebiasedAverage::prepare(&GeneralizedParams::Epsilon(Epsilon::try_from(1.0).unwrap()), &data, &Universe::of(&data, &data))
@@ -213,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn probabilities_beyond_one_are_refused() {
+    fn probabilities_above_one_are_rejected() {
         assert!(GeneralizedParams::KeepEach([0.5, 1.5]).keep().unwrap_err().to_string().contains("params.keep-each is 1.5"));
     }
 }

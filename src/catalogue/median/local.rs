@@ -1,6 +1,7 @@
-//! Medians whose noise adapts to the data.
+//! Medians with noise that depends on the data.
 //!
-//! *Neighbours*: replace-one; the records lie in the public range `[lower, upper]`.
+//! *Claim*: see each mechanism below.
+//! *Neighbours*: replace-one; all records are in the public range `[lower, upper]`.
 //! *Source*: lecture notes "Beyond global sensitivity" (example f = median, propose–test–release).
 
 use serde::Deserialize;
@@ -22,10 +23,10 @@ pub struct LocalSensitivityParams {
     upper: Finite,
 }
 
-/// Median plus Lap(LS(D)/ε), where LS is the local sensitivity at the very data.
+/// Median plus Lap(LS(D)/ε), where LS is the local sensitivity at the dataset itself.
 ///
-/// *Claim*: ε. *The bug*: the scale of the noise is itself a function of the data.
-/// *True leakage*: infinite where one neighbour has local sensitivity 0 and the other has not.
+/// *Claim*: ε. *The bug*: the scale of the noise is a function of the data.
+/// *True leakage*: infinite if the local sensitivity is 0 at one neighbour and positive at the other.
 pub struct LocalSensitivity {
     median: f64,
     scale: f64,
@@ -61,13 +62,13 @@ pub struct ProposeTestReleaseParams {
     variant: Variant,
 }
 
-/// The correct mechanism and the ways to get it wrong.
+/// The correct mechanism and three mistakes.
 #[derive(Clone, Copy, Default, Deserialize, PartialEq)]
 #[serde(rename_all = "kebab-case")]
 enum Variant {
     #[default]
     Correct,
-    /// The distance γ is compared with the threshold as it is.
+    /// The distance γ is compared with the threshold without noise.
     NoiselessTest,
     /// The threshold is `ln(1/δ)`, not divided by ε.
     ThresholdWithoutEpsilon,
@@ -75,11 +76,17 @@ enum Variant {
     ReleaseAtLocalSensitivity,
 }
 
-/// Propose a bound β on the local sensitivity, test privately how far the data is from exceeding it, release with
-/// noise at β or answer ⊥.
+/// Propose a bound β on the local sensitivity. Test privately how far the data is from exceeding it. Release with
+/// noise at β, or answer ⊥.
 ///
-/// *Claim*: (2ε, δ). With γ the distance to the nearest dataset of local sensitivity at least β, `f(D) + Lap(β/ε)` is
+/// *Claim*: (2ε, δ). γ is the distance to the nearest dataset whose local sensitivity is at least β. `f(D) + Lap(β/ε)` is
 /// released iff `γ + Lap(1/ε) > ln(1/δ)/ε`.
+///
+/// *The bug*, one for each `variant`, with its *true leakage* on the worst pair:
+/// `noiseless-test` compares γ itself: ε is infinite and δ is 1 where the threshold is between the γ of the two neighbours.
+/// `threshold-without-epsilon` passes at γ = 0 with probability `½·δ^ε`, which is more than δ when ε is small: 0.05 at ε = ½, δ = 0.01.
+/// `release-at-local-sensitivity` takes the scale from the data: where it is 0 on one side only, ε is infinite and δ is the
+/// probability that the test passes.
 pub struct ProposeTestRelease {
     median: f64,
     scale: f64,

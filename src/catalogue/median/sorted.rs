@@ -1,8 +1,8 @@
-//! Sorted records and how sensitive their median is: here, near here, and smoothly.
+//! Sorted records, and how sensitive their median is: local sensitivity, at a distance, and smooth.
 //!
-//! With the records sorted and `m` the median's rank, the largest local sensitivity among the datasets at distance at most
-//! `k` is `A(k) = max over 0 ≤ t ≤ k+1 of x[m+t] − x[m+t−k−1]`, where ranks below 1 stand for `lower` and above n for `upper`:
-//! `k` records are moved out of the way, and the one that differs then lets the median jump over the gap that they left.
+//! The records are sorted, and `m` is the rank of the median. The largest local sensitivity among the datasets at distance at most
+//! `k` is `A(k) = max over 0 ≤ t ≤ k+1 of x[m+t] − x[m+t−k−1]`. A rank below 1 means `lower`, and a rank above n means `upper`.
+//! The reason: `k` records are moved out of the way, and the one that differs then lets the median jump over the gap that they leave.
 
 use crate::model::Dataset;
 use crate::model::claim::Finite;
@@ -20,7 +20,7 @@ impl Sorted {
         Self::of_values(data.numbers()?, lower, upper)
     }
 
-    /// Sorts the values and checks that there are some, all within the range.
+    /// Sorts the values. Checks that there is at least one and that all are within the range.
     pub(super) fn of_values(mut values: Vec<f64>, lower: Finite, upper: Finite) -> Result<Self, Misfit> {
         let (lower, upper) = (lower.get(), upper.get());
         if lower >= upper {
@@ -30,7 +30,7 @@ impl Sorted {
             return Err(Misfit::Data("the median of no records is not defined; give the dataset at least one".to_owned()));
         }
         if let Some(value) = values.iter().find(|value| !(lower..=upper).contains(*value)) {
-            return Err(Misfit::Data(format!("the record {value} lies outside the range [{lower}, {upper}]; correct it or the range")));
+            return Err(Misfit::Data(format!("the record {value} is outside the range [{lower}, {upper}]; correct it or the range")));
         }
         values.extend([lower, upper]);
         values.sort_unstable_by(f64::total_cmp);
@@ -59,12 +59,12 @@ impl Sorted {
         (0..=k + 1).map(gap).fold(0.0, f64::max)
     }
 
-    /// γ: the least `k` with `A(k) ≥ bound`; at most n, for n changes reach any dataset. O(n).
+    /// γ: the smallest `k` with `A(k) ≥ bound`. At most n, because n changes reach every dataset. O(n).
     ///
-    /// A gap between the ranks i ≤ m ≤ j opens at distance `j − i − 1`. As i rises, so does the least j that is far enough away.
+    /// A gap between the ranks i ≤ m ≤ j opens at distance `j − i − 1`. As i rises, the smallest j that is far enough away rises too.
     pub(super) fn distance_to_sensitivity(&self, bound: f64) -> usize {
         let (m, x) = (self.rank(), &self.padded);
-        let mut least = self.len();
+        let mut smallest = self.len();
         let mut j = m;
         for i in 0..=m {
             while j < x.len() && x[j] - x[i] < bound {
@@ -73,19 +73,19 @@ impl Sorted {
             if j == x.len() {
                 break;
             }
-            least = least.min((j - i).saturating_sub(1));
+            smallest = smallest.min((j - i).saturating_sub(1));
         }
-        least
+        smallest
     }
 
     /// The smooth sensitivity `max over k ≥ nearest of e^(-βk)·A(k)`; the definition has `nearest = 0`. O(n log n).
     ///
     /// In terms of gaps: the largest `(x[j] − x[i])·e^(-β·max(j−i−1, nearest))` over the ranks i ≤ m ≤ j.
-    /// The best j never falls as i rises: what i takes away from the gaps of a nearer and a farther j is the same, but
-    /// weighs more for the nearer. So the best j for the middle i halves the problem (Nissim, Raskhodnikova & Smith 2007).
+    /// The best j never falls as i rises: a larger i shortens the gaps to a near and a far j by the same amount, but this
+    /// matters more for the near j. So the best j for the middle i halves the problem (Nissim, Raskhodnikova & Smith 2007).
     pub(super) fn smooth_sensitivity(&self, beta: f64, nearest: usize) -> f64 {
         let (m, last) = (self.rank(), self.padded.len() - 1);
-        // Logarithms, for e^(-βk) underflows where βk > 745 and would tie all far gaps.
+        // Logarithms, because e^(-βk) underflows for βk > 745. Then all far gaps would be equal.
         let log_value = |i: usize, j: usize| {
             let k = (j - i).saturating_sub(1).max(nearest);
             (self.padded[j] - self.padded[i]).ln() - beta * k as f64
@@ -94,7 +94,7 @@ impl Sorted {
         let mut open = vec![(0, m, m, last)];
         while let Some((i_low, i_high, j_low, j_high)) = open.pop() {
             let i = usize::midpoint(i_low, i_high);
-            // Of equally good j the last: with the first, a row of ties could cut off the best j of other i.
+            // The last of equally good j. With the first, a series of ties could exclude the best j of another i.
             let (mut j_best, mut value) = (j_low, f64::NEG_INFINITY);
             for j in j_low..=j_high {
                 let here = log_value(i, j);
@@ -147,7 +147,7 @@ mod tests {
         neighbours(values, universe).iter().map(|other| (median(other) - here).abs()).fold(0.0, f64::max)
     }
 
-    /// `A(0), A(1), …, A(n)` from their definition: all datasets over a small universe, ring by ring.
+    /// `A(0), A(1), …, A(n)` from their definition: all datasets over a small universe, by increasing distance.
     fn brute_force(values: &[f64], universe: &[f64]) -> Vec<f64> {
         let mut reached = vec![values.to_vec()];
         let mut worst = Vec::new();
@@ -199,9 +199,9 @@ mod tests {
         }
     }
 
-    /// Random data of every spread, with many ties: the quick way must find what trying all distances finds.
+    /// Random data of every spread, with many ties: the fast algorithm must find the same as a search over all distances.
     #[test]
-    fn halving_finds_what_all_distances_find() {
+    fn the_fast_algorithm_agrees_with_a_search_over_all_distances() {
         let mut rng = Generator::seed_from_u64(3);
         for round in 0..2000 {
             let n = rng.random_range(1..40);
@@ -212,7 +212,7 @@ mod tests {
             for nearest in [0, 1, 2] {
                 let all = (nearest..=n).map(|k| data.sensitivity_at(k).ln() - beta * k as f64).fold(f64::NEG_INFINITY, f64::max).exp();
                 let found = data.smooth_sensitivity(beta, nearest);
-                // With fewer records than `nearest` there is no such distance; the quick way then stays at `nearest`.
+                // With fewer records than `nearest` there is no such distance; the fast algorithm then uses `nearest`.
                 assert!(n < nearest || (found - all).abs() <= 1e-12 * all, "{values:?}, β = {beta}: {found}, expected {all}");
             }
             let bound = (rng.random::<f64>() * 11.0 - 1.0).exp();
@@ -222,16 +222,16 @@ mod tests {
     }
 
     #[test]
-    fn smooth_sensitivity_survives_weights_that_underflow() {
+    fn smooth_sensitivity_is_correct_when_weights_underflow() {
         let mut values = vec![0.0; 3000];
         values.push(1.0);
         values.extend(vec![5.0; 2999]);
-        // The gap at the median is 1; all gaps from lower ranks weigh less than the least double.
+        // The gap at the median is 1; all gaps from lower ranks have a weight below the smallest positive double.
         assert_eq!(sorted(&values, 0.0, 9.0).smooth_sensitivity(400.0, 0), 1.0);
     }
 
     #[test]
-    fn the_notes_example_has_local_sensitivity_zero_and_a_million() {
+    fn the_example_in_the_notes_has_local_sensitivity_zero_and_one_million() {
         let mut left = vec![0.0; 51];
         left.extend([1e6; 49]);
         let mut right = vec![0.0; 50];
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn the_distance_is_the_least_k_that_reaches_the_bound() {
+    fn the_distance_is_the_smallest_k_that_reaches_the_bound() {
         let values: Vec<f64> = (0..21).map(|i| f64::from(i) * 0.5).collect();
         let data = sorted(&values, 0.0, 10.0);
         for bound in [0.2, 0.5, 0.6, 2.0, 9.9] {

@@ -1,12 +1,12 @@
 //! The share of users who have a property: a of b users, released as a ratio.
 //!
-//! Every record is a user, 1 with the property and 0 without: `b` counts the users, `a` those with a 1.
-//! *Claim*: with each mechanism below.
-//! *Neighbours*: add-remove of a user, who adds 1 to `b`, or to `a` and `b`; where it is said, replace-one, which moves `a` alone.
+//! Every record is a user: 1 with the property, 0 without. `b` counts all users, `a` counts the users with a 1.
+//! *Claim*: see each mechanism below.
+//! *Neighbours*: add-remove of a user, who adds 1 to `b`, or to both `a` and `b`. Replace-one, which moves only `a`, where the text says so.
 //! *Source*: the post "Privately bounding local sensitivity" (2024-07-20); its last mechanism is algorithm 3 of Kulesza, Suresh and Wang
 //! 2024.
 //!
-//! Removing a user moves `a/b` by `(b−a)/(b²−b)` (a one leaves) or by `a/(b²−b)` (a zero leaves), and adding one moves it by less, so
+//! Removing a user moves `a/b` by `(b−a)/(b²−b)` (a one leaves) or by `a/(b²−b)` (a zero leaves). Adding a user moves it by less. So
 //! `LS(a, b) ≤ max(a, b−a) / (b²−b)` for `b > 1`.
 
 use serde::Deserialize;
@@ -18,7 +18,7 @@ use crate::noise::Generator;
 use crate::output::Cell;
 use crate::target::{Mechanism, Misfit, Universe};
 
-/// What a dataset of users amounts to.
+/// The counts of a dataset of users.
 #[derive(Clone, Copy)]
 struct Users {
     /// `a`: users with a 1.
@@ -34,24 +34,24 @@ impl Users {
             match value {
                 0.0 => {}
                 1.0 => ones += 1.0,
-                other => return Err(Misfit::Data(format!("the record {other} is no user of a ratio; each user must be 0 or 1"))),
+                other => return Err(Misfit::Data(format!("the record {other} is not a user of a ratio; each user must be 0 or 1"))),
             }
         }
         Ok(Self { ones, all: data.len() as f64 })
     }
 
-    /// The exact ratio; NaN without users.
+    /// The exact ratio; NaN if there are no users.
     fn ratio(self) -> f64 {
         self.ones / self.all
     }
 }
 
-/// The largest move of `a/b` when one user leaves; no neighbour under add-remove moves it further. Needs `b > 1`.
+/// The largest move of `a/b` when one user leaves. No neighbour under add-remove moves it further. Needs `b > 1`.
 fn local_sensitivity(a: f64, b: f64) -> f64 {
     a.max(b - a) / (b * b - b)
 }
 
-/// Numerator and denominator with Laplace noise each.
+/// Numerator and denominator, each with Laplace noise.
 #[derive(Clone, Copy)]
 struct NoisyParts {
     users: Users,
@@ -67,7 +67,7 @@ impl NoisyParts {
     }
 }
 
-/// Parameters of the naive ratio and of the one at the data's local sensitivity.
+/// Parameters of the naive ratio and of the ratio at the data's local sensitivity.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PlainParams {
@@ -76,7 +76,7 @@ pub struct PlainParams {
 
 /// `(a + Lap(2/ε)) / (b + Lap(2/ε))`.
 ///
-/// *Claim*: ε under add-remove: `a` and `b` move by at most 1 each, and each has half of ε.
+/// *Claim*: ε under add-remove: `a` and `b` each move by at most 1, and each gets half of ε.
 pub struct Naive(NoisyParts);
 
 impl Mechanism for Naive {
@@ -94,10 +94,10 @@ impl Mechanism for Naive {
     }
 }
 
-/// `a/b + Lap(LS(a, b)/ε)`, the scale read off the data.
+/// `a/b + Lap(LS(a, b)/ε)`. The scale is computed from the data.
 ///
-/// *Claim*: ε under add-remove. *The bug*: the scale differs between neighbours, and a tail shows a scale.
-/// *True leakage*: infinite on every pair with two scales; with (0, 2)/(1, 3) they differ threefold.
+/// *Claim*: ε under add-remove. *The bug*: the scale differs between neighbours, and the tails reveal it.
+/// *True leakage*: infinite on every pair with two different scales. With (0, 2)/(1, 3) one scale is three times the other.
 pub struct LocalSensitivity {
     ratio: f64,
     scale: f64,
@@ -111,7 +111,7 @@ impl Mechanism for LocalSensitivity {
     fn prepare(params: &PlainParams, data: &Dataset, _: &Universe) -> Result<Self, Misfit> {
         let users = Users::count(data)?;
         if users.all < 2.0 {
-            return Err(Misfit::Data(format!("{} users have no local sensitivity; give the dataset at least 2", users.all)));
+            return Err(Misfit::Data(format!("the local sensitivity of {} users is not defined; give the dataset at least 2", users.all)));
         }
         Ok(Self { ratio: users.ratio(), scale: local_sensitivity(users.ones, users.all) / params.epsilon.get() })
     }
@@ -122,7 +122,7 @@ impl Mechanism for LocalSensitivity {
     }
 }
 
-/// Where `a` and `b` lie, but for a probability of δ.
+/// Ranges that contain `a` and `b`, except with probability δ.
 #[derive(Clone, Copy, Debug)]
 struct Ranges {
     a: (f64, f64),
@@ -133,17 +133,17 @@ struct Ranges {
 #[derive(Clone, Copy, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Bound {
-    /// As the proof of the post's theorem 2 has it: the maximum of `LS` over the ranges, for add-remove.
+    /// As in the proof of the post's theorem 2: the maximum of `LS` over the ranges, for add-remove.
     #[default]
     Proven,
-    /// As the post's code has it: the two ends of the range of `a` are exchanged.
+    /// As in the post's code: the two ends of the range of `a` are swapped.
     Printed,
-    /// The maximum of `1/b`, the move of `a/b` when a user's bit flips: what replace-one needs.
+    /// The maximum of `1/b`, which is the move of `a/b` when a user's bit flips. For replace-one.
     ReplaceOne,
 }
 
 impl Bound {
-    /// The bound. Needs ranges of whole numbers, `b` from 2 up.
+    /// The bound. Needs ranges of whole numbers, with `b` at least 2.
     #[inline]
     fn on_sensitivity(self, Ranges { a: (a_lower, a_upper), b: (b_lower, b_upper) }: Ranges) -> f64 {
         let (a_when_zero_leaves, a_when_one_leaves) = match self {
@@ -152,7 +152,7 @@ impl Bound {
             Self::ReplaceOne => return 1.0 / b_lower,
         };
         let zero_leaves = a_when_zero_leaves / (b_lower * b_lower - b_lower);
-        // (b−a)/(b²−b) rises in b up to a + √(a²−a) and falls from there: its maximum over whole numbers is next to that or at an end.
+        // (b−a)/(b²−b) rises in b up to a + √(a²−a) and then falls. Its maximum over whole numbers is next to this peak or at an end.
         let peak = a_lower + (a_lower * a_lower - a_lower).sqrt();
         let one_leaves = |b: f64| (b - a_when_one_leaves) / (b * b - b);
         [peak.floor(), peak.ceil()]
@@ -164,7 +164,7 @@ impl Bound {
     }
 }
 
-fn tenth() -> f64 {
+fn one_tenth() -> f64 {
     0.1
 }
 
@@ -174,8 +174,8 @@ fn tenth() -> f64 {
 pub struct BoundedSensitivityParams {
     epsilon: Epsilon,
     delta: PositiveDelta,
-    /// The part of ε that the ranges of `a` and `b` cost.
-    #[serde(default = "tenth")]
+    /// The fraction of ε that the ranges of `a` and `b` cost.
+    #[serde(default = "one_tenth")]
     range_fraction: f64,
     #[serde(default)]
     bound: Bound,
@@ -183,14 +183,14 @@ pub struct BoundedSensitivityParams {
 
 /// Ranges of `a` and `b` from discrete Laplace noise at ε₁/2 each, then `a/b + Lap(bound/ε₂)`, ε₁ + ε₂ = ε.
 ///
-/// With `T = 2·ln(2/δ)/ε₁` the ranges are `[max(0, ⌊â−T⌋), ⌈â+T⌉]` and `[⌊b̂−T⌋, ⌈b̂+T⌉]`; a lower end of `b` at most 1 bails out to the
-/// naive ratio at ε₂. (The post's code calls it with a `dataset` that does not exist; what it means is clear.)
+/// With `T = 2·ln(2/δ)/ε₁` the ranges are `[max(0, ⌊â−T⌋), ⌈â+T⌉]` and `[⌊b̂−T⌋, ⌈b̂+T⌉]`. If the lower end of `b` is at most 1, the
+/// naive ratio at ε₂ is released instead. (The post's code calls it with an undefined variable `dataset`, but the meaning is clear.)
 ///
-/// *Claim*: (ε, δ). Both ranges hold with probability at least 1 − δ: noise beyond the rounded T on either side has probability
-/// `2q^(⌈T⌉+1)/(1+q) ≤ q^T = δ/2`, q = e^(−ε₁/2). Then the scale is at least `LS/ε₂`, and the three steps compose. The bound `1/b` does the
-/// same for replace-one.
+/// *Claim*: (ε, δ). Both ranges are right with probability at least 1 − δ: noise beyond the rounded T on either side has probability
+/// `2q^(⌈T⌉+1)/(1+q) ≤ q^T = δ/2`, q = e^(−ε₁/2). Then the scale is at least `LS/ε₂`, and the three steps compose. With the bound `1/b`
+/// the same argument holds for replace-one.
 ///
-/// *The bug* of `printed`: `a_lower` where the proof has `a_upper` and the other way round, a bound from *below* on both terms.
+/// *The bug* of `printed`: it uses `a_lower` where the proof has `a_upper`, and vice versa. So both terms are bounded from *below*.
 /// *True leakage* at ε = 1, δ = 1e-6, T = 290: 2.69 at (0, 400)/(1, 401), 2.72 at (200, 400)/(201, 401); 5.83 at (250, 330)/(250, 331),
 /// where `a_lower` is 0 and `a_upper` is close to `b_upper`, so that both terms nearly vanish. (Mixtures over all noisy ranges, integrated
 /// numerically.)
@@ -201,7 +201,7 @@ pub struct BoundedSensitivity {
     ratio: f64,
     naive: NoisyParts,
     range_rate: f64,
-    reach: f64,
+    margin: f64,
     release_epsilon: f64,
     bound: Bound,
 }
@@ -210,7 +210,7 @@ impl BoundedSensitivity {
     /// Ranges from noisy counts.
     #[inline]
     fn ranges(&self, noisy_ones: f64, noisy_all: f64) -> Ranges {
-        let around = |noisy: f64| ((noisy - self.reach).floor(), (noisy + self.reach).ceil());
+        let around = |noisy: f64| ((noisy - self.margin).floor(), (noisy + self.margin).ceil());
         let (a_lower, a_upper) = around(noisy_ones);
         Ranges { a: (a_lower.max(0.0), a_upper), b: around(noisy_all) }
     }
@@ -234,7 +234,7 @@ impl Mechanism for BoundedSensitivity {
             ratio: users.ratio(),
             naive: NoisyParts { users, scale: 2.0 / release_epsilon },
             range_rate: range_epsilon / 2.0,
-            reach: 2.0 * (2.0 / params.delta.get()).ln() / range_epsilon,
+            margin: 2.0 * (2.0 / params.delta.get()).ln() / range_epsilon,
             release_epsilon,
             bound: params.bound,
         })
@@ -269,10 +269,10 @@ pub struct OnesAndZerosParams {
 
 /// `A/(A + Z)` with `A = a + Lap(Δ/ε)` and `Z = (b − a) + Lap(Δ/ε)`.
 ///
-/// *Claim*: ε where Δ is the sensitivity of (a, b − a): a user counts in one of the two only.
-/// *The bug*, one parameter away: Δ = 1 under replace-one, where a flip moves both.
-/// *True leakage* at ε = 1 then: 2 for the two counts; the ratio alone shows which line through the origin they lie on, and reaches
-/// 1.86 at (0, 6)/(1, 6) and 1.92 at (500, 1001)/(501, 1001), the supremum of the density ratio over all lines.
+/// *Claim*: ε if Δ is the sensitivity of (a, b − a): each user counts in only one of the two.
+/// *The bug*, by one parameter: Δ = 1 under replace-one, where a flipped bit moves both.
+/// *True leakage* at ε = 1 then: 2 for the two counts. The ratio alone shows only which line through the origin they are on. It reaches
+/// 1.86 at (0, 6)/(1, 6) and 1.92 at (500, 1001)/(501, 1001): the supremum of the density ratio over all lines.
 pub struct OnesAndZeros {
     ones: f64,
     zeros: f64,
@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn local_sensitivity_covers_all_neighbours_and_is_exact_when_both_kinds_of_user_exist() {
+    fn local_sensitivity_covers_all_neighbours_and_is_exact_if_both_kinds_of_user_exist() {
         for b in whole(2, 30) {
             for a in whole(0, 30).filter(|a| *a <= b) {
                 let mut neighbours = vec![(a + 1.0, b + 1.0), (a, b + 1.0)];
@@ -326,14 +326,14 @@ mod tests {
         }
     }
 
-    /// All boxes of small ranges.
-    fn boxes() -> impl Iterator<Item = Ranges> {
+    /// All pairs of small ranges.
+    fn small_ranges() -> impl Iterator<Item = Ranges> {
         let ends =
             |from, to| whole(from, to).flat_map(move |low| whole(from, to).filter(move |high| *high >= low).map(move |high| (low, high)));
         ends(0, 9).flat_map(move |a| ends(2, 14).map(move |b| Ranges { a, b }))
     }
 
-    /// The maximum of a function of (a, b) over all whole numbers in a box.
+    /// The maximum of a function of (a, b) over all whole numbers in the ranges.
     fn maximum(ranges: Ranges, of: impl Fn(f64, f64) -> f64) -> f64 {
         let mut most = f64::NEG_INFINITY;
         let (mut a, (b_lower, b_upper)) = (ranges.a.0, ranges.b);
@@ -350,15 +350,15 @@ mod tests {
 
     #[test]
     fn the_proven_bound_is_the_maximum_over_the_ranges() {
-        for ranges in boxes() {
+        for ranges in small_ranges() {
             let bound = Bound::Proven.on_sensitivity(ranges);
             assert!((bound - maximum(ranges, local_sensitivity)).abs() < 1e-12, "{ranges:?}: {bound}");
         }
     }
 
     #[test]
-    fn the_bound_for_replace_one_covers_a_flip() {
-        for ranges in boxes() {
+    fn the_bound_for_replace_one_covers_a_flipped_bit() {
+        for ranges in small_ranges() {
             let bound = Bound::ReplaceOne.on_sensitivity(ranges);
             let flip = maximum(ranges, |a, b| ((a + 1.0) / b - a / b).abs());
             assert!((bound - flip).abs() < 1e-12, "{ranges:?}: {bound}, not {flip}");
@@ -366,19 +366,19 @@ mod tests {
     }
 
     #[test]
-    fn the_printed_bound_falls_short() {
+    fn the_printed_bound_is_too_small() {
         let ranges = Ranges { a: (0.0, 291.0), b: (109.0, 691.0) };
         let bound = Bound::Printed.on_sensitivity(ranges);
         assert_eq!(bound, 400.0 / (691.0 * 690.0));
         assert!(bound < local_sensitivity(0.0, 400.0) / 2.9, "{bound}");
-        let short = boxes().filter(|ranges| Bound::Printed.on_sensitivity(*ranges) < maximum(*ranges, local_sensitivity) - 1e-12).count();
-        assert!(short > boxes().count() / 2, "{short} of {}", boxes().count());
+        let too_small = small_ranges().filter(|ranges| Bound::Printed.on_sensitivity(*ranges) < maximum(*ranges, local_sensitivity) - 1e-12).count();
+        assert!(too_small > small_ranges().count() / 2, "{too_small} of {}", small_ranges().count());
     }
 
     #[test]
     fn the_printed_bound_is_small_but_never_zero() {
-        // Ranges reach 291 to either side. A lower end of 0 for `a` means at most 291 noisy ones, and a lower end of 2 for `b` at least 293
-        // noisy users.
+        // Ranges extend 291 to either side. A lower end of 0 for `a` means at most 291 noisy ones, and a lower end of 2 for `b` means at
+        // least 293 noisy users.
         for ones in whole(0, 900) {
             for all in whole(293, 900) {
                 let ranges = Ranges { a: ((ones - 291.0).max(0.0), ones + 291.0), b: (all - 291.0, all + 291.0) };
@@ -388,7 +388,7 @@ mod tests {
     }
 
     #[test]
-    fn ranges_reach_the_same_distance_on_both_sides_and_not_below_zero_for_ones() {
+    fn ranges_extend_equally_to_both_sides_but_not_below_zero_for_ones() {
         let parse = |text: &str| toml::from_str::<BoundedSensitivityParams>(text).unwrap();
         let data = Dataset::of_numbers(&[0.0, 1.0, 1.0]);
         let params = parse("epsilon = 1.0\ndelta = 1e-6");
@@ -400,7 +400,7 @@ mod tests {
     }
 
     #[test]
-    fn users_are_counted_and_others_are_refused() {
+    fn users_are_counted_and_other_records_are_rejected() {
         let users = Users::count(&Dataset::of_numbers(&[0.0, 1.0, 1.0, 0.0, 0.0])).unwrap();
         assert_eq!((users.ones, users.all), (2.0, 5.0));
         assert!(Users::count(&Dataset::of_numbers(&[2.0])).is_err());

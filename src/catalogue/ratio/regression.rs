@@ -1,22 +1,22 @@
 //! The slope of a line through the origin, `θ = Σxy / Σx²`, clamped to `[−R, R]`.
 //!
 //! Every record is a point `[x, y]` with `|x| ≤ X` and `|y| ≤ Y`.
-//! *Claim*: with each mechanism below.
+//! *Claim*: see each mechanism below.
 //! *Neighbours*: replace-one.
 //! *Source*: lecture notes "Smooth sensitivity", sections 13.1.2 and 13.2 (linear regression), in one dimension.
 //!
-//! **Sensitivity.** Write `A = Σx²` and `h(t) = Σ x(y − tx) = Σxy − tA`, which falls with slope `A` and has the root θ. Replacing a point
-//! changes `h(t)` by the difference of two values of `x(y − tx)`. For `0 ≤ t ≤ R` such a value lies between `−XY − RX²` and `XY`, for
-//! negative `t` it is the mirror image, so `h` moves by at most `C = 2XY + RX²` anywhere in `[−R, R]`. Let the clamped slopes be `t < t'`,
-//! the latter of the neighbour D'. Then t is not cut off above, so `h(t) ≤ 0`; t' is not cut off below, so `h'(t') ≥ 0` and `h(t') ≥ −C`.
-//! From t to t', h falls by `A·(t' − t)`, which is thus at most C. The two datasets can change roles:
+//! **Sensitivity.** Let `A = Σx²` and `h(t) = Σ x(y − tx) = Σxy − tA`. `h` falls with slope `A` and has the root θ. Replacing a point
+//! changes `h(t)` by the difference of two values of `x(y − tx)`. For `0 ≤ t ≤ R` such a value is between `−XY − RX²` and `XY`. For
+//! negative `t` it is the mirror image. So `h` moves by at most `C = 2XY + RX²` everywhere in `[−R, R]`. Let the clamped slopes be `t < t'`,
+//! where t' belongs to the neighbour D'. Then t is not cut off above, so `h(t) ≤ 0`. And t' is not cut off below, so `h'(t') ≥ 0` and
+//! `h(t') ≥ −C`. From t to t', h falls by `A·(t' − t)`, so this is at most C. The same holds with the two datasets exchanged:
 //!
 //! ```text
 //! |t' − t| ≤ C / max(A, A')
 //! ```
 //!
-//! One point with a large x can carry nearly all of A, so `C/A` differs without limit between neighbours: it must not be read off the data.
-//! `A` itself moves by at most `X²`, and a lower limit of it can be had privately.
+//! One point with a large x can contribute nearly all of A, so the ratio of `C/A` between neighbours has no limit: it must not be computed
+//! from the data. `A` itself moves by at most `X²`, and a lower limit of it can be computed privately.
 
 use serde::Deserialize;
 
@@ -40,17 +40,17 @@ struct Limits {
 }
 
 impl Limits {
-    /// C: how far replacing a point moves `Σ x(y − tx)` at any slope t in range.
+    /// C: the most that replacing a point moves `Σ x(y − tx)`, at any slope t in range.
     fn influence(self) -> f64 {
         let (x, y, slope) = (self.x.get(), self.y.get(), self.slope.get());
         2.0 * x * y + slope * x * x
     }
 }
 
-/// What a dataset of points amounts to.
+/// The least-squares fit to a dataset of points.
 #[derive(Clone, Copy, Debug)]
 struct Fit {
-    /// The clamped slope; 0 when no point has an x, where every slope fits equally.
+    /// The clamped slope; 0 if all x are 0, because every slope then fits equally well.
     slope: f64,
     /// `A = Σx²`.
     squares: f64,
@@ -63,7 +63,7 @@ impl Fit {
             let (x, y) = point(record)?;
             if x.abs() > limits.x.get() || y.abs() > limits.y.get() {
                 return Err(Misfit::Data(format!(
-                    "the point {record} lies outside the limits |x| ≤ {} and |y| ≤ {}; correct it or params.limits",
+                    "the point {record} is outside the limits |x| ≤ {} and |y| ≤ {}; correct it or params.limits",
                     limits.x, limits.y
                 )));
             }
@@ -95,7 +95,7 @@ pub struct LocalSensitivityParams {
 /// `θ + Lap(C/(A·ε))`.
 ///
 /// *Claim*: ε. *The bug*: the scale is a function of the data.
-/// *True leakage*: infinite on every pair with two scales; the wider the two are apart, the more often it shows.
+/// *True leakage*: infinite on every pair with two different scales. The more they differ, the more often an output shows it.
 pub struct LocalSensitivity {
     slope: f64,
     scale: f64,
@@ -109,7 +109,7 @@ impl Mechanism for LocalSensitivity {
     fn prepare(params: &LocalSensitivityParams, data: &Dataset, _: &Universe) -> Result<Self, Misfit> {
         let Fit { slope, squares } = Fit::new(data, params.limits)?;
         if squares == 0.0 {
-            return Err(Misfit::Data("all x are 0, which makes the local sensitivity infinite; give the dataset another point".to_owned()));
+            return Err(Misfit::Data("all x are 0, so the local sensitivity is infinite; give the dataset a point with another x".to_owned()));
         }
         Ok(Self { slope, scale: params.limits.influence() / (squares * params.epsilon.get()) })
     }
@@ -134,13 +134,13 @@ pub struct BoundedSensitivityParams {
 
 /// `L = A + Lap(X²/ε₁) − X²·ln(1/2δ)/ε₁`, then `(L, θ + Lap(C/(L·ε₂)))`, or `(L, ⊥)` when L is not positive.
 ///
-/// *Claim*: (ε₁ + ε₂, δ). L costs ε₁, for A moves by at most X². `L > A` has probability `½·e^(−ln(1/2δ)) = δ`; otherwise the scale is at
-/// least `C/(A·ε₂)`, which covers the move of θ at ε₂.
+/// *Claim*: (ε₁ + ε₂, δ). L costs ε₁, because A moves by at most X². `L > A` has probability `½·e^(−ln(1/2δ)) = δ`. Otherwise the scale
+/// is at least `C/(A·ε₂)`, which covers the move of θ at ε₂.
 pub struct BoundedSensitivity {
     fit: Fit,
     limit_scale: f64,
     margin: f64,
-    /// `C/ε₂`: the scale of the slope's noise is this over L.
+    /// `C/ε₂`: the scale of the slope's noise is this, divided by L.
     influence: f64,
     bottom: Cell,
 }
@@ -206,7 +206,7 @@ mod tests {
         for slope_limit in [0.5, 1.0, 3.0] {
             let limits = limits(1.0, 1.0, slope_limit);
             let mut tightest = 0.0_f64;
-            // A flat slope on which opposite points pull hardest, a steep one through small x, and a few others.
+            // A flat slope, on which opposite points have the largest effect; a steep one through small x; and a few others.
             let flat = [(1.0, 1.0), (1.0, -1.0)].repeat(2);
             let steep = vec![(0.25, 0.75); 16];
             for others in
@@ -223,7 +223,7 @@ mod tests {
                     }
                 }
             }
-            assert!(tightest > 0.6, "slopes up to {slope_limit}: the bound is loose, {tightest} of it is reached");
+            assert!(tightest > 0.6, "slopes up to {slope_limit}: the bound is loose, only {tightest} of it is reached");
         }
     }
 }

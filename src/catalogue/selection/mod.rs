@@ -1,4 +1,4 @@
-//! Choosing one of several things.
+//! Choosing one of several candidates.
 
 pub mod exponential;
 pub mod mode;

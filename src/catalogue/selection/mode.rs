@@ -1,16 +1,16 @@
-//! The most frequent category, released four ways.
+//! The most frequent category, released in four ways.
 //!
-//! *Claim*: noisy argmax ε; propose–test–release and the stability-based mode (ε, δ); the exact mode claims ε and has none.
+//! *Claim*: noisy argmax ε; propose–test–release and the stability-based mode (ε, δ); the exact mode claims ε but satisfies no ε.
 //! *Neighbours*: add-remove with `distance = "gap"`; replace-one with `distance = "hamming"`.
 //! *Source*: lecture notes "Beyond global sensitivity" (example mode) and slides "Gap-based mechanisms" (stability-based mode).
-//! *The bugs*: `threshold = "printed"` is too low by one step (see [`super::threshold`]); the gap moves by 2, not 1, when a record
-//! is replaced. *True leakage*: δ is `½·e^ε·δ` where the mode changes; ε is 2ε for the gap under replace-one.
+//! *The bugs*: `threshold = "printed"` is too low by one step (see [`Threshold`]); the gap moves by 2, not 1, when a record
+//! is replaced. *True leakage*: δ is `½·e^ε·δ` if the mode changes; ε is 2ε for the gap under replace-one.
 //!
-//! Ties go to the category that comes first. The categories are those of either dataset of a pair.
+//! If counts are equal, the first category wins. The categories are those of either dataset of a pair.
 
 use serde::Deserialize;
 
-use crate::catalogue::test_release::guarded_mean::Test;
+use crate::catalogue::test_release::guarded_mean::DistanceTest;
 use crate::catalogue::test_release::threshold::Threshold;
 use crate::model::Dataset;
 use crate::model::claim::{Epsilon, Positive, PositiveDelta};
@@ -19,13 +19,13 @@ use crate::noise::Generator;
 use crate::output::Cell;
 use crate::target::{Mechanism, Misfit, Universe};
 
-/// The index of the largest count, the first of equals.
+/// The index of the largest count. If several are equal, the first.
 #[must_use]
 pub fn leader(counts: &[u64]) -> usize {
     (0..counts.len()).rev().max_by_key(|index| counts[*index]).unwrap_or(0)
 }
 
-/// The largest count less the second largest; categories that nobody named have count 0.
+/// The largest count minus the second largest. A category without records has count 0.
 #[must_use]
 pub fn gap(counts: &[u64]) -> u64 {
     let leader = leader(counts);
@@ -33,10 +33,10 @@ pub fn gap(counts: &[u64]) -> u64 {
     counts.get(leader).map_or(0, |first| first - second)
 }
 
-/// How many records must be replaced to change the mode; none if nothing can.
+/// How many records must be replaced to change the mode; `None` if it cannot change.
 ///
-/// Each replacement takes from the leader and gives to a rival, so it closes a lead by 2. A rival that comes before the leader wins
-/// a tie, one that comes after must be ahead: `⌈lead/2⌉` and `⌊lead/2⌋ + 1`.
+/// Each replacement takes a record from the leader and gives it to a rival, so it reduces the lead by 2. A rival before the leader wins
+/// a tie and needs `⌈lead/2⌉`. A rival after the leader must be ahead and needs `⌊lead/2⌋ + 1`.
 #[must_use]
 pub fn replacements_to_another_mode(counts: &[u64]) -> Option<u64> {
     let leader = leader(counts);
@@ -50,10 +50,10 @@ pub fn symbols(universe: &Universe) -> Vec<Cell> {
     universe.records().iter().map(|record| universe.symbol(&record.to_string())).collect()
 }
 
-/// The exact mode's symbol; of no records at all, the first category.
+/// The symbol of the exact mode. If the dataset is empty, the first category.
 fn mode(data: &Dataset, universe: &Universe) -> Result<Cell, String> {
-    let none = "there is no category; give at least one of the datasets a record";
-    symbols(universe).get(leader(&universe.counts(data))).copied().ok_or_else(|| none.to_owned())
+    let problem = "there is no category; give at least one of the datasets a record";
+    symbols(universe).get(leader(&universe.counts(data))).copied().ok_or_else(|| problem.to_owned())
 }
 
 /// The exact mode takes no parameters.
@@ -61,9 +61,9 @@ fn mode(data: &Dataset, universe: &Universe) -> Result<Cell, String> {
 #[serde(deny_unknown_fields)]
 pub struct ExactParams {}
 
-/// The mode as it is.
+/// The exact mode.
 ///
-/// *The bug*: no noise at all. *True leakage*: infinite where one record decides.
+/// *The bug*: no noise at all. *True leakage*: infinite if one record decides.
 pub struct Exact {
     mode: Cell,
 }
@@ -95,7 +95,7 @@ pub struct NoisyArgmaxParams {
 /// The category whose count plus `Lap(Δ/ε)` is largest.
 ///
 /// *Claim*: ε, because the whole noisy histogram is ε-DP when Δ is its ℓ₁ sensitivity.
-/// *The bug*, one parameter away: Δ = 1 under replace-one. *True leakage* then: up to 2ε.
+/// *The bug*, by one parameter: Δ = 1 under replace-one. *True leakage* then: up to 2ε.
 ///
 /// With two categories, the other one wins against a lead of d ≥ 0 with probability `¼(2 + εd/Δ)·e^(−εd/Δ)`.
 pub struct NoisyArgmax {
@@ -130,18 +130,18 @@ impl Mechanism for NoisyArgmax {
     }
 }
 
-/// What is taken for the distance to a dataset with another mode.
+/// How the distance to a dataset with another mode is measured.
 #[derive(Clone, Copy, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Distance {
-    /// The largest count less the second. Sensitivity 1 under add-remove, 2 under replace-one.
+    /// The largest count minus the second largest. Sensitivity 1 under add-remove, 2 under replace-one.
     #[default]
     Gap,
     /// The fewest replacements that change the mode. Sensitivity 1 under replace-one.
     Hamming,
 }
 
-/// Parameters of the tested modes.
+/// Parameters of the modes that are tested first.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TestedParams {
@@ -154,7 +154,7 @@ pub struct TestedParams {
 
 /// The exact mode behind a private test.
 struct Tested {
-    test: Test,
+    test: DistanceTest,
     distance: f64,
     mode: Cell,
     bottom: Cell,
@@ -169,7 +169,7 @@ impl Tested {
                 .ok_or("no replacement can change the mode; give the dataset a record and the pair at least two categories")?,
         };
         Ok(Self {
-            test: Test::new(params.epsilon, params.delta, params.threshold),
+            test: DistanceTest::new(params.epsilon, params.delta, params.threshold),
             distance: distance as f64,
             mode: mode(data, universe)?,
             bottom: universe.symbol("⊥"),
@@ -232,11 +232,11 @@ mod tests {
 
     use super::*;
 
-    /// Hoeffding: a frequency of n draws is off by more than √(ln(2/α)/2n) with probability at most α, here one in a million.
+    /// Hoeffding: the error of a frequency of n draws is more than √(ln(2/α)/2n) with probability at most α, here one in a million.
     const FALSE_ALARM: f64 = 1e-6;
 
     #[test]
-    fn the_runner_up_wins_as_often_as_derived() {
+    fn the_second_category_wins_with_the_derived_probability() {
         const N: u32 = 1_000_000;
         let (lead, scale) = (1.5_f64, 0.7_f64);
         let (first, second) = (Cell::symbol("a"), Cell::symbol("b"));
@@ -254,7 +254,7 @@ mod tests {
         assert!((wins as f64 / f64::from(N) - expected).abs() <= allowed, "{wins} of {N}, expected {expected}, α = {FALSE_ALARM}");
     }
 
-    /// All ways to divide at most `total` records over `categories`.
+    /// All ways to distribute at most `total` records over `categories`.
     fn all_counts(categories: usize, total: u64) -> Vec<Vec<u64>> {
         if categories == 0 {
             return vec![Vec::new()];
@@ -292,14 +292,14 @@ mod tests {
     }
 
     #[test]
-    fn ties_go_to_the_first() {
+    fn the_first_category_wins_a_tie() {
         assert_eq!(leader(&[2, 3, 3]), 1);
         assert_eq!(leader(&[0, 0]), 0);
         assert_eq!((gap(&[2, 3, 3]), gap(&[1, 4, 2]), gap(&[5])), (0, 2, 5));
     }
 
     #[test]
-    fn the_replacements_agree_with_brute_force_and_move_by_at_most_one() {
+    fn the_replacements_agree_with_brute_force_and_change_by_at_most_one() {
         for counts in all_counts(3, 7).into_iter().filter(|counts| counts.iter().sum::<u64>() > 0) {
             let here = replacements_to_another_mode(&counts).unwrap();
             assert_eq!(here, brute_force(&counts), "{counts:?}");
@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn one_more_record_moves_the_gap_by_one_and_a_replaced_record_by_up_to_two() {
+    fn an_added_record_changes_the_gap_by_at_most_one_and_a_replaced_record_by_at_most_two() {
         let mut widest = 0;
         for counts in all_counts(3, 6) {
             for added in 0..3 {

@@ -1,11 +1,11 @@
-//! Report noisy max: noise on every answer, then the largest.
+//! Report noisy max: add noise to every answer, then report the largest.
 //!
 //! *Claim*: ε, for queries of sensitivity 1 with noise of scale `2/ε`. *Neighbours*: component-wise.
-//! *Source*: Dwork & Roth, "The algorithmic foundations of differential privacy", section 3.3; the broken twins are those
-//! of Ding et al. 2018 ("Detecting violations of differential privacy").
-//! *The bug*, one parameter away: `release = "value"` puts out the largest noisy answer instead of its index.
-//! *True leakage* of the value, when all of `k` answers rise by 1: `k·ε/2` with Laplace noise, for the largest lies below
-//! a far point only if all do; infinite with exponential noise, which cannot put the largest below the lowest answer.
+//! *Source*: Dwork & Roth, "The algorithmic foundations of differential privacy", section 3.3; the broken variants are from
+//! Ding et al. 2018 ("Detecting violations of differential privacy").
+//! *The bug*, by one parameter: `release = "value"` releases the largest noisy answer instead of its index.
+//! *True leakage* of the value, if all of `k` answers rise by 1: `k·ε/2` with Laplace noise, because the largest is below
+//! a low value only if all are; infinite with exponential noise, which cannot make the largest smaller than the largest exact answer.
 
 use serde::Deserialize;
 
@@ -52,7 +52,7 @@ pub struct ReportNoisyMax {
 }
 
 impl ReportNoisyMax {
-    /// Inlined once per kind of noise, so that the choice is made once per row.
+    /// Inlined once for each kind of noise, so that `run` branches once per row.
     #[inline]
     fn largest(&self, mut draw: impl FnMut(f64) -> f64) -> (usize, f64) {
         let noisy = self.values.iter().map(|value| value + draw(self.scale)).enumerate();
@@ -92,7 +92,7 @@ mod tests {
 
     use super::*;
 
-    /// Hoeffding: a frequency of n draws is off by more than √(ln(2/α)/2n) with probability at most α.
+    /// Hoeffding: the error of a frequency of n draws is more than √(ln(2/α)/2n) with probability at most α.
     const FALSE_ALARM: f64 = 1e-6;
     const N: usize = 400_000;
 
@@ -116,14 +116,14 @@ mod tests {
 
     #[test]
     fn the_index_has_its_exact_probabilities() {
-        // Scale 4. The lowest of three wins with exponential noise iff it makes up its distance 2 and then wins among equals.
+        // Scale 4. With exponential noise the lowest of three wins iff its noise exceeds the distance 2 and it then wins among equals.
         has_probability(&mechanism(Noise::Exponential, Release::Index, &[0.0, 2.0, 2.0]), |i| i == 0.0, (-0.5_f64).exp() / 3.0);
         // The difference of two Laplace variables exceeds d ≥ 0 with probability e^(-d/b)·(2 + d/b)/4.
         has_probability(&mechanism(Noise::Laplace, Release::Index, &[1.0, 3.0]), |i| i == 0.0, (-0.5_f64).exp() * 2.5 / 4.0);
     }
 
     #[test]
-    fn the_value_is_the_largest() {
+    fn the_value_is_the_largest_noisy_answer() {
         let below = |x: f64| 0.5 * (x / 4.0).exp();
         has_probability(&mechanism(Noise::Laplace, Release::Value, &[1.0, 2.0]), |v| v <= 0.0, below(-1.0) * below(-2.0));
         let upto = |x: f64| 1.0 - (-x / 4.0).exp();

@@ -4,20 +4,20 @@
 //! *Source*: slides "Gap-based mechanisms" (sampling stability; sample and aggregate).
 //!
 //! A statistic is computed on m random subsamples, and `A_dist` (noisy distance; the most frequent answer or ⊥) is run on the m answers.
-//! The slides take uniformly random subsets and do not say how they may overlap, on which the privacy rests. Here the records are
-//! shuffled in every run and cut into m disjoint blocks: each block by itself is a uniformly random subset, and a replaced
-//! record reaches exactly one answer. For each shuffle the answers of neighbours differ in at most one place, so the
-//! distance counted in replaced answers has sensitivity 1 and `A_dist` with the corrected threshold is (ε, δ)-DP; an average over
-//! shuffles is so too.
+//! The slides use uniformly random subsets and do not say how much they may overlap, but privacy depends on it. Here the records are
+//! shuffled in every run and cut into m disjoint blocks. Each block by itself is a uniformly random subset, and a replaced
+//! record affects exactly one answer. For each shuffle the answers of neighbours differ in at most one place, so the
+//! distance in replaced answers has sensitivity 1, and `A_dist` with the corrected threshold is (ε, δ)-DP. So is the average over
+//! all shuffles.
 //!
-//! *The bug* of independent subsets: a record lies in many of them at once and may change as many answers.
-//! *True leakage*: when a record lies in half of the subsets it may turn the majority: ε up to that of a distance that moves by m/2.
+//! *The bug* of independent subsets: a record is in many of them at once and may change as many answers.
+//! *True leakage*: a record in half of the subsets may change the majority: ε is up to that of a distance that moves by m/2.
 
 use rand::seq::SliceRandom;
 use serde::Deserialize;
 
 use crate::catalogue::selection::mode::{leader, replacements_to_another_mode, symbols};
-use crate::catalogue::test_release::guarded_mean::Test;
+use crate::catalogue::test_release::guarded_mean::DistanceTest;
 use crate::catalogue::test_release::threshold::Threshold;
 use crate::model::Dataset;
 use crate::model::claim::{Epsilon, PositiveDelta};
@@ -31,7 +31,7 @@ use crate::target::{Mechanism, Misfit, Universe};
 enum Subsets {
     /// A random partition into blocks.
     Disjoint,
-    /// Each a random subset by itself, whatever the others are.
+    /// Random subsets, each independent of the others.
     Independent,
 }
 
@@ -45,8 +45,8 @@ enum Statistic {
     Mode,
 }
 
-/// More subsamples than this are taken for a slip of the pen: each draw of the output makes all of them.
-const MOST_BLOCKS: usize = 100_000;
+/// More subsamples than this are rejected as a typo: every output needs all of them.
+const MAX_BLOCKS: usize = 100_000;
 
 /// Parameters of subsample-and-aggregate.
 #[derive(Deserialize)]
@@ -57,15 +57,15 @@ pub struct Params {
     threshold: Threshold,
     subsets: Subsets,
     statistic: Statistic,
-    /// How many subsamples.
+    /// The number of subsamples.
     blocks: usize,
-    /// Records in each.
+    /// The number of records in each.
     size: usize,
 }
 
-/// The most common answer among subsamples, when it is stable.
+/// The most common answer among subsamples, if it is stable.
 pub struct StableMode {
-    test: Test,
+    test: DistanceTest,
     subsets: Subsets,
     statistic: Statistic,
     blocks: usize,
@@ -89,8 +89,8 @@ impl StableMode {
         }
     }
 
-    /// How often each answer is given, for one draw of the subsamples.
-    fn answers(&self, rng: &mut Generator) -> Vec<u64> {
+    /// How often each answer occurs, for one draw of the subsamples.
+    fn answer_counts(&self, rng: &mut Generator) -> Vec<u64> {
         let mut records = self.records.clone();
         let mut counts = vec![0; self.symbols.len()];
         match self.subsets {
@@ -119,28 +119,28 @@ impl Mechanism for StableMode {
         if blocks == 0 || size == 0 {
             return Err(Misfit::Params(format!("params.blocks is {blocks} and params.size is {size}, must both be at least 1")));
         }
-        if blocks > MOST_BLOCKS {
-            return Err(Misfit::Params(format!("params.blocks is {blocks}, must be at most {MOST_BLOCKS}")));
+        if blocks > MAX_BLOCKS {
+            return Err(Misfit::Params(format!("params.blocks is {blocks}, must be at most {MAX_BLOCKS}")));
         }
         let records: Vec<usize> = data.records().iter().filter_map(|record| universe.records().binary_search(record).ok()).collect();
         let n = records.len();
         match params.subsets {
             Subsets::Disjoint if blocks.checked_mul(size) != Some(n) => {
-                return Err(Misfit::Data(format!("{n} records do not make {blocks} blocks of {size}; give blocks × size records")));
+                return Err(Misfit::Data(format!("{n} records cannot be divided into {blocks} blocks of {size}; give the dataset params.blocks × params.size records")));
             }
             Subsets::Independent if size > n => {
-                return Err(Misfit::Data(format!("{n} records have no subset of {size}; give more records")));
+                return Err(Misfit::Data(format!("{n} records have no subset of params.size = {size}; give the dataset more records or lower params.size")));
             }
             _ => {}
         }
         let symbols = symbols(universe);
         if symbols.len() < 2 {
             return Err(Misfit::Data(
-                "all records are alike, so that no answer can change; give the pair at least two categories".to_owned(),
+                "all records are equal, so no answer can change; give the pair at least two categories".to_owned(),
             ));
         }
         Ok(Self {
-            test: Test::new(params.epsilon, params.delta, params.threshold),
+            test: DistanceTest::new(params.epsilon, params.delta, params.threshold),
             subsets: params.subsets,
             statistic: params.statistic,
             blocks,
@@ -157,8 +157,8 @@ impl Mechanism for StableMode {
 
     #[inline]
     fn run(&self, rng: &mut Generator, row: &mut [Cell]) {
-        let counts = self.answers(rng);
-        // There are at least one answer and two categories, so that a distance exists.
+        let counts = self.answer_counts(rng);
+        // There are at least one answer and two categories, so a distance exists.
         let distance = replacements_to_another_mode(&counts).unwrap_or(0);
         let (noisy, passed) = self.test.run(distance as f64, rng);
         row[0] = Cell::number(noisy);
@@ -189,21 +189,21 @@ mod tests {
     }
 
     #[test]
-    fn one_odd_record_turns_exactly_one_disjoint_block() {
+    fn one_different_record_changes_exactly_one_disjoint_block() {
         let mut rng = Generator::seed_from_u64(3);
         let mechanism = prepared("aaaaaaaaaaac", Subsets::Disjoint, Statistic::Largest, 4, 3);
         for _ in 0..100 {
-            assert_eq!(mechanism.answers(&mut rng), [3, 0, 1]);
+            assert_eq!(mechanism.answer_counts(&mut rng), [3, 0, 1]);
         }
     }
 
     #[test]
-    fn one_odd_record_may_turn_every_independent_subset() {
+    fn one_different_record_may_change_every_independent_subset() {
         let mut rng = Generator::seed_from_u64(3);
         let mechanism = prepared("aaac", Subsets::Independent, Statistic::Largest, 3, 2);
         let mut seen = [false; 4];
         for _ in 0..1000 {
-            let counts = mechanism.answers(&mut rng);
+            let counts = mechanism.answer_counts(&mut rng);
             assert_eq!(counts.iter().sum::<u64>(), 3);
             seen[usize::try_from(counts[2]).unwrap()] = true;
         }
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn a_block_answers_its_own_mode_and_ties_go_to_the_first() {
+    fn a_block_answers_its_own_mode_and_the_first_category_wins_a_tie() {
         let mechanism = prepared("aabbcc", Subsets::Disjoint, Statistic::Mode, 2, 3);
         assert_eq!(mechanism.answer(&[2, 1, 2]), 2);
         assert_eq!(mechanism.answer(&[2, 1, 0]), 0);

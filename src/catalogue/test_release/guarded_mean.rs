@@ -1,10 +1,11 @@
-//! Test privately that the data is far from trouble, then release: the test itself, and one general instance.
+//! Test privately that the data is far from an unsafe dataset, then release: the test itself, and one general instance.
 //!
+//! *Claim* and *Neighbours*: see [`GuardedMean`].
 //! *Source*: slides "Gap-based mechanisms" (stability-based mode; propose–test–release around a mechanism B on a safe set Y) and
 //! lecture notes "Beyond global sensitivity" (mode).
 //!
-//! With `dist` a function of the data that one record moves by at most 1, the test passes iff `dist + Lap(1/ε)` exceeds a threshold.
-//! *The bug* of a [`Threshold`] without the "+1": it makes a pass rare at distance 0, but the dangerous step is from a dataset
+//! `dist` is a function of the data that one record moves by at most 1. The test passes iff `dist + Lap(1/ε)` exceeds a threshold.
+//! *The bug* of a [`Threshold`] without the "+1": a pass is rare at distance 0, but the dangerous step is from a dataset
 //! that is still safe, at distance 1, to its neighbour that is not.
 
 use serde::Deserialize;
@@ -18,12 +19,12 @@ use crate::output::Cell;
 use crate::target::{Mechanism, Misfit, Universe};
 
 /// The private test of a distance.
-pub struct Test {
+pub struct DistanceTest {
     scale: f64,
     threshold: f64,
 }
 
-impl Test {
+impl DistanceTest {
     /// The test for these parameters.
     #[must_use]
     pub fn new(epsilon: Epsilon, delta: PositiveDelta, threshold: Threshold) -> Self {
@@ -44,27 +45,27 @@ impl Test {
 pub struct Params {
     epsilon: Epsilon,
     delta: PositiveDelta,
-    /// The size k from which on the data is safe.
+    /// The size k: data with at least k records is safe.
     least: usize,
     threshold: Threshold,
 }
 
 /// General propose–test–release, with B the mean of at least k records.
 ///
-/// *Claim*: (2ε, δ). *Neighbours*: add-remove; the records lie in [0, 1].
+/// *Claim*: (2ε, δ). *Neighbours*: add-remove; the records are in [0, 1].
 ///
-/// Y holds the datasets of at least k records. On them B answers the mean plus `Lap(1/(kε))` and is ε-DP: one record more or less
-/// moves the mean of n ≥ k records by at most 1/(n+1) < 1/k. Off Y it refuses, as a careful function does, which tells everything:
-/// B is private inside Y and not across its boundary, and nothing more is asked of it. The distance to the complement
-/// is `max(0, n − k + 1)`. The row is the noisy distance, and B's answer or ⊥.
+/// Y is the set of datasets with at least k records. On Y, B answers the mean plus `Lap(1/(kε))` and is ε-DP: one record more or less
+/// moves the mean of n ≥ k records by at most 1/(n+1) < 1/k. Outside Y, B answers "too few", as a careful function does. This reveals
+/// everything: B is private inside Y but not across its boundary, and no more is required of it. The distance to the complement
+/// is `max(0, n − k + 1)`. The output is the noisy distance, and B's answer or ⊥.
 ///
 /// Neighbours inside Y: ε for the distance and ε for B. Both outside: the same distance, 0, and a pass with probability `½·δ`
-/// (printed). On the boundary, n = k against k − 1: ε, but for a pass at distance 1.
-/// *True leakage* there at 2ε: `½·e^ε·δ` with the printed threshold, `½·δ` with the corrected one.
+/// (printed). On the boundary, n = k against k − 1: ε, except for a pass at distance 1.
+/// *True leakage* there: δ at 2ε is `½·e^ε·δ` with the printed threshold, `½·δ` with the corrected one.
 pub struct GuardedMean {
-    test: Test,
+    test: DistanceTest,
     distance: f64,
-    /// Absent outside of Y.
+    /// Absent outside Y.
     mean: Option<f64>,
     scale: f64,
     refusal: Cell,
@@ -82,11 +83,11 @@ impl Mechanism for GuardedMean {
         }
         let values = data.numbers()?;
         if let Some(value) = values.iter().find(|value| !(0.0..=1.0).contains(*value)) {
-            return Err(Misfit::Data(format!("the record {value} lies outside [0, 1]; correct it")));
+            return Err(Misfit::Data(format!("the record {value} is outside [0, 1]; correct it")));
         }
         let n = values.len();
         Ok(Self {
-            test: Test::new(params.epsilon, params.delta, params.threshold),
+            test: DistanceTest::new(params.epsilon, params.delta, params.threshold),
             distance: (n + 1).saturating_sub(params.least) as f64,
             mean: (n >= params.least).then(|| values.iter().sum::<f64>() / n as f64),
             scale: 1.0 / (params.least as f64 * params.epsilon.get()),
@@ -117,15 +118,15 @@ mod tests {
 
     use super::*;
 
-    /// Hoeffding: a frequency of n draws is off by more than √(ln(2/α)/2n) with probability at most α, here one in a million.
+    /// Hoeffding: the error of a frequency of n draws is more than √(ln(2/α)/2n) with probability at most α, here one in a million.
     const FALSE_ALARM: f64 = 1e-6;
 
     #[test]
-    fn a_step_from_trouble_the_test_passes_as_rarely_as_derived() {
+    fn at_distance_one_the_test_passes_with_the_derived_probability() {
         const N: u32 = 1_000_000;
         let (epsilon, delta) = (1.0_f64, 0.1_f64);
         for (threshold, expected) in [(Threshold::Printed, 0.5 * epsilon.exp() * delta), (Threshold::Corrected, 0.5 * delta)] {
-            let test = Test::new(Epsilon::try_from(epsilon).unwrap(), PositiveDelta::try_from(delta).unwrap(), threshold);
+            let test = DistanceTest::new(Epsilon::try_from(epsilon).unwrap(), PositiveDelta::try_from(delta).unwrap(), threshold);
             let mut rng = Generator::seed_from_u64(5);
             let passes = (0..N).filter(|_| test.run(1.0, &mut rng).1).count();
             let allowed = ((2.0 / FALSE_ALARM).ln() / (2.0 * f64::from(N))).sqrt();
@@ -146,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn the_distance_is_the_number_of_records_to_remove_until_b_refuses() {
+    fn the_distance_is_the_number_of_records_to_remove_until_the_data_is_unsafe() {
         for n in 0..12 {
             let fewest = (0..=n).find(|removed| prepared(n - removed, 5).mean.is_none());
             assert_eq!(fewest.map(|removed| removed as f64), Some(prepared(n, 5).distance), "{n} records");

@@ -1,4 +1,4 @@
-//! Test privately, then release or refuse.
+//! A private test, then a release or no answer.
 
 pub mod guarded_mean;
 pub mod threshold;

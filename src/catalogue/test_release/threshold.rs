@@ -1,8 +1,8 @@
-//! Above which noisy value something may be shown that no neighbour can show.
+//! Thresholds for a value that no neighbour may be able to release.
 //!
-//! A count (or a distance to trouble) of 1 may be 0 in a neighbour, where there is nothing to show at all. So the threshold must make it rare that
-//! `1 + Lap(1/ε)` exceeds it: with probability at most δ. *The bug*: without the "+1" it is `0 + Lap(1/ε)` that exceeds it rarely, and a value of 1 does so
-//! e^ε times as often.
+//! A count (or a distance to an unsafe dataset) of 1 may be 0 in a neighbour, which has nothing to release. So the threshold must make it rare
+//! that `1 + Lap(1/ε)` exceeds it: the probability must be at most δ.
+//! *The bug*: without the "+1" it is only rare that `0 + Lap(1/ε)` exceeds it. A value of 1 exceeds it e^ε times as often.
 
 use serde::Deserialize;
 
@@ -23,7 +23,7 @@ pub enum Threshold {
 }
 
 impl Threshold {
-    /// Its value; that of a tight one does not fall below 0 or 1 when δ is above ½.
+    /// Its value. For δ above ½, the tight thresholds stay at 0 or 1.
     #[must_use]
     pub fn at(self, epsilon: Epsilon, delta: PositiveDelta) -> f64 {
         let tail = |p: f64| (1.0 / p).ln().max(0.0) / epsilon.get();
@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_value_of_one_exceeds_each_as_often_as_it_says() {
+    fn a_value_of_one_exceeds_each_threshold_with_the_documented_probability() {
         let (epsilon, delta) = (0.8_f64, 0.03);
         let exceeded = |threshold: Threshold| {
             let at = threshold.at(Epsilon::try_from(epsilon).unwrap(), PositiveDelta::try_from(delta).unwrap());
