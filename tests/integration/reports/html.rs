@@ -3,6 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::harness::program::{self, GOOD, code, dp_audit, errors, read, shown};
+use crate::harness::repository;
+
 const AUDITS: [&str; 5] = [
     "basics/laplace-count-short.toml",
     "basics/gaussian-exact.toml",
@@ -13,11 +16,10 @@ const AUDITS: [&str; 5] = [
 
 /// Runs a few audits and returns the report.
 fn report(folder: &Path) -> PathBuf {
-    let audits = AUDITS.iter().map(|file| Path::new(env!("CARGO_MANIFEST_DIR")).join("audits").join(file));
-    let mut command = Command::new(env!("CARGO_BIN_EXE_dp-audit"));
-    command.current_dir(folder).arg("run").args(audits).args(["-q", "--report-only", "--draws", "100000", "--html", "r.html"]);
-    let output = command.output().expect("the program starts");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let audits = AUDITS.map(|file| repository("audits").join(file).display().to_string());
+    let options = ["run", "-q", "--report-only", "--draws", "100000", "--html", "r.html"];
+    let output = dp_audit(folder, &[&options[..], &audits.each_ref().map(String::as_str)].concat());
+    assert_eq!(code(&output), 0, "{}", errors(&output));
     folder.join("r.html")
 }
 
@@ -42,8 +44,8 @@ fn browse(chromium: &str, folder: &Path, page: &Path, size: &str, args: &[&str])
         .arg(format!("file://{}", page.display()))
         .output()
         .expect("the browser starts");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    (String::from_utf8_lossy(&output.stdout).into_owned(), String::from_utf8_lossy(&output.stderr).into_owned())
+    assert_eq!(code(&output), 0, "{}", errors(&output));
+    (shown(&output), errors(&output))
 }
 
 #[test]
@@ -55,36 +57,16 @@ fn the_page_refers_to_nothing_outside_and_escapes_what_it_quotes() {
         let markup: String = page.split('<').map(|part| part.split('>').next().unwrap_or_default()).collect::<Vec<_>>().join("<");
         assert!(!markup.contains(outside), "«{outside}» in the markup");
     }
-    let sneaky = r#"
-name = "<script>alert(1)</script> & \"more\""
-mechanism = "laplace"
-params = { query = "count", epsilon = 1.0 }
-claim = { epsilon = 1.0 }
-relation = "add-remove"
-[[pair]]
-name = "</details><b onclick='x'>"
-left = ["<i>"]
-right = ["<i>", "<i>"]
-"#;
-    std::fs::write(folder.path().join("sneaky.toml"), sneaky).unwrap();
-    let mut command = Command::new(env!("CARGO_BIN_EXE_dp-audit"));
-    command.current_dir(folder.path()).args([
-        "run",
-        "sneaky.toml",
-        "-q",
-        "--draws",
-        "5000",
-        "--html",
-        "s.html",
-        "--junit",
-        "s.xml",
-        "--markdown",
-        "s.md",
-    ]);
-    assert!(command.status().unwrap().success());
-    let page = std::fs::read_to_string(folder.path().join("s.html")).unwrap();
+    let sneaky = GOOD
+        .replace("\"good\"", "\"<script>alert(1)</script> & \\\"more\\\"\"")
+        .replace("one more", "</details><b onclick='x'>")
+        .replace("\"x\"", "\"<i>\"");
+    let folder = program::folder(&[("sneaky", &sneaky)]);
+    let options = ["run", "-q", "--draws", "5000", "--html", "s.html", "--junit", "s.xml", "--markdown", "s.md"];
+    assert_eq!(code(&dp_audit(folder.path(), &options)), 0);
+    let page = read(folder.path(), "s.html");
     assert!(page.contains("&lt;script&gt;alert(1)") && !page.contains("<script") && !page.contains("<b onclick") && !page.contains("[<i>"));
-    let xml = std::fs::read_to_string(folder.path().join("s.xml")).unwrap();
+    let xml = read(folder.path(), "s.xml");
     assert!(xml.contains("&lt;script&gt;") && !xml.contains("<script>"));
 }
 

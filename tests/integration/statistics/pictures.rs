@@ -1,14 +1,14 @@
 //! The curves behind the pictures, against theory.
 
-mod common;
-
 use dp_audit::run::{Settings, Until};
+
+use crate::harness::{confidence, laplace, report, settings};
 
 #[test]
 fn the_certified_profile_lies_below_the_exact_one_and_close_to_it() {
     // Half the noise for ε = 1: Lap(½) around neighbouring counts, δ(ε) = 1 − e^((ε − 2)/2) below ε = 2 and 0 from there on. At confidence 99.9 % one seed in a thousand fails.
-    let settings = Settings { confidence: 0.999.try_into().unwrap(), ..common::settings(1_000_000, 3) };
-    let found = common::report(&common::laplace(0.5), settings);
+    let settings = Settings { confidence: confidence(0.999), ..settings(1_000_000, 3) };
+    let found = report(&laplace(0.5), settings);
     let exact = |epsilon: f64| (1.0 - ((epsilon - 2.0) / 2.0).exp()).max(0.0);
     assert_eq!(found.picture.profile.len(), 41);
     for point in &found.picture.profile {
@@ -31,8 +31,8 @@ fn the_certified_profile_lies_below_the_exact_one_and_close_to_it() {
 
 #[test]
 fn the_wealth_is_drawn_up_to_the_look_that_refuted_the_claim() {
-    let settings = Settings { until: Until::Decided, ..common::settings(1_000_000, 0) };
-    let found = common::report(&common::laplace(0.5), settings);
+    let settings = Settings { until: Until::Decided, ..settings(1_000_000, 0) };
+    let found = report(&laplace(0.5), settings);
     let picture = &found.picture;
     // A sixteenth of 5 % for the only pair, half of it for ε and half for δ.
     assert!((picture.threshold - (32.0 / 0.05_f64).ln()).abs() < 1e-9, "{}", picture.threshold);

@@ -1,37 +1,36 @@
 //! Much from outside: wide outputs and many symbols of programs, wide sample files, closures whose outputs are now short and now long.
 
-mod common;
-
 use std::fmt::Write as _;
 
-use common::settings;
 use dp_audit::audit;
 use dp_audit::cell::Cell;
 use dp_audit::noise::{Generator, bernoulli};
 use dp_audit::recorded::{Header, Recording, RowOrder};
-use dp_audit::run;
-use dp_audit::spec::Claim;
+use dp_audit::run::Settings;
 use dp_audit::verdict::Verdict;
 use rand::{RngExt, SeedableRng};
 
-/// Claims that hold are refuted with probability at most 1e-6 each.
-const CONFIDENCE: f64 = 1.0 - 1e-6;
+use crate::harness::{FALSE_ALARM, claim, confidence, report, settings};
+
+/// Claims that hold are refuted with probability [`FALSE_ALARM`] at most.
+const CONFIDENCE: f64 = 1.0 - FALSE_ALARM;
+
+fn sure(draws: u64) -> Settings {
+    Settings { confidence: confidence(CONFIDENCE), ..settings(draws, 1) }
+}
 
 #[cfg(unix)]
 mod programs {
-    use dp_audit::error::TargetError;
     use dp_audit::report::PairReport;
-    use dp_audit::spec;
 
-    use super::common::program::{GOOD, folder, worker};
     use super::*;
+    use crate::harness::load;
+    use crate::harness::program::script;
 
     /// The report on an awk program: `cells` prints the cells of one output; `right` is 1 on the right side.
-    fn report(width: usize, cells: &str, draws: u64) -> Result<PairReport, TargetError> {
-        let command = "mechanism = \"command\"\ncommand = [\"sh\", \"worker.sh\"]";
-        let folder = folder(&[("program", &GOOD.replace("mechanism = \"laplace\"", command))]);
+    fn of_program(width: usize, cells: &str, draws: u64) -> PairReport {
         // Each request has a generator of its own, seeded with 31 bits of the request's seed.
-        let text = format!(
+        let folder = script(&format!(
             r#"
 read -r greeting
 echo '{{"dp_audit": 1, "width": {width}, "seeded": true}}'
@@ -45,11 +44,8 @@ while read -r line; do
     }}'
 done
 "#
-        );
-        worker(folder.path(), "worker.sh", &text);
-        let audits = spec::load(&[folder.path().join("audits")]).unwrap_or_else(|error| panic!("{error}"));
-        let settings = run::Settings { confidence: CONFIDENCE.try_into().unwrap(), ..settings(draws, 1) };
-        run::run(&audits, settings, &[]).audits.remove(0).pairs.remove(0).1
+        ));
+        report(&load(folder.path().join("audits")), sure(draws))
     }
 
     #[test]
@@ -58,7 +54,7 @@ done
             let cells = format!(
                 r#"printf "["; for (j = 0; j < 1000; j++) printf "%s%.4f", j ? "," : "", rand() + (j == 777) * right * {leak}; printf "]""#
             );
-            let found = report(1_000, &cells, 4_000).unwrap();
+            let found = of_program(1_000, &cells, 4_000);
             assert_eq!(found.verdict, expected, "{:?}", found.bounds);
             assert_eq!(found.draws, 4_000);
         }
@@ -72,7 +68,7 @@ done
                 if leak == 1 { 5_000 } else { 10_000 },
                 if leak == 1 { "5000 * right" } else { "0" }
             );
-            let found = report(1, &cells, 300_000).unwrap();
+            let found = of_program(1, &cells, 300_000);
             assert_eq!(found.verdict == Verdict::Violated, refuted, "{:?}", found.bounds);
         }
     }
@@ -98,10 +94,8 @@ fn a_leak_in_one_of_a_thousand_columns_is_found() {
         let (left, right) = (write("left.csv", 0.0), write("right.csv", leak));
         let recording = Recording::read(&left, &right, Header::Detect).unwrap();
         assert!(recording.to_string().contains("has 2,000 outputs"), "{recording}");
-        let settings = run::Settings { confidence: CONFIDENCE.try_into().unwrap(), ..settings(recording.draws(), 1) };
-        let claim = Claim { epsilon: 1.0.try_into().unwrap(), delta: 0.0.try_into().unwrap() };
-        let audit = recording.into_audit(claim, &[], RowOrder::AsDrawn, 1);
-        let found = run::run(&[audit], settings, &[]).audits.remove(0).pairs.remove(0).1.unwrap();
+        let settings = sure(recording.draws());
+        let found = report(&[recording.into_audit(claim(1.0, 0.0), &[], RowOrder::AsDrawn, 1)], settings);
         assert_eq!(found.verdict == Verdict::Violated, refuted, "{:?}", found.bounds);
     }
 }

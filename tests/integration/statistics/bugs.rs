@@ -1,16 +1,11 @@
 //! The suite of bugs: broken mechanisms are caught, their correct twins are not flagged, and floating-point bits count only where an audit asks.
 
-mod common;
-
-use common::{audit, committed, report, settings};
-use dp_audit::evidence::binomial::upper_tail;
 use dp_audit::report::PairReport;
 use dp_audit::run::{self, Settings, Until};
 use dp_audit::spec::Audit;
 use dp_audit::verdict::{Agreement, Expectation, Verdict};
 
-/// A correct harness fails a test that counts flags over seeds with at most this probability.
-const FALSE_ALARM: f64 = 1e-6;
+use crate::harness::{assert_rare, audit, committed, defaults, report, settings};
 
 /// Sits on its claim, or as close below as is known.
 const CONTROLS: [&str; 13] = [
@@ -28,11 +23,6 @@ const CONTROLS: [&str; 13] = [
     "amplification",
     "clamp-to-bounds",
 ];
-
-/// The settings of `dp-audit run` without options, but for the seed.
-fn defaults(seed: u64) -> Settings {
-    Settings { draws: None, seed, confidence: 0.999.try_into().unwrap(), until: Until::Budget }
-}
 
 #[test]
 fn every_audit_comes_out_as_expected_at_default_settings() {
@@ -71,9 +61,7 @@ fn rarely_flagged(audits: &[Audit], settings: impl Fn(u64) -> Settings, seeds: u
     let wrong = |pair: &PairReport| pair.verdict == Verdict::Violated || pair.exceeds_truth();
     let flags =
         (0..seeds).filter(|seed| run::run(audits, settings(*seed), &[]).audits.iter().any(|audit| audit.reports().any(wrong))).count();
-    let allowed = 1.0 - settings(0).confidence.get();
-    let chance = upper_tail(flags as u64, seeds, allowed);
-    assert!(chance > FALSE_ALARM, "{}: {flags} of {seeds} runs flagged, {allowed} allowed; α = {FALSE_ALARM}", audits[0].name);
+    assert_rare(&format!("{}: runs flagged", audits[0].name), flags, seeds, 1.0 - settings(0).confidence.get());
 }
 
 #[test]

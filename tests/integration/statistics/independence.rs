@@ -11,9 +11,10 @@ use dp_audit::noise::{Generator, gaussian, laplace};
 use dp_audit::report::RunReport;
 use dp_audit::run::{self, Settings, Until};
 use dp_audit::sample::{PairStream, StreamSeed};
-use dp_audit::spec::{Audit, Claim};
 use dp_audit::verdict::Verdict;
 use rand::SeedableRng;
+
+use crate::harness::{audit_of, defaults};
 
 /// A mechanism that adds noise to 0 or 1 and may go wrong from one call of a batch to the next.
 struct Batchwise(fn(Side, StreamSeed, usize) -> Vec<f64>);
@@ -37,9 +38,7 @@ fn generator(seed: StreamSeed) -> Generator {
 }
 
 fn run(target: impl Target + 'static, draws: u64, until: Until) -> RunReport {
-    let claim = Claim { epsilon: 1.0.try_into().unwrap(), delta: 0.0.try_into().unwrap() };
-    let audit = Audit::of_targets("audit", "test", claim, vec![("pair".to_owned(), Box::new(target))]);
-    run::run(&[audit], Settings { draws: Some(draws), seed: 1, confidence: 0.999.try_into().unwrap(), until }, &[])
+    run::run(&audit_of(1.0, 0.0, target), Settings { draws: Some(draws), until, ..defaults(1) }, &[])
 }
 
 /// The complaint about a mechanism, which must be there at any budget and however the run ends.

@@ -2,6 +2,8 @@
 
 use dp_audit::evidence::binomial::lower_limit;
 
+use crate::harness::repository;
+
 #[derive(serde::Deserialize)]
 struct Case {
     k: u64,
@@ -12,7 +14,7 @@ struct Case {
 
 #[test]
 fn limits_are_on_the_safe_side_and_tight() {
-    let mut reader = csv::Reader::from_path(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/binomial_limits.csv")).unwrap();
+    let mut reader = csv::Reader::from_path(repository("tests/fixtures/binomial_limits.csv")).unwrap();
     let cases: Vec<Case> = reader.deserialize().collect::<Result<_, _>>().unwrap();
     assert!(cases.len() > 100);
     for Case { k, n, alpha, lower } in cases {

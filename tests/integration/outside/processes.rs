@@ -1,39 +1,14 @@
 //! Mechanisms that are programs: what `docs/protocol.md` promises, with workers that are a few lines of shell.
-#![cfg(unix)]
-
-mod common;
 
 use std::path::Path;
 use std::process::Command;
 
-use common::program::{GOOD, code, dp_audit, errors, folder, rows, worker};
 use dp_audit::cell::{Cell, Rows};
 use dp_audit::mechanism::Side;
 use dp_audit::sample::{PairStream, Phase};
-use dp_audit::spec;
 
-/// The example worker of this language in `docs/protocol.md`.
-fn documented(language: &str) -> String {
-    let text = include_str!("../docs/protocol.md");
-    let start = text.find(&format!("\n```{language}\n")).expect("an example") + language.len() + 5;
-    text[start..].split_once("```").expect("an end").0.to_owned()
-}
-
-/// An audit of a Laplace count by a program.
-fn audit(name: &str, command: &str) -> String {
-    GOOD.replace("\"good\"", &format!("\"{name}\"")).replace("mechanism = \"laplace\"", &format!("mechanism = \"command\"\n{command}"))
-}
-
-/// A folder with an audit of this shell script.
-fn script(text: &str) -> tempfile::TempDir {
-    let folder = folder(&[("count", &audit("count", "command = [\"sh\", \"worker.sh\"]"))]);
-    worker(folder.path(), "worker.sh", text);
-    folder
-}
-
-fn value(rows: &[Vec<String>], row: usize, column: &str) -> String {
-    rows[row][rows[0].iter().position(|name| name == column).expect("a column")].clone()
-}
+use crate::harness::program::{GOOD, Table, code, documented, dp_audit, errors, folder, named, of_program, read, script, shown, write};
+use crate::harness::{committed, load, repository};
 
 /// The beginning of a worker: `greet` says hello and `next` reads a request, of which `n` outputs are wanted.
 const PROLOGUE: &str = r#"
@@ -48,13 +23,13 @@ fn the_documented_shell_worker_gives_the_same_report_on_any_number_of_threads() 
     let report = |threads: &str| {
         let output = dp_audit(folder.path(), &["run", "-q", "--draws", "300000", "--threads", threads]);
         assert_eq!(code(&output), 0, "{}", errors(&output));
-        rows(folder.path(), "results/audit.csv")
+        Table::of_run(folder.path())
     };
     let one = report("1");
-    assert_eq!(value(&one, 1, "verdict"), "consistent");
-    assert_eq!(value(&one, 1, "reproducible"), "true");
-    assert_eq!(value(&one, 1, "draws"), "300000");
-    let bound: f64 = value(&one, 1, "epsilon_lower").parse().unwrap();
+    assert_eq!(one.cell(0, "verdict"), "consistent");
+    assert_eq!(one.cell(0, "reproducible"), "true");
+    assert_eq!(one.cell(0, "draws"), "300000");
+    let bound = one.number(0, "epsilon_lower");
     assert!((0.8..1.0).contains(&bound), "noise for ε = 1 shows most of it and not more: {bound}");
     assert_eq!(one, report("2"));
     assert_eq!(one, report("5"));
@@ -63,12 +38,11 @@ fn the_documented_shell_worker_gives_the_same_report_on_any_number_of_threads() 
 #[test]
 fn parameters_reach_the_program_and_a_broken_claim_is_refuted() {
     let folder = script(&documented("sh"));
-    let file = folder.path().join("audits/count.toml");
-    let text = std::fs::read_to_string(&file).unwrap();
-    std::fs::write(&file, text.replace("epsilon = 1.0 }\nclaim", "epsilon = 2.0 }\nclaim")).unwrap();
+    let text = read(folder.path(), "audits/count.toml");
+    write(folder.path(), "audits/count.toml", &text.replace("epsilon = 1.0 }\nclaim", "epsilon = 2.0 }\nclaim"));
     let output = dp_audit(folder.path(), &["run", "--draws", "100000"]);
     assert_eq!(code(&output), 2, "{}", errors(&output));
-    let bound: f64 = value(&rows(folder.path(), "results/audit.csv"), 1, "epsilon_lower").parse().unwrap();
+    let bound = Table::of_run(folder.path()).number(0, "epsilon_lower");
     assert!((1.5..2.0).contains(&bound), "noise for ε = 2: {bound}");
 }
 
@@ -116,30 +90,27 @@ const FAULTS: &[(&str, &str, &str, &[&str])] = &[
 
 #[test]
 fn every_fault_is_an_error_and_the_other_audits_still_finish() {
-    let mut audits: Vec<(String, String)> =
-        vec![("00".to_owned(), GOOD.to_owned()), ("99".to_owned(), GOOD.replace("\"good\"", "\"last\""))];
+    let mut audits: Vec<(String, String)> = vec![("00".to_owned(), GOOD.to_owned()), ("99".to_owned(), named("last"))];
     for (index, (name, keys, _, _)) in FAULTS.iter().enumerate() {
-        let command = format!("command = [\"sh\", \"fault{index}.sh\"]\n{keys}");
-        audits.push((format!("{:02}", index + 10), audit(name, &command)));
+        audits.push((format!("{:02}", index + 10), of_program(name, &["sh", &format!("fault{index}.sh")], keys)));
     }
-    audits.push(("90".to_owned(), audit("not found", "command = [\"./no-such-program\"]\nsetup = \"run install.sh\"")));
+    audits.push(("90".to_owned(), of_program("not found", &["./no-such-program"], "setup = \"run install.sh\"")));
     let audits: Vec<(&str, &str)> = audits.iter().map(|(file, text)| (file.as_str(), text.as_str())).collect();
     let folder = folder(&audits);
     for (index, (_, _, text, _)) in FAULTS.iter().enumerate() {
-        worker(folder.path(), &format!("fault{index}.sh"), &format!("{PROLOGUE}{text}\n"));
+        write(folder.path(), &format!("audits/fault{index}.sh"), &format!("{PROLOGUE}{text}\n"));
     }
     let output = dp_audit(folder.path(), &["run", "--draws", "20000"]);
     assert_eq!(code(&output), 5, "{}", errors(&output));
-    let shown = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(shown.contains("COULD NOT BE RUN: killed; exits early"), "{shown}");
-    let rows = rows(folder.path(), "results/audit.csv");
-    assert_eq!(rows.len(), 1 + audits.len(), "every audit has its row");
+    assert!(shown(&output).contains("COULD NOT BE RUN: killed; exits early"), "{}", shown(&output));
+    let table = Table::of_run(folder.path());
+    assert_eq!(table.rows.len(), audits.len(), "every audit has its row");
     let missing: &[&str] = &["cannot be started", "run install.sh", "./no-such-program"];
     let faults = FAULTS.iter().map(|(name, _, _, wanted)| (*name, *wanted)).chain([("not found", missing)]);
-    for (row, (name, wanted)) in (2..).zip(faults) {
-        let value = |column| value(&rows, row, column);
+    for (row, (name, wanted)) in (1..).zip(faults) {
+        let value = |column| table.cell(row, column);
         assert_eq!(value("audit"), name);
-        assert_eq!((value("verdict").as_str(), value("as_expected").as_str()), ("error", "false"), "{name}");
+        assert_eq!((value("verdict"), value("as_expected")), ("error", "false"), "{name}");
         for column in ["epsilon_lower", "delta_lower", "detectable_epsilon", "draws", "correct", "wrong", "abstained", "reproducible"] {
             assert_eq!(value(column), "", "{name}: nothing of it counts, {column}");
         }
@@ -149,9 +120,9 @@ fn every_fault_is_an_error_and_the_other_audits_still_finish() {
             assert!(rule.contains(part), "{name}: no «{part}» in: {rule}");
         }
     }
-    for row in [1, rows.len() - 1] {
-        assert_eq!(value(&rows, row, "draws"), "20000");
-        assert_ne!(value(&rows, row, "verdict"), "error");
+    for row in [0, table.rows.len() - 1] {
+        assert_eq!(table.cell(row, "draws"), "20000");
+        assert_ne!(table.cell(row, "verdict"), "error");
     }
 }
 
@@ -163,17 +134,16 @@ fn a_fault_on_one_thread_of_many_spoils_the_pair() {
     let folder = script(&format!("{PROLOGUE}{dies}\n"));
     let output = dp_audit(folder.path(), &["run", "-q", "--draws", "2e6", "--threads", "4"]);
     assert_eq!(code(&output), 5, "{}", errors(&output));
-    assert_eq!(value(&rows(folder.path(), "results/audit.csv"), 1, "verdict"), "error");
+    assert_eq!(Table::of_run(folder.path()).cell(0, "verdict"), "error");
 }
 
 #[test]
 fn processes_end_with_their_pair_even_if_they_hang() {
     for (keys, text) in [("", "greet; while next; do zeros $n; done; exec sleep 600"), ("timeout = 0.5", "greet; next; exec sleep 600")] {
         let folder = script(&format!("echo $$ >> pids\n{PROLOGUE}{text}\n"));
-        let file = folder.path().join("audits/count.toml");
-        std::fs::write(&file, audit("count", &format!("command = [\"sh\", \"worker.sh\"]\n{keys}"))).unwrap();
+        write(folder.path(), "audits/count.toml", &of_program("count", &["sh", "worker.sh"], keys));
         dp_audit(folder.path(), &["run", "-q", "--draws", "200000", "--threads", "2"]);
-        let pids = std::fs::read_to_string(folder.path().join("audits/pids")).unwrap();
+        let pids = read(folder.path(), "audits/pids");
         assert!(!pids.is_empty());
         for pid in pids.lines() {
             let alive = Command::new("kill").args(["-0", pid]).output().unwrap().status.success();
@@ -187,7 +157,7 @@ fn a_program_that_ignores_seeds_is_marked_as_not_reproducible() {
     let folder = script(&documented("sh").replace("\"seeded\": true", "\"seeded\": false"));
     let output = dp_audit(folder.path(), &["run", "-q", "--draws", "20000"]);
     assert_eq!(code(&output), 0, "{}", errors(&output));
-    assert_eq!(value(&rows(folder.path(), "results/audit.csv"), 1, "reproducible"), "false");
+    assert_eq!(Table::of_run(folder.path()).cell(0, "reproducible"), "false");
 }
 
 #[test]
@@ -195,7 +165,7 @@ fn copies_of_draws_are_refused_and_constants_are_not() {
     let run = |text: &str| {
         let folder = script(text);
         let output = dp_audit(folder.path(), &["run", "-q", "--draws", "20000"]);
-        (code(&output), value(&rows(folder.path(), "results/audit.csv"), 1, "rule"))
+        (code(&output), Table::of_run(folder.path()).cell(0, "rule").to_owned())
     };
     let (code, rule) = run(&documented("sh").replace("srand(seed)", "srand(1)"));
     assert_eq!(code, 5, "{rule}");
@@ -207,9 +177,8 @@ fn copies_of_draws_are_refused_and_constants_are_not() {
 #[test]
 fn the_committed_opt_in_audits_are_valid() {
     for suite in ["examples", "libraries"] {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("audits").join(suite);
-        assert!(folder.join("OPT-IN").exists());
-        assert!(!spec::load(&[folder]).unwrap_or_else(|error| panic!("{error}")).is_empty());
+        assert!(repository("audits").join(suite).join("OPT-IN").exists());
+        assert!(!committed(suite).is_empty());
     }
 }
 
@@ -225,7 +194,7 @@ fn programs_are_neither_started_to_be_listed_nor_shown() {
 
 /// Draws straight from the target of the audit in this folder.
 fn draw(folder: &Path, side: Side, count: usize) -> Result<Rows, String> {
-    let audits = spec::load(&[folder.join("audits")]).unwrap_or_else(|error| panic!("{error}"));
+    let audits = load(folder.join("audits"));
     let target = &audits[0].pairs[0].target;
     let mut all = Rows::new(target.open().map_err(|error| error.to_string())?);
     let seed = PairStream::new(0, "", "").side(Phase::Explore, 0, side);
@@ -279,7 +248,7 @@ fn many_outputs_are_asked_for_in_parts_with_seeds_of_their_own() {
          echo \"{{\\\"count\\\": $n}}\"; head -c $((24 * n)) /dev/zero; done\n"
     ));
     assert_eq!(draw(folder.path(), Side::Left, 40_000).unwrap().len(), 40_000);
-    let requests = std::fs::read_to_string(folder.path().join("audits/requests")).unwrap();
+    let requests = read(folder.path(), "audits/requests");
     let seeds: std::collections::HashSet<&str> = requests.lines().map(|line| line.split("\"seed\":").nth(1).unwrap()).collect();
     assert_eq!(requests.lines().count(), 3, "{requests}");
     assert_eq!(seeds.len(), 3, "{requests}");
@@ -289,10 +258,10 @@ fn many_outputs_are_asked_for_in_parts_with_seeds_of_their_own() {
 fn a_dataset_larger_than_a_pipe_arrives_or_runs_into_the_time_limit() {
     let large = |text: &str, keys: &str| {
         let folder = script(text);
-        let many = audit("count", &format!("command = [\"sh\", \"worker.sh\"]\n{keys}"))
+        let many = of_program("count", &["sh", "worker.sh"], keys)
             .replace("left = [\"x\"]", "left = [{ value = \"x\", times = 100000 }]")
             .replace("right = [\"x\", \"x\"]", "right = [{ value = \"x\", times = 100001 }]");
-        std::fs::write(folder.path().join("audits/count.toml"), many).unwrap();
+        write(folder.path(), "audits/count.toml", &many);
         draw(folder.path(), Side::Left, 1)
     };
     let counts = "left=$(head -n 1 | tr ',' '\\n' | grep -c x)\necho '{\"dp_audit\": 1, \"width\": 1, \"seeded\": true}'\nread -r line; echo \"[$left]\"\n";
@@ -306,7 +275,7 @@ fn all_processes_of_a_command_are_equally_wide() {
     let folder = script(
         "read -r greeting; w=2; mkdir first 2>/dev/null && w=1; echo \"{\\\"dp_audit\\\": 1, \\\"width\\\": $w, \\\"seeded\\\": true}\"; read -r line\n",
     );
-    let audits = spec::load(&[folder.path().join("audits")]).unwrap();
+    let audits = load(folder.path().join("audits"));
     let target = &audits[0].pairs[0].target;
     assert_eq!(target.open(), Ok(1));
     target.close();

@@ -2,19 +2,16 @@
 
 use std::fmt::Write as _;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Output;
 
-use dp_audit::evidence::binomial::upper_tail;
 use dp_audit::noise::{Generator, bernoulli, laplace};
 use dp_audit::recorded::{Header, Recording, RowOrder};
 use dp_audit::report::PairReport;
-use dp_audit::run::{self, Settings, Until};
-use dp_audit::spec::Claim;
 use dp_audit::verdict::Verdict;
 use rand::SeedableRng;
 
-/// A correct harness fails a statistical test of this file with at most this probability.
-const FALSE_ALARM: f64 = 1e-6;
+use crate::harness::program::{self, Table, assert_has, code, errors, shown};
+use crate::harness::{self, assert_rare, claim, settings};
 
 /// So many answers `at + Lap(scale)`, one a line.
 fn answers(rng: &mut Generator, count: usize, at: f64, scale: f64) -> String {
@@ -27,42 +24,24 @@ fn answers(rng: &mut Generator, count: usize, at: f64, scale: f64) -> String {
 /// A folder with `left.csv` and `right.csv`.
 fn folder(left: &str, right: &str) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join("left.csv"), left).unwrap();
-    std::fs::write(folder.path().join("right.csv"), right).unwrap();
+    program::write(folder.path(), "left.csv", left);
+    program::write(folder.path(), "right.csv", right);
     folder
 }
 
-fn claim(epsilon: f64) -> Claim {
-    Claim { epsilon: epsilon.try_into().unwrap(), delta: 0.0.try_into().unwrap() }
-}
-
-/// The audit of the files at 95 %.
-fn report(folder: &Path, epsilon: f64, seed: u64) -> PairReport {
+/// The audit of the files at 95 %, under a claim of ε = 1.
+fn report(folder: &Path, seed: u64) -> PairReport {
     let recording = Recording::read(&folder.join("left.csv"), &folder.join("right.csv"), Header::Detect).unwrap();
-    let settings = Settings { draws: Some(recording.draws()), seed, confidence: 0.95.try_into().unwrap(), until: Until::Budget };
-    let audit = recording.into_audit(claim(epsilon), &[], RowOrder::AsDrawn, seed);
-    run::run(&[audit], settings, &[]).audits.remove(0).pairs.remove(0).1.unwrap()
+    let settings = settings(recording.draws(), seed);
+    harness::report(&[recording.into_audit(claim(1.0, 0.0), &[], RowOrder::AsDrawn, seed)], settings)
 }
 
 fn dp_audit(folder: &Path, args: &[&str]) -> Output {
-    let files = ["samples", "--left", "left.csv", "--right", "right.csv"];
-    Command::new(env!("CARGO_BIN_EXE_dp-audit")).args(files).args(args).current_dir(folder).output().expect("the program starts")
+    program::dp_audit(folder, &[&["samples", "--left", "left.csv", "--right", "right.csv"], args].concat())
 }
 
-fn code(output: &Output) -> i32 {
-    output.status.code().expect("the program ends by itself")
-}
-
-fn errors(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
-}
-
-/// The report but for its last column, the seconds.
-fn row(folder: &Path, csv: &str) -> Vec<String> {
-    let mut reader = csv::Reader::from_path(folder.join(csv)).unwrap();
-    let mut row: Vec<String> = reader.records().next().unwrap().unwrap().iter().map(str::to_owned).collect();
-    row.pop();
-    row
+fn table(folder: &Path) -> Table {
+    Table::read(folder, "results/samples.csv")
 }
 
 #[test]
@@ -74,12 +53,10 @@ fn bounds_from_files_are_rarely_above_the_truth_and_tight() {
             .map(|seed| {
                 let mut rng = Generator::seed_from_u64(seed);
                 let folder = folder(&answers(&mut rng, left, 0.0, 1.0), &answers(&mut rng, right, 1.0, 1.0));
-                report(folder.path(), 1.0, seed).bounds.epsilon_lower
+                report(folder.path(), seed).bounds.epsilon_lower
             })
             .collect();
-        let above = bounds.iter().filter(|bound| **bound > 1.0).count() as u64;
-        let chance = upper_tail(above, SEEDS, 0.05);
-        assert!(chance > FALSE_ALARM, "{left}, {right}: {above} of {SEEDS} bounds above 1; α = {FALSE_ALARM}");
+        assert_rare("bounds above 1", bounds.iter().filter(|bound| **bound > 1.0).count(), SEEDS, 0.05);
         let mean = bounds.iter().sum::<f64>() / SEEDS as f64;
         // What 7,600 draws of dp-audit's own give.
         assert!(mean > 0.88, "{left}, {right}: mean bound {mean}");
@@ -94,11 +71,9 @@ fn laplace_with_half_the_noise_is_violated_and_with_all_of_it_consistent() {
         let folder = folder(&format!("y\n{left}"), &format!("y\n{}", answers(&mut rng, 25_000, 1.0, scale)));
         let output = dp_audit(folder.path(), &["--claim-epsilon", "1"]);
         assert_eq!(code(&output), exit, "{}", errors(&output));
-        let text = String::from_utf8_lossy(&output.stdout).into_owned();
-        for part in ["left.csv has 20,000 outputs, right.csv has 25,000", "header (y)", "A fair coin can draw 39,", expected] {
-            assert!(text.contains(part), "no «{part}» in: {text}");
-        }
-        assert_eq!(row(folder.path(), "results/samples.csv")[6], expected);
+        let parts = ["left.csv has 20,000 outputs, right.csv has 25,000", "header (y)", "A fair coin can draw 39,", expected];
+        assert_has(&shown(&output), &parts);
+        assert_eq!(table(folder.path()).column("verdict"), [expected]);
     }
 }
 
@@ -110,7 +85,7 @@ fn the_same_seed_gives_the_same_report_on_any_number_of_threads() {
     let of = |threads: &str, seed: &str| {
         let output = dp_audit(folder.path(), &["-q", "--claim-epsilon", "1", "--threads", threads, "--seed", seed]);
         assert_eq!(code(&output), 0, "{}", errors(&output));
-        row(folder.path(), "results/samples.csv")
+        table(folder.path())
     };
     let one = of("1", "5");
     assert_eq!(one, of("2", "5"));
@@ -123,7 +98,7 @@ fn few_rows_are_inconclusive_even_when_the_sides_are_far_apart() {
     for rows in [1, 2, 10, 100] {
         let mut rng = Generator::seed_from_u64(3);
         let folder = folder(&answers(&mut rng, rows, 0.0, 1.0), &answers(&mut rng, 10_000, 1.0, 1.0));
-        let found = report(folder.path(), 1.0, 0);
+        let found = report(folder.path(), 0);
         assert_eq!(found.verdict, Verdict::Inconclusive, "{rows} rows");
         assert!(found.draws >= rows as u64 && found.draws <= 2 * rows as u64);
         assert_eq!(code(&dp_audit(folder.path(), &["--claim-epsilon", "1"])), 0);
@@ -140,7 +115,7 @@ fn symbols_and_absent_cells_are_outputs_too() {
     };
     for (often, rare) in [("1,ok", "1,failed"), ("1,2", "1,"), ("1,2", "1"), ("inf,0", "NaN,0")] {
         let folder = folder(&fill(often, often), &fill(often, rare));
-        let found = report(folder.path(), 1.0, 0);
+        let found = report(folder.path(), 0);
         assert_eq!(found.verdict, Verdict::Violated, "{often} against {rare}");
     }
 }
@@ -163,15 +138,13 @@ fn bad_files_and_usage_end_with_one_and_say_what_is_wrong() {
         let folder = folder(left, right);
         let output = dp_audit(folder.path(), &[&["--claim-epsilon", "1"], *args].concat());
         assert_eq!(code(&output), 1, "{wanted:?}: {}", errors(&output));
-        for part in *wanted {
-            assert!(errors(&output).contains(part), "no «{part}» in: {}", errors(&output));
-        }
+        assert_has(&errors(&output), wanted);
         assert!(!folder.path().join("results").exists(), "{wanted:?}: nothing is written");
     }
     let missing = tempfile::tempdir().unwrap();
     let output = dp_audit(missing.path(), &["--claim-epsilon", "1"]);
     assert_eq!(code(&output), 1);
-    assert!(errors(&output).contains("left.csv: cannot be read") && errors(&output).contains("right.csv: cannot be read"));
+    assert_has(&errors(&output), &["left.csv: cannot be read", "right.csv: cannot be read"]);
 }
 
 #[test]
@@ -193,10 +166,9 @@ fn rows_that_depend_on_each_other_are_not_judged() {
     ] {
         let folder = folder(&left, &right);
         let output = dp_audit(folder.path(), &["--claim-epsilon", "1"]);
-        let text = String::from_utf8_lossy(&output.stdout).into_owned();
-        assert_eq!(code(&output), 5, "{wanted}: {text}");
-        assert!(text.contains(wanted) && text.contains("--unordered"), "no «{wanted}» in: {text}");
-        assert_eq!(row(folder.path(), "results/samples.csv")[6], "error");
+        assert_eq!(code(&output), 5, "{wanted}: {}", shown(&output));
+        assert_has(&shown(&output), &[wanted, "--unordered"]);
+        assert_eq!(table(folder.path()).column("verdict"), ["error"]);
     }
     // Sorted afterwards, independent draws are still independent.
     let folder = folder(&column(&sorted), &fresh);

@@ -1,15 +1,17 @@
 //! An interrupted run is continued as if nothing had happened, or refused.
-#![cfg(unix)]
-
-mod common;
 
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::Duration;
 
-use common::program::{GOOD, code, dp_audit, errors, folder, rows, worker};
 use dp_audit::journal::{Journal, Start};
 use dp_audit::run;
+use serde_json::Value;
+
+use crate::harness::program::{
+    self, GOOD, Table, assert_has, code, command, dp_audit, errors, files, folder, laplace, named, of_program, read, shown, wait_until,
+    write,
+};
+use crate::harness::{committed, settings};
 
 const JOURNAL: &str = "results/audit.csv.journal";
 
@@ -30,32 +32,19 @@ while read -r line; do
 done
 "#;
 
-fn named(name: &str) -> String {
-    GOOD.replace("\"good\"", &format!("\"{name}\""))
-}
-
 /// Half the noise it should have, on two pairs.
 fn broken(name: &str) -> String {
-    let text =
-        named(name).replace("epsilon = 1.0 }\nclaim", "epsilon = 1.0, scale_factor = 0.5 }\nclaim").replace("consistent", "violated");
+    let text = laplace(name, 0.5, "violated");
     format!("{text}\n[[pair]]\nname = \"one of many\"\nleft = [\"x\", \"x\"]\nright = [\"x\", \"x\", \"x\"]\n")
 }
 
 fn program(name: &str, script: &str) -> String {
-    named(name).replace("mechanism = \"laplace\"", &format!("mechanism = \"command\"\ncommand = [\"sh\", \"{script}\"]"))
-}
-
-fn read(folder: &Path, file: &str) -> String {
-    std::fs::read_to_string(folder.join(file)).unwrap_or_else(|error| panic!("{file}: {error}"))
-}
-
-fn write(folder: &Path, file: &str, text: &str) {
-    std::fs::write(folder.join(file), text).unwrap();
+    of_program(name, &["sh", script], "")
 }
 
 /// The values of JSON without the time that each pair took.
-fn json(folder: &Path, file: &str) -> serde_json::Value {
-    let mut value: serde_json::Value = serde_json::from_str(&read(folder, file)).unwrap();
+fn json(folder: &Path, file: &str) -> Value {
+    let mut value = program::json(folder, file);
     for audit in value["audits"].as_array_mut().unwrap() {
         audit["pairs"].as_array_mut().unwrap().iter_mut().for_each(|pair| pair["seconds"] = 0.into());
     }
@@ -69,12 +58,10 @@ fn timeless(text: &str) -> String {
     parts.fold(first, |text, part| text + part.split_once('"').unwrap().1)
 }
 
-fn witnesses(folder: &Path) -> Vec<(String, String)> {
-    let files = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path());
-    let mut files: Vec<_> =
-        files.map(|file| (file.file_name().unwrap().to_string_lossy().into_owned(), read(folder, file.to_str().unwrap()))).collect();
-    files.sort();
-    files
+/// The files of a folder: names and texts.
+fn contents(folder: &Path) -> Vec<(String, String)> {
+    let name = |file: &Path| file.file_name().unwrap().to_string_lossy().into_owned();
+    files(folder).iter().map(|file| (name(file), read(folder, &name(file)))).collect()
 }
 
 /// A run that writes every report, named after `to`.
@@ -94,12 +81,10 @@ fn every_report(to: &str) -> Vec<String> {
 /// Two audits that can be run and one that cannot until `audits/late.sh` is mended: what it leaves is an unfinished journal.
 fn unfinished() -> tempfile::TempDir {
     let folder = folder(&[("a", &broken("a")), ("b", &named("b")), ("late", &program("late", "late.sh"))]);
-    worker(folder.path(), "late.sh", "exit 3");
+    write(folder.path(), "audits/late.sh", "exit 3");
     let output = dp_audit(folder.path(), &["run", "--draws", "20000"]);
     assert_eq!(code(&output), 5, "{}", errors(&output));
-    assert!(
-        String::from_utf8_lossy(&output.stdout).contains("Journal: results/audit.csv.journal; with --resume only what could not be run")
-    );
+    assert_has(&shown(&output), &["Journal: results/audit.csv.journal; with --resume only what could not be run"]);
     assert_eq!(read(folder.path(), JOURNAL).lines().count(), 3, "a header and two audits");
     folder
 }
@@ -110,41 +95,37 @@ fn a_killed_run_resumed_gives_the_reports_of_one_that_was_not() {
         [("a", broken("a")), ("b", program("b", "bit.sh")), ("c", named("c")), ("d", program("d", "gated.sh")), ("e", broken("e"))];
     let folder = folder(&audits.each_ref().map(|(name, text)| (*name, text.as_str())));
     let folder = folder.path();
-    worker(folder, "bit.sh", BIT);
-    worker(folder, "gated.sh", &BIT.replace("go ]", "second ]").replace("echo started >> starts", ""));
+    write(folder, "audits/bit.sh", BIT);
+    write(folder, "audits/gated.sh", &BIT.replace("go ]", "second ]").replace("echo started >> starts", ""));
     write(folder, "audits/go", "");
     let (args, whole) = (every_report("audit"), every_report("whole"));
-    let mut child = Command::new(env!("CARGO_BIN_EXE_dp-audit"));
-    let mut child = child.args(&args).current_dir(folder).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    while std::fs::read_to_string(folder.join(JOURNAL)).unwrap_or_default().lines().count() < 4 {
-        std::thread::sleep(Duration::from_millis(5));
-        assert!(child.try_wait().unwrap().is_none(), "the run waits for the file");
-    }
+    let mut child = command(folder).args(&args).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    wait_until(&mut child, || std::fs::read_to_string(folder.join(JOURNAL)).unwrap_or_default().lines().count() == 4);
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     let second = dp_audit(folder, &[&args[..], &["--resume"]].concat());
     assert_eq!(code(&second), 1);
-    assert!(errors(&second).contains("audit.csv.journal: another run is writing it"), "{}", errors(&second));
+    assert_has(&errors(&second), &["audit.csv.journal: another run is writing it"]);
     child.kill().unwrap();
     assert!(child.wait().unwrap().code().is_none(), "it was killed");
-    assert_eq!(rows(folder, "results/audit.csv").len(), 1 + 4, "the pairs of the three audits that ended");
+    assert_eq!(Table::of_run(folder).rows.len(), 4, "the pairs of the three audits that ended");
     assert_eq!(json(folder, "results/audit.json")["complete"], false);
     let starts = read(folder, "audits/starts");
     write(folder, "audits/second", "");
 
     let resumed = dp_audit(folder, &[&args[..], &["--resume", "--threads", "1"]].concat());
-    assert!(errors(&resumed).contains("Resuming: 3 of 5 audits are finished already."), "{}", errors(&resumed));
+    assert_has(&errors(&resumed), &["Resuming: 3 of 5 audits are finished already."]);
     assert_eq!(read(folder, "audits/starts"), starts, "the program that had been audited is not started again");
     assert!(!folder.join(JOURNAL).exists());
     let uninterrupted = dp_audit(folder, &[&whole.iter().map(String::as_str).collect::<Vec<_>>()[..], &["--threads", "1"]].concat());
     assert_eq!(code(&resumed), code(&uninterrupted));
-    assert_eq!(rows(folder, "results/audit.csv"), rows(folder, "results/whole.csv"));
+    assert_eq!(Table::of_run(folder), Table::read(folder, "results/whole.csv"));
     assert_eq!(json(folder, "results/audit.json"), json(folder, "results/whole.json"));
     assert_eq!(json(folder, "results/audit.json")["complete"], true);
     assert_eq!(read(folder, "results/audit.html"), read(folder, "results/whole.html"));
     assert_eq!(read(folder, "results/audit.md"), read(folder, "results/whole.md"));
     assert_eq!(timeless(&read(folder, "results/audit.xml")), timeless(&read(folder, "results/whole.xml")));
-    let found = witnesses(&folder.join("results/audit.witnesses"));
-    assert_eq!(found, witnesses(&folder.join("results/whole.witnesses")));
+    let found = contents(&folder.join("results/audit.witnesses"));
+    assert_eq!(found, contents(&folder.join("results/whole.witnesses")));
     assert_eq!(found.len(), 2);
 }
 
@@ -153,15 +134,15 @@ fn what_could_not_be_run_is_run_again_and_nothing_else() {
     let folder = unfinished();
     let folder = folder.path();
     let before = read(folder, "results/audit.csv");
-    worker(folder, "late.sh", &BIT.replace("while [ ! -e go ]; do sleep 0.02; done", ""));
+    write(folder, "audits/late.sh", &BIT.replace("while [ ! -e go ]; do sleep 0.02; done", ""));
     let output = dp_audit(folder, &["run", "--draws", "20000", "--resume"]);
-    assert!(errors(&output).contains("Resuming: 2 of 3 audits"), "{}", errors(&output));
+    assert_has(&errors(&output), &["Resuming: 2 of 3 audits"]);
     assert!(!folder.join(JOURNAL).exists());
     // The seconds tell that these rows were not measured again.
     let after = read(folder, "results/audit.csv");
     let [before, after] = [&before, &after].map(|text| text.lines().take(1 + 3).collect::<Vec<_>>());
     assert_eq!(before, after);
-    assert_ne!(rows(folder, "results/audit.csv")[4][6], "error");
+    assert_ne!(Table::of_run(folder).cell(3, "verdict"), "error");
 }
 
 #[test]
@@ -171,10 +152,8 @@ fn another_run_than_the_interrupted_one_is_refused() {
     let (journal, csv) = (read(folder, JOURNAL), read(folder, "results/audit.csv"));
     let refused = |args: &[&str], reason: &str| {
         let output = dp_audit(folder, &[&["run", "--resume"], args].concat());
-        let errors = errors(&output);
-        assert_eq!(code(&output), 1, "{reason}: {errors}");
-        assert!(errors.contains(&format!("cannot resume {JOURNAL}: ")) && errors.contains(reason), "{errors}");
-        assert!(errors.contains("start anew without --resume"), "{errors}");
+        assert_eq!(code(&output), 1, "{reason}: {}", errors(&output));
+        assert_has(&errors(&output), &[&format!("cannot resume {JOURNAL}: "), reason, "start anew without --resume"]);
         assert_eq!(read(folder, "results/audit.csv"), csv);
     };
     refused(&["--draws", "20000", "--seed", "1"], "--seed was 0, now it is 1");
@@ -214,27 +193,27 @@ fn another_run_than_the_interrupted_one_is_refused() {
 fn a_program_that_changed_after_its_audit_is_refused() {
     let folder = folder(&[("a", &program("a", "bit.sh")), ("b", &program("b", "late.sh"))]);
     let folder = folder.path();
-    worker(folder, "bit.sh", BIT);
-    worker(folder, "late.sh", "exit 3");
+    write(folder, "audits/bit.sh", BIT);
+    write(folder, "audits/late.sh", "exit 3");
     write(folder, "audits/go", "");
     assert_eq!(code(&dp_audit(folder, &["run", "-q", "--draws", "3000"])), 5);
-    worker(folder, "bit.sh", &BIT.replace("0.4", "0.45"));
+    write(folder, "audits/bit.sh", &BIT.replace("0.4", "0.45"));
     let output = dp_audit(folder, &["run", "-q", "--draws", "3000", "--resume"]);
     assert_eq!(code(&output), 1);
-    assert!(errors(&output).contains("the audit \"a\" was finished and has changed since"), "{}", errors(&output));
+    assert_has(&errors(&output), &["the audit \"a\" was finished and has changed since"]);
 }
 
 #[test]
 fn a_torn_line_is_run_again() {
     let folder = unfinished();
     let folder = folder.path();
-    let (journal, whole) = (read(folder, JOURNAL), rows(folder, "results/audit.csv"));
+    let (journal, whole) = (read(folder, JOURNAL), Table::of_run(folder));
     let resumes = |journal: &str, says: &str| {
         write(folder, JOURNAL, journal);
         let output = dp_audit(folder, &["run", "--draws", "20000", "--resume"]);
         assert_eq!(code(&output), 5, "{}", errors(&output));
-        assert!(errors(&output).contains(says), "{}", errors(&output));
-        assert_eq!(rows(folder, "results/audit.csv"), whole);
+        assert_has(&errors(&output), &[says]);
+        assert_eq!(Table::of_run(folder), whole);
         assert_eq!(read(folder, JOURNAL).lines().count(), 3, "the torn line was replaced");
     };
     let second = journal.find('\n').unwrap() + 1;
@@ -253,7 +232,7 @@ fn a_run_without_resume_starts_anew_and_says_so() {
     let folder = folder.path();
     let hint = "finished 2 of these 3 audits, and --resume would continue it; this one starts anew";
     let output = dp_audit(folder, &["run", "--draws", "20000"]);
-    assert!(errors(&output).contains(hint), "{}", errors(&output));
+    assert_has(&errors(&output), &[hint]);
     // What cannot be continued like this is not offered.
     let output = dp_audit(folder, &["run", "--draws", "20000", "--seed", "1", "--filter", "a.toml"]);
     assert!(!errors(&output).contains("--resume"), "{}", errors(&output));
@@ -261,7 +240,7 @@ fn a_run_without_resume_starts_anew_and_says_so() {
     assert!(!folder.join(JOURNAL).exists());
     let output = dp_audit(folder, &["run", "--draws", "20000", "--filter", "a.toml", "--resume"]);
     assert_eq!(code(&output), 0);
-    assert!(errors(&output).contains("Nothing to resume at results/audit.csv.journal: running from the start."), "{}", errors(&output));
+    assert_has(&errors(&output), &["Nothing to resume at results/audit.csv.journal: running from the start."]);
     assert!(!folder.join(JOURNAL).exists());
 }
 
@@ -277,10 +256,10 @@ fn a_full_disk_loses_nothing_that_was_written() {
     let limited = format!("trap '' XFSZ; ulimit -f 50; exec {} {}", env!("CARGO_BIN_EXE_dp-audit"), args.join(" "));
     let output = Command::new("sh").args(["-c", &limited]).current_dir(folder).output().unwrap();
     assert_eq!(code(&output), 1, "{}", errors(&output));
-    assert!(errors(&output).contains("cannot write results/audit.json: "), "{}", errors(&output));
+    assert_has(&errors(&output), &["cannot write results/audit.json: "]);
     assert_eq!(errors(&output).matches(&format!("cannot write {JOURNAL}: ")).count(), 1, "said once: {}", errors(&output));
-    let csv = rows(folder, "results/audit.csv");
-    assert_eq!(csv.len(), 1 + names.len());
+    let table = Table::of_run(folder);
+    assert_eq!(table.rows.len(), names.len());
     let written = json(folder, "results/audit.json")["audits"].as_array().unwrap().len();
     assert!((1..names.len()).contains(&written), "{written} audits in the last JSON that could be written");
 
@@ -288,7 +267,7 @@ fn a_full_disk_loses_nothing_that_was_written() {
     assert_eq!(code(&output), 0, "{}", errors(&output));
     let taken: usize = errors(&output).split("Resuming: ").nth(1).and_then(|rest| rest.split(' ').next()?.parse().ok()).unwrap();
     assert!((1..names.len()).contains(&taken), "{taken} audits fitted");
-    assert_eq!(rows(folder, "results/audit.csv"), csv);
+    assert_eq!(Table::of_run(folder), table);
     assert_eq!(json(folder, "results/audit.json")["complete"], true);
 }
 
@@ -298,21 +277,21 @@ fn a_journal_that_cannot_be_written_is_refused_before_anything_is_drawn() {
     std::fs::create_dir_all(folder.path().join(JOURNAL)).unwrap();
     let output = dp_audit(folder.path(), &["run"]);
     assert_eq!(code(&output), 1);
-    assert!(errors(&output).contains(&format!("cannot write {JOURNAL}: ")), "{}", errors(&output));
+    assert_has(&errors(&output), &[&format!("cannot write {JOURNAL}: ")]);
     assert!(!folder.path().join("results/audit.csv").exists());
     std::fs::remove_dir(folder.path().join(JOURNAL)).unwrap();
     std::os::unix::fs::symlink("/dev/full", folder.path().join(JOURNAL)).unwrap();
     let output = dp_audit(folder.path(), &["run"]);
     assert_eq!(code(&output), 1);
-    assert!(errors(&output).contains("it is no ordinary file"), "{}", errors(&output));
+    assert_has(&errors(&output), &["it is no ordinary file"]);
 }
 
 #[test]
 fn every_kind_of_report_comes_back_as_it_was() {
-    let audits = common::committed("");
+    let audits = committed("");
     let folder = tempfile::tempdir().unwrap();
     let csv = folder.path().join("audit.csv");
-    let settings = common::settings(4000, 3);
+    let settings = settings(4000, 3);
     let journal = Journal::open(&csv, &audits, settings, Start::Anew).unwrap();
     let report = run::run(&audits, settings, &[&journal]);
     drop(journal);

@@ -1,23 +1,16 @@
 //! What the bounds promise, measured over seeds: tight enough, and above the truth no more often than the confidence allows.
 
-mod common;
-
-use common::{audit, committed, laplace, report, settings};
-use dp_audit::evidence::binomial::upper_tail;
 use dp_audit::run::{Settings, Until};
 use dp_audit::spec::Audit;
 use dp_audit::verdict::Verdict;
 
-/// A correct harness fails a statistical test of this file with at most this probability.
-const FALSE_ALARM: f64 = 1e-6;
+use crate::harness::{assert_rare, audit, committed, defaults, laplace, report, settings};
 
 /// The ε bounds of 20 seeds. Their mean must reach `least`, and no more of them may exceed the truth than chance explains.
 fn mean_bound(audits: &[Audit], draws: u64, truth: f64) -> f64 {
     const SEEDS: u64 = 20;
     let bounds: Vec<f64> = (0..SEEDS).map(|seed| report(audits, settings(draws, seed)).bounds.epsilon_lower).collect();
-    let above = bounds.iter().filter(|bound| **bound > truth).count() as u64;
-    let chance = upper_tail(above, SEEDS, 0.05);
-    assert!(chance > FALSE_ALARM, "{above} of {SEEDS} bounds lie above {truth} at 95 % confidence; α = {FALSE_ALARM}");
+    assert_rare("bounds above the truth", bounds.iter().filter(|bound| **bound > truth).count(), SEEDS, 0.05);
     bounds.iter().sum::<f64>() / SEEDS as f64
 }
 
@@ -88,9 +81,8 @@ fn boundary_mechanisms_are_rarely_above_their_truth() {
     let gaussian = committed("basics/gaussian-exact.toml");
     for (audits, truth) in [(laplace(1.0), 1.0), (discrete, 0.5), (response, 1.5), (vector, 1.0), (gaussian, 1.0)] {
         const SEEDS: u64 = 300;
-        let above = (0..SEEDS).filter(|seed| report(&audits, settings(8_000, *seed)).bounds.epsilon_lower > truth).count() as u64;
-        let chance = upper_tail(above, SEEDS, 0.05);
-        assert!(chance > FALSE_ALARM, "{}: {above} of {SEEDS} bounds above {truth}; α = {FALSE_ALARM}", audits[0].name);
+        let above = (0..SEEDS).filter(|seed| report(&audits, settings(8_000, *seed)).bounds.epsilon_lower > truth).count();
+        assert_rare(&format!("{}: bounds above {truth}", audits[0].name), above, SEEDS, 0.05);
     }
 }
 
@@ -98,8 +90,7 @@ fn boundary_mechanisms_are_rarely_above_their_truth() {
 fn the_local_sensitivity_median_is_caught_within_five_thousand_draws() {
     let audits = committed("notes/median-local-sensitivity.toml");
     for seed in 0..20 {
-        let settings = Settings { draws: None, seed, confidence: 0.999.try_into().unwrap(), until: Until::Decided };
-        let found = report(&audits, settings);
+        let found = report(&audits, Settings { until: Until::Decided, ..defaults(seed) });
         assert_eq!(found.verdict, Verdict::Violated);
         assert!(found.draws < 5_000, "seed {seed}: {} draws", found.draws);
         assert!(found.bounds.epsilon_lower > 1.0);

@@ -1,8 +1,5 @@
 //! The ends of every scale: claims, outputs, budgets. Nothing panics, nothing is refuted that holds, and what cannot be told is never a pass.
 
-mod common;
-
-use common::{Outputs, audit_of, report};
 use dp_audit::cell::Cell;
 use dp_audit::mechanism::Side;
 use dp_audit::noise::Generator;
@@ -12,11 +9,11 @@ use dp_audit::spec::Audit;
 use dp_audit::verdict::Verdict;
 use rand::RngExt;
 
-/// A harness whose bounds are right fails a test of this file with at most this probability per audit run.
-const FALSE_ALARM: f64 = 1e-6;
+use crate::harness::{FALSE_ALARM, Outputs, audit_of, confidence, report};
 
+/// A claim that holds is refuted with probability [`FALSE_ALARM`] at most, by each run of an audit.
 fn settings(draws: u64, until: Until) -> Settings {
-    Settings { draws: Some(draws), seed: 1, confidence: (1.0 - FALSE_ALARM).try_into().expect("a confidence"), until }
+    Settings { draws: Some(draws), seed: 1, confidence: confidence(1.0 - FALSE_ALARM), until }
 }
 
 fn run(audits: &[Audit], draws: u64) -> PairReport {

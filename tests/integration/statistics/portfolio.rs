@@ -1,110 +1,56 @@
 //! Leaks that no single component shows must be found by the portfolio of attacks.
 
-mod common;
-
-use common::{audit, committed, report, settings};
 use dp_audit::cell::Cell;
-use dp_audit::mechanism::{InProcess, Mechanism, Universe};
+use dp_audit::mechanism::Side;
 use dp_audit::noise::{Generator, bernoulli, gaussian, laplace};
-use dp_audit::spec::{Audit, Dataset};
 use dp_audit::verdict::Verdict;
+
+use crate::harness::{Outputs, audit, audit_of, committed, report, settings};
 
 const WIDTH: usize = 10;
 
-/// The audit of a mechanism defined here, on `[0]` against `[1]`, under a claim of ε.
-fn audit_of<M: Mechanism<Params = ()>>(epsilon: f64) -> Vec<Audit> {
-    let text = format!(
-        r#"
-        name = "{}"
-        mechanism = "laplace"
-        params = {{ query = "count", epsilon = 1.0 }}
-        claim = {{ epsilon = {epsilon:?} }}
-        relation = "replace-one"
-        [[pair]]
-        name = "0 or 1"
-        left = [0]
-        right = [1]
-        "#,
-        M::NAME
-    );
-    let mut audits = audit(&text);
-    let pair = &mut audits[0].pairs[0];
-    pair.target = Box::new(InProcess::<M>::prepare(&(), &pair.left, &pair.right).unwrap());
-    audits
-}
-
-fn bit(data: &Dataset) -> Result<bool, String> {
-    Ok(data.numbers()? == [1.0])
-}
-
-/// Ten Gaussian components; the bit shows only in whether components 3 and 8 have the same sign (e^1 to 1).
-struct Parity(f64);
-
-impl Mechanism for Parity {
-    const NAME: &'static str = "parity";
-    const SUMMARY: &'static str = "leaks in the parity of two signs";
-    type Params = ();
-
-    fn prepare((): &(), data: &Dataset, _: &Universe) -> Result<Self, String> {
-        let keep = 1.0 / (1.0 + (-1.0_f64).exp());
-        Ok(Self(if bit(data)? { keep } else { 1.0 - keep }))
-    }
-
-    fn width(&self) -> usize {
-        WIDTH
-    }
-
-    fn run(&self, rng: &mut Generator, row: &mut [Cell]) {
+/// Ten Gaussian components; the side shows only in whether components 3 and 8 have the same sign (e^1 to 1).
+fn parity() -> Outputs<impl Fn(Side, &mut Generator, &mut [Cell]) + Send + Sync> {
+    let often = 1.0 / (1.0 + (-1.0_f64).exp());
+    let draw = move |side, rng: &mut Generator, row: &mut [Cell]| {
         let mut values = [0.0; WIDTH];
         values.iter_mut().for_each(|value| *value = gaussian(rng, 1.0));
-        let same = bernoulli(rng, self.0);
+        let same = bernoulli(rng, if side == Side::Right { often } else { 1.0 - often });
         if (values[2] * values[7] > 0.0) != same {
             values[7] = -values[7];
         }
         row.iter_mut().zip(values).for_each(|(cell, value)| *cell = Cell::number(value));
-    }
+    };
+    Outputs { width: WIDTH, draw }
 }
 
-/// Ten components that share one large noise; the bit shows only in the difference of components 2 and 6 (true ε = 1 there).
-struct SharedNoise(f64);
-
-impl Mechanism for SharedNoise {
-    const NAME: &'static str = "shared noise";
-    const SUMMARY: &'static str = "leaks in the difference of two components";
-    type Params = ();
-
-    fn prepare((): &(), data: &Dataset, _: &Universe) -> Result<Self, String> {
-        Ok(Self(f64::from(u8::from(bit(data)?))))
-    }
-
-    fn width(&self) -> usize {
-        WIDTH
-    }
-
-    fn run(&self, rng: &mut Generator, row: &mut [Cell]) {
+/// Ten components that share one large noise; the side shows only in the difference of components 2 and 6 (true ε = 1 there).
+fn shared_noise() -> Outputs<impl Fn(Side, &mut Generator, &mut [Cell]) + Send + Sync> {
+    let draw = |side, rng: &mut Generator, row: &mut [Cell]| {
         let shared = laplace(rng, 1000.0);
         for (index, cell) in row.iter_mut().enumerate() {
             // Noise of its own on every component keeps all other differences silent.
             let own = match index {
                 1 => 0.0,
-                5 => self.0 + laplace(rng, 1.0),
+                5 => f64::from(u8::from(side == Side::Right)) + laplace(rng, 1.0),
                 _ => laplace(rng, 1000.0),
             };
             *cell = Cell::number(shared + own);
         }
-    }
+    };
+    Outputs { width: WIDTH, draw }
 }
 
 #[test]
 fn a_leak_in_the_parity_of_two_signs_is_found() {
-    let found = report(&audit_of::<Parity>(0.5), settings(400_000, 1));
+    let found = report(&audit_of(0.5, 0.0, parity()), settings(400_000, 1));
     assert_eq!(found.verdict, Verdict::Violated, "{:?}", found.bounds);
     assert!(found.bounds.epsilon_lower > 0.9 && found.bounds.epsilon_lower <= 1.0, "{:?}", found.bounds);
 }
 
 #[test]
 fn a_leak_in_the_difference_of_two_components_is_found() {
-    let found = report(&audit_of::<SharedNoise>(0.1), settings(400_000, 1));
+    let found = report(&audit_of(0.1, 0.0, shared_noise()), settings(400_000, 1));
     assert_eq!(found.verdict, Verdict::Violated, "{:?}", found.bounds);
     assert!(found.bounds.epsilon_lower > 0.9 && found.bounds.epsilon_lower <= 1.001, "{:?}", found.bounds);
 }

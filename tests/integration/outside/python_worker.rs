@@ -1,42 +1,17 @@
 //! `scripts/dp_audit_worker.py` and the Python examples. Where python3 is missing these tests say loudly that they check nothing.
 
-mod common;
-
-use std::process::Command;
-
-use common::program::{GOOD, code, dp_audit, errors, folder, rows, worker};
+use crate::harness::program::{Table, assert_has, code, documented, dp_audit, errors, folder, of_program, python, shown, write};
 
 const WORKER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/scripts/dp_audit_worker.py");
 
-/// Whether Python is there, and numpy if that is needed too.
-fn python(test: &str, modules: &str) -> bool {
-    let there = Command::new("python3").args(["-c", modules]).output().is_ok_and(|output| output.status.success());
-    if !there {
-        // Straight to standard error, which the test harness does not capture.
-        let _ = std::io::Write::write_all(
-            &mut std::io::stderr(),
-            format!("\n*** SKIPPED: {test}: `python3 -c '{modules}'` fails on this machine; the Python worker is NOT tested ***\n")
-                .as_bytes(),
-        );
-    }
-    there
-}
-
-/// A value of the report's only row.
-type Value = Box<dyn Fn(&str) -> String>;
-
 /// Runs the function `mechanism` of a Python file on a Laplace count's audit: the exit code, the report, what was shown.
-fn run(text: &str, options: &[&str], params: &str, draws: &str) -> (i32, Value, String) {
-    let words: Vec<String> = ["python3", WORKER].iter().chain(options).chain(&["mechanism.py"]).map(|word| format!("{word:?}")).collect();
-    let audit = GOOD
-        .replace("mechanism = \"laplace\"", &format!("mechanism = \"command\"\ncommand = [{}]", words.join(", ")))
+fn run(text: &str, options: &[&str], params: &str, draws: &str) -> (i32, Table, String) {
+    let audit = of_program("python", &[&["python3", WORKER], options, &["mechanism.py"]].concat(), "")
         .replace("params = { query = \"count\", epsilon = 1.0 }", &format!("params = {{ {params} }}"));
     let folder = folder(&[("python", &audit)]);
-    worker(folder.path(), "mechanism.py", text);
+    write(folder.path(), "audits/mechanism.py", text);
     let output = dp_audit(folder.path(), &["run", "--draws", draws]);
-    let rows = rows(folder.path(), "results/audit.csv");
-    let value = move |column: &str| rows[1][rows[0].iter().position(|name| name == column).expect("a column")].clone();
-    (code(&output), Box::new(value), format!("{}{}", errors(&output), String::from_utf8_lossy(&output.stdout)))
+    (code(&output), Table::of_run(folder.path()), format!("{}{}", errors(&output), shown(&output)))
 }
 
 const LAPLACE: &str = "import math\n\
@@ -52,10 +27,10 @@ fn the_examples_end_as_they_should() {
     let examples = concat!(env!("CARGO_MANIFEST_DIR"), "/audits/examples");
     let output = dp_audit(folder.path(), &["run", examples, "--draws", "200000"]);
     assert_eq!(code(&output), 0, "{}", errors(&output));
-    let rows = rows(folder.path(), "results/audit.csv");
-    let verdicts: Vec<(&str, &str)> = rows[1..].iter().map(|row| (row[0].as_str(), row[6].as_str())).collect();
+    let table = Table::of_run(folder.path());
+    let verdicts = table.column("audit").into_iter().zip(table.column("verdict"));
     assert_eq!(
-        verdicts,
+        verdicts.collect::<Vec<_>>(),
         [
             ("Python: noisy sum, not clipped", "violated"),
             ("Python: noisy sum, vectorised", "consistent"),
@@ -69,18 +44,15 @@ fn the_documented_python_worker_needs_no_library() {
     if !python("the_documented_python_worker_needs_no_library", "import json") {
         return;
     }
-    let text = include_str!("../docs/protocol.md");
-    let text = text.split_once("```python\n").expect("an example").1.split_once("```").expect("an end").0;
-    let audit = GOOD.replace("mechanism = \"laplace\"", "mechanism = \"command\"\ncommand = [\"python3\", \"documented.py\"]");
-    let folder = folder(&[("documented", &audit)]);
-    worker(folder.path(), "documented.py", text);
+    let folder = folder(&[("documented", &of_program("documented", &["python3", "documented.py"], ""))]);
+    write(folder.path(), "audits/documented.py", &documented("python"));
     let report = |threads: &str| {
         let output = dp_audit(folder.path(), &["run", "-q", "--draws", "200000", "--threads", threads]);
         assert_eq!(code(&output), 0, "{}", errors(&output));
-        rows(folder.path(), "results/audit.csv")
+        Table::of_run(folder.path())
     };
     let one = report("1");
-    assert_eq!(one[1][6], "consistent");
+    assert_eq!(one.column("verdict"), ["consistent"]);
     assert_eq!(one, report("3"));
 }
 
@@ -90,9 +62,9 @@ fn seeds_are_honoured_or_found_to_be_ignored() {
         return;
     }
     let reproducible = |text: &str, options: &[&str]| {
-        let (code, value, shown) = run(text, options, "epsilon = 1.0", "20000");
+        let (code, table, shown) = run(text, options, "epsilon = 1.0", "20000");
         assert_eq!(code, 0, "{shown}");
-        value("reproducible")
+        table.cell(0, "reproducible").to_owned()
     };
     assert_eq!(reproducible(LAPLACE, &[]), "true");
     assert_eq!(reproducible(LAPLACE, &["--unseeded"]), "false");
@@ -112,10 +84,10 @@ fn an_exception_is_an_output_that_an_attacker_sees() {
                     if len(data) == 2 and rng.random() < 0.1:\n        \
                         raise ValueError('two')\n    \
                     return 0\n";
-    let (code, value, shown) = run(text, &[], "", "50000");
+    let (code, table, shown) = run(text, &[], "", "50000");
     assert_eq!(code, 2, "{shown}");
-    assert!(value("rule").contains("error: ValueError"), "{}", value("rule"));
-    let delta: f64 = value("delta_lower").parse().unwrap();
+    assert_has(table.cell(0, "rule"), &["error: ValueError"]);
+    let delta = table.number(0, "delta_lower");
     assert!((0.08..0.1).contains(&delta), "δ is 0.1, the bound {delta}");
 }
 
@@ -136,9 +108,9 @@ fn outputs_of_every_kind_arrive() {
     ] {
         let text =
             format!("def mechanism(data, rng):\n    print('noise on standard output')\n    return {kind} if len(data) == 2 else []\n");
-        let (code, value, shown) = run(&text, &["--width", "2"], "", "5000");
+        let (code, table, shown) = run(&text, &["--width", "2"], "", "5000");
         assert_eq!(code, 2, "{kind}: {shown}");
-        assert!(value("rule").contains(symbol), "{kind}: {}", value("rule"));
+        assert_has(table.cell(0, "rule"), &[symbol]);
     }
 }
 
@@ -167,11 +139,9 @@ fn what_cannot_be_audited_is_an_error_with_its_reason() {
         (short, &["--batch"], "", &["asked for", "got"]),
     ];
     for (text, options, params, wanted) in cases {
-        let (code, value, shown) = run(text, options, params, "20000");
+        let (code, table, shown) = run(text, options, params, "20000");
         assert_eq!(code, 5, "{text}: {shown}");
-        assert_eq!(value("verdict"), "error", "{text}");
-        for part in *wanted {
-            assert!(shown.contains(part), "{text}: no «{part}» in: {shown}");
-        }
+        assert_eq!(table.column("verdict"), ["error"], "{text}");
+        assert_has(&shown, wanted);
     }
 }

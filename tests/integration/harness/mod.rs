@@ -1,0 +1,111 @@
+//! Shared by all tests: audits from text, run in this process. [`program`] has the program as its users call it.
+//!
+//! All tests share one process: none may change its environment, its current folder or its global thread pool.
+
+pub mod program;
+
+use std::path::{Path, PathBuf};
+
+use dp_audit::cell::{Cell, Rows};
+use dp_audit::error::TargetError;
+use dp_audit::evidence::binomial::upper_tail;
+use dp_audit::mechanism::{Side, Target};
+use dp_audit::noise::Generator;
+use dp_audit::report::PairReport;
+use dp_audit::run::{self, Settings, Until};
+use dp_audit::sample::StreamSeed;
+use dp_audit::spec::{self, Audit, Claim, Confidence};
+use rand::SeedableRng;
+
+/// A right program fails a test that counts false alarms over seeds with at most this probability.
+pub const FALSE_ALARM: f64 = 1e-6;
+
+/// A file or folder of the repository.
+pub fn repository(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
+}
+
+/// All audits of a file or folder.
+pub fn load(path: PathBuf) -> Vec<Audit> {
+    spec::load(&[path]).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// The audit in this text.
+pub fn audit(text: &str) -> Vec<Audit> {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let file = folder.path().join("audit.toml");
+    std::fs::write(&file, text).expect("a temporary file");
+    load(file)
+}
+
+/// The committed audits of a file or folder below `audits`.
+pub fn committed(file: &str) -> Vec<Audit> {
+    load(repository("audits").join(file))
+}
+
+/// A probability as a confidence.
+pub fn confidence(probability: f64) -> Confidence {
+    probability.try_into().expect("a confidence")
+}
+
+/// What is claimed.
+pub fn claim(epsilon: f64, delta: f64) -> Claim {
+    Claim { epsilon: epsilon.try_into().expect("an ε"), delta: delta.try_into().expect("a δ") }
+}
+
+/// Settings for a run at the literature's confidence of 95 %.
+pub fn settings(draws: u64, seed: u64) -> Settings {
+    Settings { draws: Some(draws), seed, confidence: confidence(0.95), until: Until::Budget }
+}
+
+/// The settings of `dp-audit run` without options, but for the seed.
+pub fn defaults(seed: u64) -> Settings {
+    Settings { draws: None, seed, confidence: confidence(0.999), until: Until::Budget }
+}
+
+/// What was found on the only pair.
+pub fn outcome(audits: &[Audit], settings: Settings) -> Result<PairReport, TargetError> {
+    run::run(audits, settings, &[]).audits.remove(0).pairs.remove(0).1
+}
+
+/// The only pair's report.
+pub fn report(audits: &[Audit], settings: Settings) -> PairReport {
+    outcome(audits, settings).expect("the mechanism runs")
+}
+
+/// Fails when so many of so many runs are more than a chance of `rate` each explains. A right program fails this with probability [`FALSE_ALARM`] at most.
+pub fn assert_rare(what: &str, count: usize, runs: u64, rate: f64) {
+    let chance = upper_tail(count as u64, runs, rate);
+    assert!(chance > FALSE_ALARM, "{what}: {count} of {runs} where {rate} of them are allowed; α = {FALSE_ALARM}");
+}
+
+/// A Laplace count that claims ε = 1 and has `factor` times the noise it should have.
+pub fn laplace(factor: f64) -> Vec<Audit> {
+    audit(&program::laplace("laplace", factor, "consistent"))
+}
+
+/// A target made of a function that writes one row.
+pub struct Outputs<F> {
+    pub width: usize,
+    pub draw: F,
+}
+
+impl<F: Fn(Side, &mut Generator, &mut [Cell]) + Send + Sync> Target for Outputs<F> {
+    fn open(&self) -> Result<usize, TargetError> {
+        Ok(self.width)
+    }
+
+    fn draw(&self, side: Side, count: usize, seed: StreamSeed, sink: &mut dyn FnMut(&Rows)) -> Result<(), TargetError> {
+        let mut rng = Generator::from_seed(seed.bytes());
+        let mut rows = Rows::new(self.width);
+        rows.resize(count);
+        rows.iter_mut().for_each(|row| (self.draw)(side, &mut rng, row));
+        sink(&rows);
+        Ok(())
+    }
+}
+
+/// The audit of a target under a claim.
+pub fn audit_of(epsilon: f64, delta: f64, target: impl Target + 'static) -> Vec<Audit> {
+    vec![Audit::of_targets("outputs", "a test's own", claim(epsilon, delta), vec![("0 or 1".to_owned(), Box::new(target))])]
+}

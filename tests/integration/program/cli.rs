@@ -1,0 +1,174 @@
+//! The program as its users meet it: exit codes, messages, files.
+
+use std::process::Stdio;
+
+use crate::harness::program::{GOOD, Table, assert_has, code, command, dp_audit, errors, folder, laplace, named, shown, write};
+
+#[test]
+fn a_good_audit_ends_with_zero_and_a_complete_row() {
+    let folder = folder(&[("good", GOOD)]);
+    let output = dp_audit(folder.path(), &["run", "--draws", "200000"]);
+    assert_eq!(code(&output), 0, "{}", errors(&output));
+    let table = Table::of_run(folder.path());
+    let expected = "audit,mechanism,relation,pair,claim_epsilon,claim_delta,verdict,expected,as_expected,epsilon_lower,delta_lower,delta_excess,\
+                    detectable_epsilon,truth_epsilon,confidence,draws,correct,wrong,abstained,rule,seed,reproducible";
+    assert_eq!(table.columns.join(","), expected);
+    let value = |column| table.cell(0, column);
+    assert_eq!(value("verdict"), "consistent");
+    assert_eq!(value("as_expected"), "true");
+    assert_eq!(value("truth_epsilon"), "");
+    let count = |column| value(column).parse::<u64>().unwrap();
+    assert_eq!(count("draws"), 200_000);
+    assert_eq!(count("correct") + count("wrong") + count("abstained"), 175_000);
+    assert_has(value("rule"), &["left if ", "right if "]);
+}
+
+#[test]
+fn the_same_seed_gives_the_same_report_on_any_number_of_threads() {
+    let wide = named("wide")
+        .replace("\"count\"", "\"histogram\"")
+        .replace("[\"x\"]", "[\"x\", \"a\", \"b\"]")
+        .replace("[\"x\", \"x\"]", "[\"x\", \"x\", \"a\", \"b\"]");
+    let folder = folder(&[("good", GOOD), ("wide", &wide)]);
+    let report = |threads: &str, seed: &str| {
+        let csv = format!("{threads}-{seed}.csv");
+        let output = dp_audit(folder.path(), &["run", "-q", "--draws", "1e6", "--threads", threads, "--seed", seed, "--csv", &csv]);
+        assert_eq!(code(&output), 0, "{}", errors(&output));
+        Table::read(folder.path(), &csv)
+    };
+    let one = report("1", "5");
+    assert_eq!(one, report("2", "5"));
+    assert_eq!(one, report("8", "5"));
+    assert_ne!(one, report("2", "6"));
+}
+
+#[test]
+fn a_verdict_that_differs_from_the_expectation_ends_with_two() {
+    let broken = folder(&[("broken", &laplace("broken", 0.5, "consistent"))]);
+    let output = dp_audit(broken.path(), &["run", "--draws", "100000"]);
+    assert_eq!(code(&output), 2);
+    assert_has(&shown(&output), &["guessed right", "ε = 1 allows 73.1 %"]);
+    let missed = folder(&[("missed", &laplace("missed", 1.0, "violated"))]);
+    assert_eq!(code(&dp_audit(missed.path(), &["run", "-q", "--draws", "100000"])), 2);
+}
+
+#[test]
+fn too_little_power_fails_only_where_it_is_required() {
+    let folder = folder(&[("good", GOOD)]);
+    assert_eq!(code(&dp_audit(folder.path(), &["run", "-q", "--draws", "1000"])), 0);
+    assert_eq!(code(&dp_audit(folder.path(), &["run", "-q", "--draws", "1000", "--require-power"])), 3);
+    assert_eq!(Table::of_run(folder.path()).column("as_expected"), [""], "empty when the audit cannot tell");
+}
+
+#[test]
+fn a_bound_above_the_stated_truth_is_a_surprise() {
+    let folder = folder(&[("wrong", &GOOD.replace("relation", "truth = { epsilon = 0.5 }\nrelation"))]);
+    let output = dp_audit(folder.path(), &["run", "--draws", "100000"]);
+    assert_eq!(code(&output), 2);
+    assert_has(&shown(&output), &["above the truth"]);
+}
+
+#[test]
+fn patterns_are_pairs_that_need_not_be_written_out() {
+    let patterns = r#"
+name = "patterns"
+mechanism = "laplace"
+params = { query = "values", epsilon = 1.0 }
+claim = { epsilon = 1.0 }
+relation = "single-component"
+pairs = { patterns = { components = 3 } }
+
+[[pair]]
+name = "written out"
+left = [1, 1, 1]
+right = [2, 1, 1]
+"#;
+    let good = folder(&[("patterns", patterns)]);
+    let output = dp_audit(good.path(), &["run", "-q", "--draws", "1000"]);
+    assert_eq!(code(&output), 0, "{}", errors(&output));
+    let pairs = ["written out", "one above", "one above, swapped", "one below, swapped"];
+    assert_eq!(Table::of_run(good.path()).column("pair"), pairs);
+    let clash = folder(&[("clash", &patterns.replace("written out", "one above"))]);
+    let output = dp_audit(clash.path(), &["run"]);
+    assert_eq!(code(&output), 1);
+    assert_has(&errors(&output), &["pair \"one above\": another pair has this name"]);
+}
+
+#[test]
+fn wrong_usage_ends_with_one_and_help_with_zero() {
+    let folder = folder(&[("good", GOOD)]);
+    let cases: &[(&[&str], &str)] = &[
+        (&["run", "--draws", "0"], "whole number from 1"),
+        (&["run", "--draws", "many"], "whole number"),
+        (&["run", "--draws", "1.5"], "whole number"),
+        (&["run", "--confidence", "1"], "less than 1"),
+        (&["run", "--threads", "0"], "threads"),
+        (&["run", "--until", "tomorrow"], "budget"),
+        (&["run", "--frobnicate"], "--frobnicate"),
+        (&["run", "--filter", "nothing like it"], "no audit matches"),
+        (&["run", "elsewhere"], "elsewhere: cannot be read"),
+        (&["show", "nobody"], "no audit matches"),
+        (&["run", "--csv", "audits"], "it is a folder"),
+        (&["run", "--csv", "audits/good.toml/x.csv"], "cannot write"),
+        (&[], "Usage"),
+    ];
+    for (args, wanted) in cases {
+        let output = dp_audit(folder.path(), args);
+        assert_eq!(code(&output), 1, "{args:?}: {}", errors(&output));
+        assert_has(&errors(&output), &[wanted]);
+    }
+    for args in [&["--help"][..], &["run", "--help"], &["--version"]] {
+        assert_eq!(code(&dp_audit(folder.path(), args)), 0);
+    }
+}
+
+#[test]
+fn a_folder_marked_opt_in_runs_only_when_it_is_named() {
+    let folder = folder(&[("good", GOOD)]);
+    let suite = folder.path().join("audits/suite");
+    std::fs::create_dir(&suite).unwrap();
+    write(&suite, "more.toml", &named("more"));
+    let runs = |args: &[&str], expected: &[&str]| {
+        assert_eq!(code(&dp_audit(folder.path(), &[&["run", "-q", "--draws", "1000"], args].concat())), 0);
+        assert_eq!(Table::of_run(folder.path()).column("audit"), expected);
+    };
+    runs(&[], &["good", "more"]);
+    write(&suite, "OPT-IN", "");
+    runs(&[], &["good"]);
+    runs(&["audits/suite"], &["more"]);
+    runs(&["audits", "audits/suite/more.toml"], &["good", "more"]);
+}
+
+#[test]
+fn list_and_show_tell_what_there_is() {
+    let folder = folder(&[("good", GOOD)]);
+    let text = |args: &[&str]| {
+        let output = dp_audit(folder.path(), args);
+        assert_eq!(code(&output), 0, "{}", errors(&output));
+        shown(&output)
+    };
+    assert_has(&text(&["list"]), &["good"]);
+    assert_has(&text(&["list", "--mechanisms"]), &["median/propose-test-release"]);
+    assert_has(&text(&["show", "good"]), &["laplace", "ε = 1", "add-remove", "one more", "[x × 2]"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupted_run_keeps_every_finished_audit() {
+    use crate::harness::program::{interrupted, with_draws};
+    // The file is there when the first audit has ended; the second would run for hours.
+    let folder = folder(&[("a-good", &with_draws(GOOD, 20_000)), ("b-slow", &with_draws(&named("slow"), 1_000_000_000_000))]);
+    interrupted(folder.path(), &["run", "-q"], "results/audit.csv");
+    assert_eq!(Table::of_run(folder.path()).column("audit"), ["good"]);
+}
+
+#[test]
+fn a_reader_who_goes_away_ends_nothing() {
+    let folder = folder(&[("good", GOOD)]);
+    for args in [["list", "audits"].as_slice(), &["run", "--draws", "100000"]] {
+        let mut child = command(folder.path()).args(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        drop((child.stdout.take(), child.stderr.take()));
+        assert_eq!(child.wait().unwrap().code(), Some(0), "{args:?}");
+    }
+    assert_eq!(Table::of_run(folder.path()).rows.len(), 1);
+}

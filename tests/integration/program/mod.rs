@@ -1,0 +1,7 @@
+//! The command line: exit codes, messages, interruptions.
+
+mod bad_audits;
+mod calibrate;
+mod cli;
+#[cfg(unix)]
+mod resume;

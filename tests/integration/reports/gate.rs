@@ -1,0 +1,87 @@
+//! What fails a run: expectations, options, baselines; and what GitHub is told.
+
+use crate::harness::program::{assert_has, code, command, dp_audit, errors, folder, laplace, read, shown, with_draws, write};
+
+#[test]
+fn the_gate_fails_on_what_it_is_told_to() {
+    let (broken, good) = (laplace("broken", 0.5, "violated"), laplace("good", 1.0, "consistent"));
+    let folder = folder(&[("broken", &broken), ("good", &good)]);
+    let run = |args: &[&str]| code(&dp_audit(folder.path(), &[&["run", "-q"], args].concat()));
+    assert_eq!(run(&["--draws", "2e5"]), 0);
+    assert_eq!(run(&["--draws", "2e5", "--fail-on", "violated"]), 2);
+    assert_eq!(run(&["--draws", "2e5", "--fail-on", "inconclusive"]), 0);
+    // With a thousand draws half the noise is still noticed, and nothing can be said of the good one.
+    assert_eq!(run(&["--draws", "4000", "--fail-on", "inconclusive"]), 3);
+    assert_eq!(run(&["--draws", "4000", "--require-power"]), 3);
+    assert_eq!(run(&["--draws", "4000", "--fail-on", "violated,inconclusive"]), 2);
+    assert_eq!(run(&["--draws", "4000", "--fail-on", "violated,inconclusive", "--report-only"]), 0);
+    assert_eq!(run(&["--draws", "4000", "--fail-on", "nothing"]), 1);
+    write(folder.path(), "audits/broken.toml", &laplace("broken", 0.5, "consistent"));
+    assert_eq!(run(&["--draws", "2e5"]), 2);
+    assert_eq!(run(&["--draws", "2e5", "--report-only"]), 0);
+}
+
+#[test]
+fn a_baseline_shows_what_got_worse_and_nothing_else() {
+    let folder = folder(&[("count", &laplace("count", 1.3, "consistent"))]);
+    let run = |args: &[&str]| dp_audit(folder.path(), &[&["run", "--draws", "4e5"], args].concat());
+    assert_eq!(code(&run(&["--json", "before.json"])), 0);
+    // The same mechanism on other seeds: rules differ, but by far less than the resolution of 0.1; the counts alone give a false alarm with probability 2e-3 at most.
+    for seed in ["1", "2", "3"] {
+        let output = run(&["--seed", seed, "--baseline", "before.json"]);
+        assert_eq!(code(&output), 0, "{}", shown(&output));
+        assert_has(&shown(&output), &["Nothing is worse"]);
+    }
+    // Less noise, still within the claim: the verdict stays, the bound rises from 1/1.3 to 1/1.05.
+    write(folder.path(), "audits/count.toml", &laplace("count", 1.05, "consistent"));
+    let output = run(&["--baseline", "before.json"]);
+    assert_eq!(code(&output), 2);
+    assert_has(&shown(&output), &["WORSE than the baseline: count / one more: ε is at least 0.9"]);
+    assert_eq!(code(&run(&["--baseline", "before.json", "--report-only"])), 0);
+    // A new violation is worse even where the file has learned to expect it, and its repair is better.
+    write(folder.path(), "audits/count.toml", &laplace("count", 0.5, "violated"));
+    let output = run(&["--baseline", "before.json", "--json", "broken.json"]);
+    assert_eq!(code(&output), 2);
+    assert_has(&shown(&output), &["was consistent, is violated"]);
+    write(folder.path(), "audits/count.toml", &laplace("count", 1.3, "consistent"));
+    let output = run(&["--baseline", "broken.json"]);
+    assert_eq!(code(&output), 0);
+    assert_has(&shown(&output), &["Better than the baseline: count / one more: was violated, is consistent"]);
+    // A bad baseline is noticed before anything is drawn.
+    for (file, content, wanted) in
+        [("none.json", None, "cannot read none.json"), ("odd.json", Some("{}"), "schema"), ("bad.json", Some("no"), "no JSON")]
+    {
+        if let Some(content) = content {
+            write(folder.path(), file, content);
+        }
+        let output = dp_audit(folder.path(), &["run", "--draws", "1e12", "--baseline", file]);
+        assert_eq!(code(&output), 1);
+        assert_has(&errors(&output), &[wanted]);
+    }
+}
+
+#[test]
+fn github_gets_annotations_and_a_summary() {
+    let broken = with_draws(&laplace("50 %, worse", 0.5, "consistent"), 50_000);
+    let weak = with_draws(&laplace("weak", 1.0, "consistent"), 2000);
+    let folder = folder(&[("broken", &broken), ("weak", &weak)]);
+    write(folder.path(), "summary.md", "earlier steps\n");
+    let run = |args: &[&str]| {
+        let mut command = command(folder.path());
+        command.args(["run", "-q"]).args(args).env("GITHUB_ACTIONS", "true").env("GITHUB_STEP_SUMMARY", "summary.md");
+        command.output().unwrap()
+    };
+    let output = run(&[]);
+    assert_eq!(code(&output), 2);
+    let lines = [
+        "::error file=audits/broken.toml,title=50 %25%2C worse::violated, expected consistent; one more: the attacker guessed right",
+        "::warning file=audits/weak.toml,title=weak::inconclusive",
+    ];
+    assert_has(&shown(&output), &lines);
+    let summary = read(folder.path(), "summary.md");
+    assert!(summary.starts_with("earlier steps\n# dp-audit: 1 of 2 claims refuted"), "{summary}");
+    assert_has(&summary, &["| ✗ | violated | 50 %, worse | one more | 1 | 0 |"]);
+    // Not elsewhere, and no errors where nothing may fail.
+    assert!(!shown(&dp_audit(folder.path(), &["run", "-q"])).contains("::"));
+    assert!(!shown(&run(&["--report-only"])).contains("::error"));
+}

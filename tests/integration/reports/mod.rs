@@ -1,0 +1,6 @@
+//! Report files, gates and witnesses, as CI meets them.
+
+mod agreement;
+mod gate;
+mod html;
+mod replay;

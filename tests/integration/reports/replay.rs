@@ -1,0 +1,145 @@
+//! Witnesses: every refutation of the default suite stands up to fresh draws on another seed, and what was changed is refused.
+
+use std::process::Output;
+
+use dp_audit::replay::{self, Settings};
+use dp_audit::run;
+use dp_audit::verdict::{Expectation, Verdict};
+use dp_audit::witness::Witness;
+use serde_json::Value;
+
+use crate::harness::program::{assert_has, between, code, dp_audit, errors, folder, json, laplace, shown, witnesses, write};
+use crate::harness::{self, committed, confidence, report, settings};
+
+#[test]
+fn every_refutation_of_the_suite_is_confirmed_on_another_seed() {
+    let mut audits = committed("");
+    audits.retain(|audit| audit.expect == Expectation::Violated);
+    // The run must find z ≈ 4.5 standard errors; with ten times the draws 3.1 are needed where 14 are to be expected. A false alarm has probability below 1e-9.
+    let report = run::run(&audits, settings(150_000, 1), &[]);
+    let mut confirmed = 0;
+    for (audit, found) in audits.iter().zip(&report.audits) {
+        let Some(witness) = found.telling().and_then(|pair| pair.witness.as_ref()) else {
+            assert_ne!(found.verdict(), Some(Verdict::Violated), "{}: a refutation has a witness", audit.name);
+            continue;
+        };
+        // Through the file, as a user would.
+        let read = Witness::from_json(&witness.sealed().to_string()).unwrap_or_else(|error| panic!("{}: {error}", audit.name));
+        assert_eq!(&read, witness, "{}: what is read is what was written", audit.name);
+        let pair = replay::pair(&read, audit).unwrap();
+        read.check(audit, pair).unwrap_or_else(|error| panic!("{}: {error}", audit.name));
+        let settings = Settings { draws: 1_500_000, seed: 99, confidence: confidence(0.999) };
+        let again = replay::replay(&read, pair, settings, &|_| ()).unwrap();
+        assert_eq!(again.tally.draws(), settings.draws);
+        assert!(again.confirmed, "{}: ε ≥ {} claimed {}", audit.name, again.epsilon_lower, audit.claim);
+        confirmed += 1;
+    }
+    // Most of the suite's bugs show within so few draws.
+    assert!(confirmed >= 30, "{confirmed} of {} audits", audits.len());
+}
+
+#[test]
+fn a_witness_of_another_version_or_other_code_is_refused() {
+    let audits = harness::laplace(0.5);
+    let witness = report(&audits, settings(100_000, 0)).witness.expect("half the noise is a violation");
+    let pair = &audits[0].pairs[0];
+    assert_eq!(witness.check(&audits[0], pair), Ok(()));
+    let older = Witness { version: "0.0.9".to_owned(), ..witness.clone() };
+    assert!(older.check(&audits[0], pair).unwrap_err().contains("was written by dp-audit 0.0.9"));
+    // The same audit, had its code drawn other outputs.
+    let mut other = harness::laplace(0.5);
+    let mut slower = harness::laplace(0.6);
+    std::mem::swap(&mut other[0].pairs[0].target, &mut slower[0].pairs[0].target);
+    assert!(witness.check(&other[0], &other[0].pairs[0]).unwrap_err().contains("another version of the mechanism"));
+}
+
+#[cfg(unix)]
+#[test]
+fn witnesses_of_programs_are_confirmed_and_their_changes_noticed_where_seeds_are_followed() {
+    use crate::harness::program::{documented, of_program};
+    // Half the noise that ε = 1 needs.
+    let audit = of_program("count", &["sh", "worker.sh"], "")
+        .replace("epsilon = 1.0 }\nclaim", "epsilon = 2.0 }\nclaim")
+        .replace("consistent", "violated");
+    for seeded in [true, false] {
+        let folder = folder(&[("count", &audit)]);
+        let worker = documented("sh").replace("\"seeded\": true", &format!("\"seeded\": {seeded}"));
+        write(folder.path(), "audits/worker.sh", &worker);
+        let output = dp_audit(folder.path(), &["run", "-q", "--draws", "60000", "--json", "o.json"]);
+        assert_eq!(code(&output), 0, "{}", errors(&output));
+        let witness = witnesses(folder.path())[0].display().to_string();
+        let replay = || dp_audit(folder.path(), &["replay", &witness]);
+        let confirmed = replay();
+        assert_eq!(code(&confirmed), 0, "seeded {seeded}: {}", errors(&confirmed));
+        // Other outputs, and a little less noise. A program without seeds always has other outputs: the fresh draws alone decide.
+        write(folder.path(), "audits/worker.sh", &worker.replace("/ epsilon\n", "/ epsilon / 1.05\n"));
+        let changed = replay();
+        assert_eq!(code(&changed), i32::from(seeded), "seeded {seeded}: {}", errors(&changed));
+        // Another command line is another audit, seeds or not.
+        write(folder.path(), "audits/count.toml", &audit.replace("\"worker.sh\"]", "\"worker.sh\", \"again\"]"));
+        assert_has(&errors(&replay()), &["is about another audit"]);
+    }
+}
+
+#[test]
+fn a_witness_is_confirmed_by_fresh_draws_and_refused_when_anything_changed() {
+    let folder = folder(&[("short", &laplace("short", 0.9, "violated")), ("good", &laplace("good", 1.0, "consistent"))]);
+    assert_eq!(code(&dp_audit(folder.path(), &["run", "-q", "--draws", "1e6", "--json", "o.json"])), 0);
+    let files = witnesses(folder.path());
+    assert_eq!(files.len(), 1, "one for each refuted claim: {files:?}");
+    let file = files[0].display().to_string();
+    let witness = json(folder.path(), &file);
+    assert_eq!(json(folder.path(), "o.json")["audits"][1]["witness"], witness, "the report has the same witness");
+    let replay = |args: &[&str]| dp_audit(folder.path(), &[&["replay", &file], args].concat());
+    let confirmed = replay(&[]);
+    assert_eq!(code(&confirmed), 0, "{}", shown(&confirmed));
+    assert!(shown(&confirmed).starts_with("CONFIRMED: short / one more"), "{}", shown(&confirmed));
+    // The seed of the run itself gives other draws than the run had: the counts differ. Another seed gives others again.
+    let counted = witness["witness"]["tally"]["correct"].as_u64().unwrap();
+    let bound = |output: &Output| between(&shown(output), "ε ≥ ", " ").to_owned();
+    let again = replay(&["--seed", "0", "--draws", "875000"]);
+    assert_eq!(code(&again), 0);
+    assert!(counted > 0 && bound(&again) != bound(&replay(&["--seed", "7", "--draws", "875000"])));
+    // Too few draws confirm nothing.
+    let weak = replay(&["--draws", "1000"]);
+    assert_eq!(code(&weak), 2);
+    assert!(shown(&weak).starts_with("NOT CONFIRMED"), "{}", shown(&weak));
+    // A changed witness.
+    let refused = |content: &str, wanted: &str| {
+        write(folder.path(), "changed.json", content);
+        let output = dp_audit(folder.path(), &["replay", "changed.json"]);
+        assert_eq!(code(&output), 1, "{wanted}: {}", shown(&output));
+        assert_has(&errors(&output), &[wanted]);
+    };
+    let changed = |change: &dyn Fn(&mut Value)| {
+        let mut copy = witness.clone();
+        change(&mut copy);
+        copy.to_string()
+    };
+    refused(&changed(&|witness| witness["witness"]["tally"]["correct"] = (counted + 1).into()), "was changed after it was written");
+    refused(&changed(&|witness| witness["witness"]["rule"]["answers"][0] = "abstain".into()), "was changed after it was written");
+    refused(&changed(&|witness| witness["witness"]["claim"]["epsilon"] = 0.5.into()), "was changed after it was written");
+    refused(&changed(&|witness| witness["schema"] = "dp-audit-witness/9".into()), "schema");
+    refused("{}", "is no witness");
+    refused("[", "is no witness");
+    assert_eq!(code(&dp_audit(folder.path(), &["replay", "nowhere.json"])), 1);
+    // A changed audit: data, parameters, claim, pair.
+    let original = laplace("short", 0.9, "violated");
+    let stale = [
+        ("left = [\"x\"]\nright = [\"x\", \"x\"]", "left = [\"x\", \"x\"]\nright = [\"x\", \"x\", \"x\"]", "is about another audit"),
+        ("scale_factor = 0.9", "scale_factor = 0.91", "is about another audit"),
+        ("claim = { epsilon = 1.0 }", "claim = { epsilon = 1.05 }", "is about another audit"),
+        ("name = \"one more\"", "name = \"one less\"", "no longer has"),
+        ("name = \"short\"", "name = \"tall\"", "is about another audit"),
+    ];
+    for (old, new, wanted) in stale {
+        assert!(original.contains(old));
+        write(folder.path(), "audits/short.toml", &original.replace(old, new));
+        let output = replay(&[]);
+        assert_eq!(code(&output), 1, "{new}");
+        assert_has(&errors(&output), &[wanted]);
+    }
+    // What does not change the question does not matter: more draws, another expectation.
+    write(folder.path(), "audits/short.toml", &original.replace("expect = \"violated\"", "draws = 500000"));
+    assert_eq!(code(&replay(&[])), 0);
+}

@@ -1,0 +1,9 @@
+//! Bounds and verdicts: right, tight, and never where nothing can be told.
+
+mod binomial_limits;
+mod bounds;
+mod bugs;
+mod extremes;
+mod independence;
+mod pictures;
+mod portfolio;
