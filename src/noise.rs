@@ -1,4 +1,4 @@
-//! One home for every sampler.
+//! All noise samplers. Every mechanism in Rust draws its noise with them.
 
 use rand::RngExt;
 use rand_distr::{Distribution, Exp1, OpenClosed01, StandardNormal};
@@ -10,12 +10,12 @@ pub type Generator = rand_pcg::Pcg64Mcg;
 #[inline]
 pub fn laplace(rng: &mut Generator, scale: f64) -> f64 {
     let magnitude: f64 = Exp1.sample(rng);
-    // The sign as a bit: no processor can predict a branch on it.
+    // The sign is set as a bit: a branch on it could not be predicted.
     let negative = u64::from(!rng.random::<bool>());
     scale * f64::from_bits(magnitude.to_bits() | negative << 63)
 }
 
-/// Exponential noise: density `e^(-z/scale) / scale` for `z ≥ 0`, none below.
+/// Exponential noise: density `e^(-z/scale) / scale` for `z ≥ 0`, and 0 below.
 #[inline]
 pub fn exponential(rng: &mut Generator, scale: f64) -> f64 {
     let magnitude: f64 = Exp1.sample(rng);
@@ -31,7 +31,7 @@ pub fn gaussian(rng: &mut Generator, sigma: f64) -> f64 {
 
 /// Discrete Laplace noise: integers with `P(z) ∝ e^(-|z|·rate)`.
 ///
-/// The difference of two geometric variables with ratio `e^-rate`; each is a rounded-down exponential variable.
+/// It is the difference of two geometric variables with ratio `e^-rate`; each of them is an exponential variable, rounded down.
 #[inline]
 pub fn discrete_laplace(rng: &mut Generator, rate: f64) -> f64 {
     let a: f64 = Exp1.sample(rng);
@@ -41,9 +41,9 @@ pub fn discrete_laplace(rng: &mut Generator, rate: f64) -> f64 {
 
 /// Noise with density proportional to `1/(1 + |z|^γ)`, for any γ > 1; γ = 2 is the Cauchy distribution.
 ///
-/// Exact, by rejection. `min(1, u^-γ)` bounds the density of the magnitude u within a factor of 2. Below 1 the bound is
-/// uniform, `u = v`; above 1 it is a Pareto tail, `u = v^(-1/(γ-1))`; the areas are as γ−1 to 1. Either way the density is
-/// the bound divided by `1 + v^q`, with q = γ below 1 and q = γ/(γ−1) above.
+/// Exact, by rejection sampling. For a magnitude u, `½·min(1, u^-γ) ≤ 1/(1 + u^γ) ≤ min(1, u^-γ)`. Below 1 the upper bound is uniform, `u = v`;
+/// above 1 it is a Pareto tail, `u = v^(-1/(γ-1))`. The areas of these two parts have the ratio γ−1 to 1. In both parts the density is the bound
+/// divided by `1 + v^q`, with q = γ below 1 and q = γ/(γ−1) above.
 #[derive(Clone, Copy, Debug)]
 pub struct PowerTail {
     gamma: f64,
@@ -70,12 +70,12 @@ impl PowerTail {
     #[inline]
     pub fn sample(&self, rng: &mut Generator) -> f64 {
         loop {
-            // One word: 53 bits choose the piece, the lowest becomes the sign.
+            // One random word: the upper 53 bits choose the part, the lowest bit becomes the sign.
             let word: u64 = rng.random();
             let in_body = ((word >> 11) as f64) < self.body;
             let v: f64 = OpenClosed01.sample(rng);
             let height: f64 = rng.random();
-            // As q > 1, v^q ≤ v: most draws are accepted without a power.
+            // Because q > 1 and v ≤ 1, v^q ≤ v. So most draws are accepted without computing a power.
             let accepted = height * (1.0 + v) <= 1.0 || {
                 let q = if in_body { self.gamma } else { -self.gamma * self.tail_power };
                 height * (1.0 + v.powf(q)) <= 1.0
@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     /// The Dvoretzky–Kiefer–Wolfowitz–Massart inequality: the largest distance between an empirical and the true
-    /// distribution function exceeds √(ln(2/α)/2n) with probability at most α. One test in a million fails by chance.
+    /// distribution function exceeds √(ln(2/α)/2n) with probability at most α. So one test in a million fails by chance.
     const FALSE_ALARM: f64 = 1e-6;
 
     fn follows(sample: impl Fn(&mut Generator) -> f64, cdf: impl Fn(f64) -> f64, points: &[f64]) {

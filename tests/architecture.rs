@@ -5,9 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The order of `lib.rs`: a module may use those above it.
-const ORDER: [&str; 14] = [
-    "model", "noise", "output", "stats", "target", "catalogue", "sample", "attack", "audit", "api", "suite", "report", "calibrate", "cli",
-];
+const ORDER: [&str; 14] =
+    ["model", "noise", "output", "stats", "target", "catalogue", "sample", "attack", "audit", "api", "suite", "report", "calibrate", "cli"];
 
 /// Modules that stand side by side: neither may use the other.
 const APART: [(&str, &str); 3] = [("report", "suite"), ("suite", "api"), ("report", "api")];
@@ -73,7 +72,8 @@ fn leaves(base: &[String], text: &str) -> Vec<Vec<String>> {
     match text[end..].strip_prefix('{') {
         Some(list) => {
             let list = list.split('}').next().unwrap_or_default();
-            let names = list.split(',').map(|name| name.trim().split(' ').next().unwrap_or_default().split("::").next().unwrap_or_default());
+            let names =
+                list.split(',').map(|name| name.trim().split(' ').next().unwrap_or_default().split("::").next().unwrap_or_default());
             names.filter(|name| !name.is_empty()).map(|name| [path.as_slice(), &[name.to_owned()]].concat()).collect()
         }
         None => vec![path],
@@ -95,7 +95,8 @@ fn wrong_arrows(arrows: impl IntoIterator<Item = (String, String)>) -> Vec<(Stri
 
 #[test]
 fn every_module_has_its_place() {
-    let mut found: Vec<String> = fs::read_dir(source()).unwrap().map(|entry| entry.unwrap().path()).map(|path| module(&path)[0].clone()).collect();
+    let mut found: Vec<String> =
+        fs::read_dir(source()).unwrap().map(|entry| entry.unwrap().path()).map(|path| module(&path)[0].clone()).collect();
     found.retain(|name| !["lib", "main"].contains(&name.as_str()));
     found.sort_unstable();
     let mut known = ORDER.map(str::to_owned).to_vec();
@@ -146,7 +147,8 @@ fn files_of_the_attack_have_no_cycle() {
     let mut left: BTreeSet<Vec<String>> = modules.clone();
     // Take away what uses nothing that is left, again and again: a cycle stays.
     loop {
-        let free: Vec<Vec<String>> = left.iter().filter(|module| edges.get(*module).is_none_or(|uses| uses.is_disjoint(&left))).cloned().collect();
+        let free: Vec<Vec<String>> =
+            left.iter().filter(|module| edges.get(*module).is_none_or(|uses| uses.is_disjoint(&left))).cloned().collect();
         if free.is_empty() {
             break;
         }

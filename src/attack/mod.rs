@@ -64,5 +64,5 @@ pub use explore::{DrawBudget, Explorer, Learned};
 pub use family::Attack;
 pub use histogram::{Bar, Distribution, NumberLine, ScoreHistogram};
 pub use rule::guess::GuessRule;
-pub use rule::judge::{Tallies, judge};
+pub use rule::judge::{Tallies, judge, tally_of};
 pub use score::Score;

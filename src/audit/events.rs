@@ -1,49 +1,49 @@
-//! What happens in a run, told to whoever listens.
+//! Events of a run, for listeners.
 
 use std::sync::Arc;
 
 use super::{Audit, AuditReport};
 
-/// Something that happened.
+/// An event of a run.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Event<'a> {
-    /// An audit begins.
+    /// An audit has started.
     AuditStarted {
-        /// Which.
+        /// The audit.
         audit: &'a Audit,
-        /// How many draws it may make for each pair.
+        /// The draws that it may make for each pair.
         draws: u64,
     },
-    /// More draws are done.
+    /// More draws were made.
     Drawn {
-        /// How many more.
+        /// The number of new draws.
         draws: u64,
     },
-    /// The evidence was looked at.
+    /// The evidence was evaluated (one look).
     Looked {
         /// The ε bound so far.
         epsilon_lower: f64,
     },
-    /// An audit has ended.
+    /// An audit has finished.
     AuditFinished {
         /// What it found.
         report: &'a Arc<AuditReport>,
     },
 }
 
-/// Hears what happens in a run, from several threads.
+/// Receives the events of a run, from several threads.
 pub trait Listener: Sync {
-    /// Something happened.
+    /// Called for every event.
     fn hear(&self, event: Event<'_>);
 
-    /// Whether anybody listens. Small audits are faster if nobody does.
+    /// Whether events are used. Small audits are faster if they are not.
     fn is_listening(&self) -> bool {
         true
     }
 }
 
-/// Nobody listens.
+/// Ignores all events.
 impl Listener for () {
     fn hear(&self, _: Event<'_>) {}
 
@@ -52,7 +52,7 @@ impl Listener for () {
     }
 }
 
-/// Several listeners hear in their order.
+/// Several listeners, called in order.
 impl Listener for [&dyn Listener] {
     fn hear(&self, event: Event<'_>) {
         self.iter().for_each(|listener| listener.hear(event));

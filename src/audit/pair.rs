@@ -1,4 +1,4 @@
-//! One pair: explore, freeze, certify, judge.
+//! One pair: explore, freeze, certify, compute the verdict.
 
 use std::time::Instant;
 
@@ -12,23 +12,23 @@ use crate::stats::wealth::{Bet, Ledger};
 use crate::stats::{Certified, bounds};
 use crate::target::{PairStream, Phase, Target, TargetError};
 
-/// Up to so many exploration draws, every round is learned from.
-const EARLY: u64 = 4096;
+/// Up to this many exploration draws, rules are learned after every round.
+const EARLY_DRAWS: u64 = 4096;
 
-/// Rules that bet from the beginning. A tail rule comes too late for that and is only certified.
-const PURSES: usize = 2;
+/// How many rules bet from the beginning. A tail rule is learned too late to bet and is only certified.
+const BETTING_RULES: usize = 2;
 
-/// The share of the frozen rules' α that a tail rule takes.
+/// A tail rule's share of the α of the frozen rules.
 const TAIL_SHARE: f64 = 0.4;
 
 /// Outputs of each side that identify a mechanism.
-const IDENTIFYING: usize = 512;
+const FINGERPRINT_DRAWS: usize = 512;
 
-/// Audits one pair on the rayon pool that it is called in: the whole data flow. The result depends on the plan and the target alone.
+/// Audits one pair on the rayon pool that it is called in. The result depends only on the plan and the target.
 pub fn run_pair(plan: &PairPlan, target: &dyn Target, listener: &(impl Listener + ?Sized)) -> PairResult {
     let started = Instant::now();
     let mut audit =
-        PairAudit { plan, target, listener, symbols: Symbols::default(), ledger: Ledger::default(), looked_at: Vec::new(), draws: 0 };
+        PairAudit { plan, target, listener, symbols: Symbols::default(), ledger: Ledger::default(), draws_at_looks: Vec::new(), draws: 0 };
     let schedule = Schedule::new(plan.draws);
     let certified = audit.explore(&schedule).and_then(|explored| audit.certify(explored, &schedule.looks));
     let outcome = certified.map(|certified| audit.evidence(certified));
@@ -36,20 +36,20 @@ pub fn run_pair(plan: &PairPlan, target: &dyn Target, listener: &(impl Listener 
     PairResult::new(plan, outcome, started.elapsed().as_secs_f64())
 }
 
-/// One pair being audited.
+/// The state of the audit of one pair.
 struct PairAudit<'a, L: ?Sized> {
     plan: &'a PairPlan,
     target: &'a dyn Target,
     listener: &'a L,
-    /// The names of the symbols that exploration met.
+    /// The names of the symbols that occurred in exploration.
     symbols: Symbols,
     ledger: Ledger,
     /// The draws made before each look.
-    looked_at: Vec<u64>,
+    draws_at_looks: Vec<u64>,
     draws: u64,
 }
 
-/// Rules on their way: learned so far, and how each purse's rules did on the draws they were judged on.
+/// The rules learned so far, and a tally for each position among them: the sum over all rounds that its rules were judged on.
 #[derive(Default)]
 struct Exploration {
     learned: Vec<Learned>,
@@ -67,7 +67,7 @@ fn add(sums: &mut Vec<Tally>, tallies: &[Tally]) {
     sums.iter_mut().zip(tallies).for_each(|(sum, tally)| *sum += *tally);
 }
 
-/// What the certify phase left: the frozen rules, and their tallies if the fixed sample was completed.
+/// The result of certification: the frozen rules, and their tallies if the fixed sample was completed.
 struct Certification {
     learned: Vec<Learned>,
     certified: Vec<Certified>,
@@ -75,7 +75,7 @@ struct Certification {
 }
 
 impl<L: Listener + ?Sized> PairAudit<'_, L> {
-    /// Learns rules in doubling rounds; each round is already judged with the rules of the rounds before it.
+    /// Learns rules in rounds that double in size. Each round also judges the rules of the rounds before it.
     fn explore(&mut self, schedule: &Schedule) -> Result<Exploration, TargetError> {
         let listener = self.listener;
         let drawn = |draws| listener.hear(Event::Drawn { draws });
@@ -95,9 +95,10 @@ impl<L: Listener + ?Sized> PairAudit<'_, L> {
             if self.decided() {
                 break;
             }
-            // Early rounds are cheap to learn from and may settle the matter; later on, fourfold draws are worth a new rule, and the last round is.
+            // Learning is cheap in early rounds and may already decide. Later, rules are learned again after four times as many draws, and
+            // after the last round.
             let last = index + 1 == rounds.len();
-            if last || self.draws <= EARLY || self.draws >= 4 * learned_at {
+            if last || self.draws <= EARLY_DRAWS || self.draws >= 4 * learned_at {
                 explored.learned = explorer.learn();
                 learned_at = self.draws;
             }
@@ -112,7 +113,7 @@ impl<L: Listener + ?Sized> PairAudit<'_, L> {
         Ok(explored)
     }
 
-    /// Judges the frozen rules on fresh draws, in doubling looks.
+    /// Judges the frozen rules on fresh draws, in looks that double in size.
     fn certify(&mut self, explored: Exploration, looks: &[u64]) -> Result<Certification, TargetError> {
         let listener = self.listener;
         let drawn = |draws| listener.hear(Event::Drawn { draws });
@@ -124,7 +125,7 @@ impl<L: Listener + ?Sized> PairAudit<'_, L> {
         for &size in looks {
             if self.decided() {
                 complete = false;
-                // What there is to show is then the whole path, exploration included.
+                // The reported tallies then cover all draws, including exploration.
                 add(&mut sums, &explored.tallies);
                 break;
             }
@@ -146,15 +147,15 @@ impl<L: Listener + ?Sized> PairAudit<'_, L> {
     fn evidence(self, certification: Certification) -> Evidence {
         let Certification { learned, certified, complete } = certification;
         let PairPlan { claim, level, resolution, .. } = *self.plan;
-        // Fixed-sample limits hold only for the sample size that was fixed beforehand.
+        // Fixed-sample limits hold only for the sample size that was fixed in advance.
         let fixed: &[Certified] = if complete { &certified } else { &[] };
         let bounds = bounds(&self.ledger, fixed, claim, level);
         let reached = |part: usize| certified[part].limits().epsilon_lower(claim.delta.get());
         let estimates: Vec<RuleEstimate> = certified.iter().map(|part| part.estimate(claim.delta.get())).collect();
-        // The first of equals.
+        // If several are equal, the first.
         let best = (0..certified.len()).reduce(|best, next| if reached(next) > reached(best) { next } else { best });
         let (tally, regions) = best.map_or((Tally::default(), 0), |best| (certified[best].tally, certified[best].regions));
-        // A rule without a share of α is the same as another one, and has no limit.
+        // A rule with no share of α is equal to another rule and has no limit.
         let limited = certified.iter().zip(&estimates).filter(|(part, _)| part.alpha() > 0.0);
         let estimate = RuleEstimate {
             epsilon: best.map_or(0.0, |best| estimates[best].epsilon),
@@ -164,8 +165,8 @@ impl<L: Listener + ?Sized> PairAudit<'_, L> {
         let verdict = Verdict::new(&bounds, claim, resolution);
         let reproducible = self.target.reproducible();
         let behaviour = if verdict == Verdict::Violated && reproducible { behaviour(self.target).ok() } else { None };
-        let (ledger, looked_at) = (&self.ledger, self.looked_at.as_slice());
-        let curves = CurveData { learned, certified: fixed, ledger, looked_at, claim, bounds, level, symbols: &self.symbols }.curves();
+        let (ledger, draws_at_looks) = (&self.ledger, self.draws_at_looks.as_slice());
+        let curves = CurveData { learned, certified: fixed, ledger, draws_at_looks, claim, bounds, level, symbols: &self.symbols }.curves();
         let rule = learned.map(|learned| learned.rule.clone());
         Evidence {
             verdict,
@@ -187,18 +188,18 @@ impl<L: Listener + ?Sized> PairAudit<'_, L> {
         PairStream::new(self.plan.seed, &self.plan.audit, &self.plan.pair.name)
     }
 
-    /// Enters the bets on draws that were just judged; their forecasts are from before.
+    /// Records the bets on draws that were just judged. The forecasts were made before these draws.
     fn look(&mut self, learned: &[Learned], tallies: &[Tally]) {
-        let bets = learned.iter().zip(tallies).take(PURSES);
-        self.looked_at.push(self.draws);
+        let bets = learned.iter().zip(tallies).take(BETTING_RULES);
+        self.draws_at_looks.push(self.draws);
         self.ledger.push(bets.map(|(l, tally)| Bet { forecast: l.forecast, regions: l.rule.regions(), tally: *tally }).collect());
-        // In small audits the bound takes longer than the draws: it is computed only if somebody listens.
+        // In small audits the bound takes longer than the draws. It is computed only for a listener.
         if self.listener.is_listening() {
             self.listener.hear(Event::Looked { epsilon_lower: self.anytime_bound() });
         }
     }
 
-    /// Whether nothing more needs to be drawn.
+    /// Whether no more draws are needed.
     fn decided(&self) -> bool {
         self.plan.until == Until::Decided && self.anytime_bound() > self.plan.claim.epsilon.get()
     }
@@ -210,7 +211,8 @@ impl<L: Listener + ?Sized> PairAudit<'_, L> {
     }
 }
 
-/// How α is divided over the frozen rules: most for the ε bound, a tenth for the second rule unless it is the same, and two fifths for a tail rule.
+/// How α is divided over the frozen rules: a tenth for the second rule unless it equals the first, two fifths for a tail rule, and the rest
+/// for the first rule, which gives the ε bound.
 fn shares(rules: &[GuessRule]) -> Vec<f64> {
     match rules {
         [] => Vec::new(),
@@ -223,7 +225,8 @@ fn shares(rules: &[GuessRule]) -> Vec<f64> {
     }
 }
 
-/// A hash of the first outputs on a stream that no audit uses. Numbers are rounded, so that another platform's logarithm makes no other mechanism.
+/// A hash of the first outputs on a stream that no audit uses. It identifies a mechanism. Numbers are rounded, so that a platform with a
+/// slightly different logarithm gives the same hash.
 ///
 /// # Errors
 /// When the mechanism could not be run.
@@ -231,12 +234,12 @@ pub fn behaviour(target: &dyn Target) -> Result<String, TargetError> {
     let (stream, names) = (PairStream::new(0, "", ""), Symbols::default());
     let mut outputs = String::new();
     for side in Side::BOTH {
-        target.draw(side, IDENTIFYING, stream.side(Phase::Replay, 0, side), &mut |rows| {
+        target.draw(side, FINGERPRINT_DRAWS, stream.side(Phase::Replay, 0, side), &mut |rows| {
             for cell in rows.cells() {
-                #[allow(clippy::cast_possible_truncation)] // that is what it is for
+                #[allow(clippy::cast_possible_truncation)] // rounding is intended
                 match cell.as_number() {
                     Some(number) => outputs.push_str(&(number as f32).to_string()),
-                    // Symbols by their identity.
+                    // Without names, the text of a symbol is its identity.
                     None => outputs.push_str(&names.text(*cell)),
                 }
                 outputs.push(' ');

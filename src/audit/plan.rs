@@ -1,4 +1,4 @@
-//! What to audit: plain data, complete, ready to be sent anywhere.
+//! What to audit: plain data that is complete and can be sent to another process.
 
 use std::path::PathBuf;
 
@@ -12,7 +12,7 @@ use crate::target::Subject;
 /// An audit: one mechanism, one claim, one or more pairs of neighbours.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Audit {
-    /// The name, unique in a run; random streams derive from it.
+    /// The name, unique in a run; random streams are derived from it.
     pub name: String,
     /// The file it came from; empty if there is none.
     #[serde(with = "file")]
@@ -21,15 +21,15 @@ pub struct Audit {
     pub subject: Subject,
     /// What is claimed.
     pub claim: Claim,
-    /// For which neighbours.
+    /// The neighbour relation of the claim.
     pub relation: Relation,
-    /// What verdict the audit should end with.
+    /// The expected verdict.
     pub expect: Expectation,
     /// Where the mechanism and its claim come from.
     pub source: Option<String>,
     /// Draws per pair, if the file sets them.
     pub draws: Option<u64>,
-    /// The smallest excess of ε over the claim that the audit should be able to see.
+    /// The smallest excess of ε over the claim that the audit should be able to detect.
     pub resolution: f64,
     /// The attacks to try.
     pub attacks: Vec<Attack>,
@@ -46,13 +46,13 @@ pub struct Pair {
     pub left: Dataset,
     /// Its neighbour D'.
     pub right: Dataset,
-    /// What verdict this pair should end with, if it differs from the audit's.
+    /// The expected verdict on this pair, if it differs from the audit's.
     pub expect: Option<Expectation>,
-    /// The exact leakage on this pair, where theory gives it.
+    /// The exact leakage on this pair, if it is known from theory.
     pub truth: Truth,
 }
 
-/// One pair of an audit with all that its result depends on: the unit of work.
+/// One pair of an audit, with everything that its result depends on: the unit of work.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PairPlan {
     /// The audit's name.
@@ -63,13 +63,13 @@ pub struct PairPlan {
     pub subject: Subject,
     /// What is claimed.
     pub claim: Claim,
-    /// The smallest excess of ε over the claim that should be seen.
+    /// The smallest excess of ε over the claim that should be detected.
     pub resolution: f64,
     /// The attacks to try.
     pub attacks: Vec<Attack>,
-    /// From which all random streams derive.
+    /// The seed from which all random streams are derived.
     pub seed: u64,
-    /// Draws in all.
+    /// The total number of draws.
     pub draws: u64,
     /// When to stop.
     pub until: Until,
@@ -78,7 +78,8 @@ pub struct PairPlan {
 }
 
 impl Audit {
-    /// An audit that no file describes: named pairs under one claim, which is expected to hold. Whoever makes the targets vouches that they are neighbours.
+    /// An audit without a file: named pairs under one claim, which is expected to hold. The caller creates the targets and is responsible for
+    /// using neighbours.
     #[must_use]
     pub fn given(name: &str, kind: &str, claim: Claim, pairs: impl IntoIterator<Item = String>) -> Self {
         let pair = |name| Pair { name, left: Dataset::default(), right: Dataset::default(), expect: None, truth: Truth::default() };
@@ -97,7 +98,7 @@ impl Audit {
         }
     }
 
-    /// Whether a file describes it.
+    /// Whether it comes from a file.
     #[must_use]
     pub fn is_from_file(&self) -> bool {
         !self.file.as_os_str().is_empty()
@@ -109,7 +110,7 @@ impl Audit {
         settings.draws.or(self.draws).unwrap_or(DEFAULT_DRAWS)
     }
 
-    /// The plans of its pairs, in a run with so many pairs in all: the run's confidence is divided over them.
+    /// The plans of its pairs, in a run with `pairs_of_run` pairs in total. The run's confidence is divided over all of them.
     pub fn plans(&self, settings: Settings, pairs_of_run: usize) -> impl Iterator<Item = PairPlan> {
         self.pairs.iter().map(move |pair| PairPlan {
             audit: self.name.clone(),
@@ -126,7 +127,7 @@ impl Audit {
     }
 }
 
-/// Paths in files are text. One that is no Unicode is written as well as it can be.
+/// Paths are written as text. In a path that is not Unicode, invalid parts are replaced.
 mod file {
     use std::path::{Path, PathBuf};
 

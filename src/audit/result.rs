@@ -1,4 +1,4 @@
-//! What was found: complete, and nothing that was not.
+//! What was found, complete and without interpretation.
 
 use std::sync::Arc;
 
@@ -13,15 +13,15 @@ use crate::output::Symbols;
 use crate::stats::fixed::effective;
 use crate::target::TargetError;
 
-/// All that a run found.
+/// Everything that a run found.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct RunReport {
     /// How it was run.
     pub settings: Settings,
-    /// Over how many pairs the confidence is divided.
+    /// The number of pairs that the confidence is divided over.
     pub pairs: usize,
-    /// The audits that have ended, in order.
+    /// The finished audits, in order.
     pub audits: Vec<Arc<AuditReport>>,
 }
 
@@ -34,19 +34,19 @@ pub struct AuditReport {
     pub results: Vec<PairResult>,
 }
 
-/// What one pair showed.
+/// What was found on one pair.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct PairResult {
     /// The pair's name.
     pub pair: String,
-    /// The dataset D in short.
+    /// A short form of the dataset D.
     pub left: String,
-    /// Its neighbour D' in short.
+    /// A short form of its neighbour D'.
     pub right: String,
-    /// What was expected of this pair alone, if anything.
+    /// The verdict expected for this pair alone, if any.
     pub expect: Option<Expectation>,
-    /// The exact leakage, where it is known.
+    /// The exact leakage, if it is known.
     pub truth: Truth,
     /// The evidence, or why the mechanism could not be run.
     pub outcome: Result<Evidence, TargetError>,
@@ -62,25 +62,25 @@ pub struct Evidence {
     pub verdict: Verdict,
     /// The bounds behind it.
     pub bounds: Bounds,
-    /// The ε that the reported rule shows, without uncertainty, and the most that any of the frozen rules can be showing.
+    /// The point estimate of ε from the reported rule, and an upper limit for the ε that any of the frozen rules can show.
     pub estimate: RuleEstimate,
-    /// All draws, exploration included.
+    /// All draws, including exploration.
     pub draws: u64,
-    /// How the reported rule did on the draws it was judged on.
+    /// The counts of the reported rule on the draws it was judged on.
     pub tally: Tally,
-    /// How many of the two answers it gives.
+    /// How many of the two answers, left and right, the rule ever gives.
     pub regions: u8,
-    /// The rule; absent when the budget was too small to learn one.
+    /// The rule; absent if the budget was too small to learn one.
     pub rule: Option<GuessRule>,
-    /// The names of the symbols that the rule speaks of.
+    /// The names of the symbols that the rule uses.
     pub symbols: Symbols,
     /// The evidence as curves.
     pub curves: Curves,
-    /// A hash of the first outputs on a fixed stream, where the claim is refuted: other code gives others.
+    /// A hash of the first outputs on a fixed stream, if the claim is refuted. Different code has a different hash.
     pub behaviour: Option<String>,
-    /// Whether the same seed gives this result again: a program may ignore the seeds it is given.
+    /// Whether the same seed gives the same result. A program may ignore its seeds.
     pub reproducible: bool,
-    /// What a person should know about the draws.
+    /// A note about the draws for the reader of a report.
     pub note: Option<String>,
 }
 
@@ -91,7 +91,7 @@ impl RunReport {
         Self { settings, pairs, audits }
     }
 
-    /// Whether all audits have ended.
+    /// Whether all audits have finished.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         self.audits.iter().map(|audit| audit.results.len()).sum::<usize>() == self.pairs
@@ -103,7 +103,8 @@ impl RunReport {
         self.audits.iter().flat_map(|audit| audit.evidence()).map(|(_, evidence)| evidence.draws).sum()
     }
 
-    /// The audits: surprises first, then those that could not be run, then what was refuted, then the rest; within that as run.
+    /// The audits in this order: unexpected results, audits that could not be run, refuted claims, all others. Within each group in the order of
+    /// the run.
     #[must_use]
     pub fn gravest_first(&self) -> Vec<&AuditReport> {
         let mut audits: Vec<&AuditReport> = self.audits.iter().map(AsRef::as_ref).collect();
@@ -111,13 +112,13 @@ impl RunReport {
         audits
     }
 
-    /// How many audits ended with this verdict; none is for those that could not be run.
+    /// How many audits have this verdict. `None` counts those that could not be run.
     #[must_use]
     pub fn count(&self, verdict: Option<Verdict>) -> usize {
         self.audits.iter().filter(|audit| audit.verdict() == verdict).count()
     }
 
-    /// The audits that compare in this way with what was expected.
+    /// The audits with this agreement between result and expectation.
     pub fn with(&self, agreement: Agreement) -> impl Iterator<Item = &AuditReport> {
         self.audits.iter().map(AsRef::as_ref).filter(move |audit: &&AuditReport| audit.agreement() == agreement)
     }
@@ -134,21 +135,22 @@ impl AuditReport {
         self.results.iter().filter_map(|result| Some((result, result.outcome.as_ref().err()?)))
     }
 
-    /// The most significant pair: of the refuted ones if there are any, the one with the largest ε bound.
+    /// The most significant pair: the one with the largest ε bound, among the refuted pairs if there are any.
     #[must_use]
     pub fn most_significant(&self) -> Option<(&PairResult, &Evidence)> {
         let weight = |evidence: &Evidence| (evidence.verdict == Verdict::Violated, evidence.bounds.epsilon_lower);
-        // The first of equals.
+        // If several are equal, the first.
         self.evidence().reduce(|best, next| if weight(next.1) > weight(best.1) { next } else { best })
     }
 
-    /// The verdict on the mechanism: one refuting pair refutes the claim. None when nothing could be run.
+    /// The verdict on the mechanism: one pair that refutes the claim is enough. `None` if nothing could be run.
     #[must_use]
     pub fn verdict(&self) -> Option<Verdict> {
         Verdict::of_all(self.evidence().map(|(_, evidence)| evidence.verdict))
     }
 
-    /// How one pair compares with its expectation. A pair without one of its own shares the audit's: a violation is expected of the mechanism, on some pair.
+    /// How one pair compares with its expectation. Pairs without their own expectation share the audit's: if a violation is expected, it is
+    /// enough that one of these pairs shows it.
     #[must_use]
     pub fn agreement_of(&self, result: &PairResult) -> Agreement {
         let Ok(evidence) = &result.outcome else { return Agreement::NotRun };
@@ -165,7 +167,7 @@ impl AuditReport {
         }
     }
 
-    /// How the audit compares with what was expected: the gravest of its pairs.
+    /// How the audit compares with what was expected: the worst agreement of its pairs.
     #[must_use]
     pub fn agreement(&self) -> Agreement {
         self.results.iter().map(|result| self.agreement_of(result)).fold(Agreement::Agrees, Agreement::worse)
@@ -173,7 +175,7 @@ impl AuditReport {
 }
 
 impl PairResult {
-    /// The result of a plan that ended in this way.
+    /// The result of a plan with this outcome.
     #[must_use]
     pub fn new(plan: &PairPlan, outcome: Result<Evidence, TargetError>, seconds: f64) -> Self {
         let pair = &plan.pair;
@@ -181,13 +183,13 @@ impl PairResult {
         Self { pair: pair.name.clone(), left, right, expect: pair.expect, truth: pair.truth, outcome, seconds }
     }
 
-    /// What became of it.
+    /// The conclusion: the verdict, or that the pair could not be run.
     #[must_use]
     pub fn conclusion(&self) -> Conclusion {
         self.outcome.as_ref().ok().map(|evidence| evidence.verdict).into()
     }
 
-    /// Whether a bound lies above a known truth.
+    /// Whether a bound is above a known truth.
     #[must_use]
     pub fn exceeds_truth(&self) -> bool {
         self.outcome.as_ref().is_ok_and(|evidence| self.truth.is_exceeded(evidence.bounds))
@@ -195,7 +197,7 @@ impl PairResult {
 }
 
 impl Evidence {
-    /// `max(0, δ_lower − δ)`: by how much the claimed δ is known to be exceeded.
+    /// `max(0, δ_lower − δ)`: by how much the claimed δ is exceeded at least.
     #[must_use]
     pub fn delta_excess(&self, claim: Claim) -> f64 {
         (self.bounds.delta_lower - claim.delta.get()).max(0.0)
@@ -207,7 +209,7 @@ impl Evidence {
         self.rule.as_ref().map_or_else(|| "none: too few draws to learn one".to_owned(), |rule| rule.describe(&self.symbols))
     }
 
-    /// One sentence about what the attacker could do and what the claim allows.
+    /// One sentence: how often the attacker guessed right, and what the claim allows.
     #[must_use]
     pub fn sentence(&self, claim: Claim) -> String {
         let guesses = self.tally.guesses() as f64;

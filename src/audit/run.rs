@@ -7,9 +7,9 @@ use super::{Audit, AuditReport, Event, Listener, PairPlan, PairResult, RunReport
 use crate::model::Settings;
 use crate::target::{PrepareError, Target, TargetError};
 
-/// Makes the target of a plan, where it runs.
+/// Creates the target of a plan, in the process where the plan runs.
 pub trait TargetSource {
-    /// The target; its owner drops it when the pair has ended.
+    /// The target. The caller drops it when the pair is finished.
     ///
     /// # Errors
     /// When the plan does not fit its mechanism.
@@ -22,12 +22,12 @@ impl<F: Fn(&PairPlan) -> Result<Box<dyn Target>, PrepareError>> TargetSource for
     }
 }
 
-/// Runs all audits in order, on the rayon pool that it is called in. A mechanism that cannot be run is reported, and the others still run.
+/// Runs all audits in order, on the rayon pool that it is called in. If a mechanism cannot be run, that is reported and the others still run.
 pub fn run(audits: &[Audit], settings: Settings, source: &dyn TargetSource, listener: &(impl Listener + ?Sized)) -> RunReport {
     run_rest(audits, settings, source, &|_| None, listener)
 }
 
-/// Does the same, but for audits whose results are known already.
+/// Does the same, but skips audits whose results are already known.
 pub fn run_rest(
     audits: &[Audit],
     settings: Settings,

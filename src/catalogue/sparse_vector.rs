@@ -79,7 +79,10 @@ impl Algorithm {
             }
             (_, Some(cutoff)) => cutoff.get(),
             (_, None) => {
-                return Err(Misfit::Params("params.cutoff: is missing; set it to the number of answers above the threshold after which the algorithm stops".to_owned()));
+                return Err(Misfit::Params(
+                    "params.cutoff: is missing; set it to the number of answers above the threshold after which the algorithm stops"
+                        .to_owned(),
+                ));
             }
         };
         let c = cutoff as f64;

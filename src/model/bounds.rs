@@ -1,8 +1,8 @@
-//! What an audit knows of a pair.
+//! What an audit knows about a pair: bounds on ε and δ.
 
 use serde::{Deserialize, Serialize};
 
-/// What is known of a pair at the run's confidence. All parts hold together.
+/// What is known about a pair at the run's confidence. All bounds hold at the same time.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Bounds {
     /// The mechanism's ε at the claimed δ is at least this.
@@ -14,7 +14,7 @@ pub struct Bounds {
     pub detectable_epsilon: f64,
 }
 
-/// The ε that a rule shows, without and with uncertainty. It speaks of this rule: the mechanism may leak more to another.
+/// The ε that a rule shows, without and with uncertainty. It is about this rule only: the mechanism may leak more to another rule.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RuleEstimate {
     /// The plain estimate; infinite when no guess was wrong.

@@ -1,4 +1,4 @@
-//! Checked numbers: a value of one of these types is within its range, and nothing downstream checks again.
+//! Checked numbers, and the claim made of them. A value of one of these types is within its range, so no other code has to check it again.
 
 use std::fmt;
 
@@ -58,11 +58,11 @@ checked_number!(
     Epsilon, |x| x > 0.0 && x.is_finite(), "positive and finite"
 );
 checked_number!(
-    /// A failure probability δ: from 0 up to, not including, 1.
+    /// A failure probability δ: at least 0 and less than 1.
     Delta, |x| (0.0..1.0).contains(&x), "at least 0 and less than 1"
 );
 checked_number!(
-    /// A failure probability that a mechanism computes with: strictly between 0 and 1.
+    /// A failure probability that a mechanism uses in its computation: strictly between 0 and 1.
     PositiveDelta, |x| x > 0.0 && x < 1.0, "greater than 0 and less than 1"
 );
 checked_number!(
@@ -74,7 +74,7 @@ checked_number!(
     Positive, |x| x > 0.0 && x.is_finite(), "positive and finite"
 );
 checked_number!(
-    /// Any number but infinity and NaN.
+    /// Any number except infinity and NaN.
     Finite, f64::is_finite, "finite"
 );
 
@@ -95,9 +95,9 @@ impl Positive {
     pub const ONE: Self = Self(1.0);
 }
 
-/// What a mechanism promises: for all neighbours and events, `P(A) ≤ e^ε · P'(A) + δ`.
+/// What a mechanism promises: for all neighbours and all events A, `P(A) ≤ e^ε · P'(A) + δ`.
 ///
-/// A promise is a privacy profile `ε ↦ δ(ε)`; this one is a single point of it.
+/// In general a promise is a privacy profile `ε ↦ δ(ε)`; a claim is a single point of it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Claim {
@@ -109,7 +109,7 @@ pub struct Claim {
 }
 
 impl Claim {
-    /// The smallest excess of ε that an audit should be able to see unless it says otherwise: a tenth of ε, and at least 0.01.
+    /// The default resolution, which is the smallest excess of ε that an audit should detect: a tenth of ε, and at least 0.01.
     #[must_use]
     pub fn resolution(self) -> f64 {
         (0.1 * self.epsilon.get()).max(0.01)
@@ -128,7 +128,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bad_values_cannot_be_held() {
+    fn bad_values_are_rejected() {
         assert_eq!(Epsilon::try_from(-1.0), Err("is -1, must be positive and finite".into()));
         assert!(Epsilon::try_from(f64::NAN).is_err());
         assert!(Epsilon::try_from(f64::INFINITY).is_err());

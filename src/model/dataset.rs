@@ -1,4 +1,4 @@
-//! Datasets as audit files write them: numbers, categories and small records, with run-length notation.
+//! Datasets in the notation of audit files: numbers, categories and small records, with run lengths.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -101,8 +101,8 @@ impl<'de> Deserialize<'de> for Run {
 
 struct RunVisitor;
 
-/// What to say of a value that is no record.
-fn no_record<E: de::Error>(value: impl fmt::Display) -> E {
+/// The error for a value that is not a record.
+fn not_a_record<E: de::Error>(value: impl fmt::Display) -> E {
     E::custom(format!(
         "the record {value} is neither a finite number, a string nor an array of these; \
          write repeated records as {{ value = …, times = … }}"
@@ -131,7 +131,7 @@ impl<'de> Visitor<'de> for RunVisitor {
         if number.is_finite() {
             Ok(Run { value: Record::Number(number), times: None })
         } else {
-            Err(no_record(number.to_string().to_lowercase()))
+            Err(not_a_record(number.to_string().to_lowercase()))
         }
     }
 
@@ -140,11 +140,11 @@ impl<'de> Visitor<'de> for RunVisitor {
     }
 
     fn visit_bool<E: de::Error>(self, value: bool) -> Result<Run, E> {
-        Err(no_record(value))
+        Err(not_a_record(value))
     }
 
     fn visit_unit<E: de::Error>(self) -> Result<Run, E> {
-        Err(no_record("null"))
+        Err(not_a_record("null"))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Run, A::Error> {
@@ -173,9 +173,9 @@ impl<'de> Visitor<'de> for RunVisitor {
     }
 }
 
-/// A list of records, in the order in which the file gives them.
+/// A list of records, in the order of the file.
 ///
-/// A copy shares the records.
+/// Clones share the records.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Dataset(Arc<[Record]>);
 
@@ -234,10 +234,10 @@ impl Dataset {
         self.0.is_empty()
     }
 
-    /// All records as numbers, or which one is not.
+    /// All records as numbers.
     ///
     /// # Errors
-    /// When a record is a category or has several fields.
+    /// When a record is a category or has several fields; the error names it.
     pub fn numbers(&self) -> Result<Vec<f64>, String> {
         self.0
             .iter()
@@ -245,7 +245,7 @@ impl Dataset {
             .collect()
     }
 
-    /// The records sorted: two datasets are the same multiset when these are equal.
+    /// The sorted records. Two datasets are the same multiset if and only if these are equal.
     #[must_use]
     pub fn sorted(&self) -> Vec<&Record> {
         let mut records: Vec<&Record> = self.0.iter().collect();
@@ -255,7 +255,7 @@ impl Dataset {
 }
 
 impl fmt::Display for Dataset {
-    /// Run-length notation, the first few runs.
+    /// The first few runs, in run-length notation.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const SHOWN: usize = 8;
         let mut runs: Vec<(&Record, usize)> = Vec::new();
@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_records_are_named() {
+    fn errors_name_the_bad_record() {
         assert!(parse("[true]").unwrap_err().contains("the record true"));
         assert!(parse("[nan]").unwrap_err().contains("the record nan"));
         assert!(parse("[{ value = 1, times = -1 }]").unwrap_err().contains("times is -1"));

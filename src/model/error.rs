@@ -1,4 +1,4 @@
-//! What can go wrong, said so that it can be fixed: which file, which key, which value, what to do.
+//! The errors of all commands. Each message says which file, key or value is wrong, and what to do about it.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use thiserror::Error;
 pub struct FileProblem {
     /// The file.
     pub file: PathBuf,
-    /// Key, value and remedy.
+    /// The key, the value, and how to fix it.
     pub message: String,
 }
 
@@ -31,17 +31,17 @@ impl fmt::Display for FileProblem {
 /// Why a command failed.
 #[derive(Debug, Error)]
 pub enum Error {
-    /// Bad input files, all of them.
+    /// All problems in the input files.
     #[error("{}", listing(.0))]
     Input(Vec<FileProblem>),
     /// No audit file at the given paths.
-    #[error("no audit file (*.toml) at {place}; name a file or a folder that has some")]
+    #[error("no audit file (*.toml) at {place}; give an audit file or a folder that contains some")]
     NoAudits {
         /// The paths.
         place: String,
     },
     /// A filter or a name that no audit matches.
-    #[error("no audit matches '{pattern}'; `dp-audit list` shows what there is")]
+    #[error("no audit matches '{pattern}'; `dp-audit list` shows all audits")]
     NoMatch {
         /// The filter.
         pattern: String,
@@ -61,7 +61,7 @@ pub enum Error {
         names: Vec<String>,
     },
     /// A result file that cannot be written.
-    #[error("cannot write {}: {source}; choose another place, for example with --csv, --html or --witnesses", .path.display())]
+    #[error("cannot write {}: {source}; choose another path, for example with --csv, --html or --witnesses", .path.display())]
     Write {
         /// The file.
         path: PathBuf,
@@ -82,7 +82,7 @@ pub enum Error {
         /// The reason.
         reason: String,
     },
-    /// A witness that says nothing about the audit as it is now.
+    /// A witness that does not fit the present audit.
     #[error("{} {reason}; run the audit again for a new witness", .path.display())]
     Witness {
         /// The file.
@@ -90,8 +90,8 @@ pub enum Error {
         /// What is wrong with it.
         reason: String,
     },
-    /// A journal that another run left.
-    #[error("cannot resume {}: {reason}; run as it was run then, or start anew without --resume", .path.display())]
+    /// A journal that was written by a different run.
+    #[error("cannot resume {}: {reason}; run exactly as before, or start anew without --resume", .path.display())]
     Resume {
         /// The journal.
         path: PathBuf,

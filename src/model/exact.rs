@@ -1,4 +1,4 @@
-//! Numbers in JSON that come back as they were, infinities included: JSON has none, so they are written as `"inf"` and `"-inf"`.
+//! Numbers in JSON that are read back exactly as they were written. JSON has no infinities, so these are written as `"inf"` and `"-inf"`.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -30,7 +30,7 @@ impl<'de> Deserialize<'de> for Exact {
     }
 }
 
-/// Single such numbers, for `#[serde(with = "crate::model::exact::number")]`.
+/// A single number that may be infinite, for `#[serde(with = "crate::model::exact::number")]`.
 pub mod number {
     use super::{Deserialize, Deserializer, Exact, Serialize, Serializer};
 
@@ -38,7 +38,7 @@ pub mod number {
     ///
     /// # Errors
     /// When the serializer fails.
-    #[allow(clippy::trivially_copy_pass_by_ref)] // serde wants it so
+    #[allow(clippy::trivially_copy_pass_by_ref)] // serde requires this signature
     pub fn serialize<S: Serializer>(number: &f64, serializer: S) -> Result<S::Ok, S::Error> {
         Exact(*number).serialize(serializer)
     }
@@ -46,13 +46,13 @@ pub mod number {
     /// Reads a number.
     ///
     /// # Errors
-    /// When it is none.
+    /// When it is not a number.
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
         Ok(Exact::deserialize(deserializer)?.0)
     }
 }
 
-/// Numbers that may be absent, for `#[serde(default, with = "crate::model::exact::option")]`.
+/// A number that may be infinite or absent, for `#[serde(default, with = "crate::model::exact::option")]`.
 pub mod option {
     use super::{Deserialize, Deserializer, Exact, Serialize, Serializer};
 
@@ -60,7 +60,7 @@ pub mod option {
     ///
     /// # Errors
     /// When the serializer fails.
-    #[allow(clippy::ref_option)] // serde wants it so
+    #[allow(clippy::ref_option)] // serde requires this signature
     pub fn serialize<S: Serializer>(number: &Option<f64>, serializer: S) -> Result<S::Ok, S::Error> {
         number.map(Exact).serialize(serializer)
     }
@@ -68,13 +68,13 @@ pub mod option {
     /// Reads a number, or nothing.
     ///
     /// # Errors
-    /// When it is neither.
+    /// When there is something other than a number.
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
         Ok(Option::<Exact>::deserialize(deserializer)?.map(|number| number.0))
     }
 }
 
-/// Lists of such numbers, for `#[serde(with = "crate::model::exact::list")]`.
+/// A list of numbers that may be infinite, for `#[serde(with = "crate::model::exact::list")]`.
 pub mod list {
     use super::{Deserialize, Deserializer, Exact, Serializer};
 
@@ -89,7 +89,7 @@ pub mod list {
     /// Reads a list.
     ///
     /// # Errors
-    /// When an item is no number.
+    /// When an item is not a number.
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<f64>, D::Error> {
         Ok(Vec::<Exact>::deserialize(deserializer)?.into_iter().map(|number| number.0).collect())
     }
@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_number_comes_back_to_the_last_bit() {
+    fn every_number_is_read_back_to_the_last_bit() {
         let numbers =
             [0.0, -0.0, 1.0, 0.1, 1.0_f64.next_up(), -3.0_f64.next_down(), 1e300, 5e-324, f64::INFINITY, f64::NEG_INFINITY, 20.0 / 3.0];
         for number in numbers {

@@ -1,4 +1,4 @@
-//! Data that everyone knows: claims, datasets, tallies, verdicts, settings. No behaviour beyond itself.
+//! Data types that all other modules use: claims, datasets, tallies, verdicts, settings.
 
 mod bounds;
 pub mod claim;

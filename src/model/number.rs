@@ -1,8 +1,8 @@
-//! Numbers as people read them.
+//! Formats numbers for people.
 
 use std::fmt;
 
-/// A number with at most five significant digits, as people write it.
+/// Displays a number with at most five significant digits and no trailing zeros.
 pub struct Brief(pub f64);
 
 impl fmt::Display for Brief {
@@ -27,7 +27,7 @@ impl fmt::Display for Brief {
     }
 }
 
-/// So many significant digits, towards −∞: a bound never grows by being written down.
+/// Rounds to `digits` significant digits, towards −∞: rounding must never make a bound larger.
 #[must_use]
 pub fn round_down(value: f64, digits: i32) -> f64 {
     if value == 0.0 || !value.is_finite() {
@@ -36,11 +36,11 @@ pub fn round_down(value: f64, digits: i32) -> f64 {
     #[allow(clippy::cast_possible_truncation)] // the exponent of a finite float
     let scale = 10_f64.powi(digits - 1 - value.abs().log10().floor() as i32);
     let rounded = (value * scale).floor() / scale;
-    // Powers of ten are not all exact: this makes sure of the direction.
+    // Not all powers of ten are exact, so the direction is checked.
     if rounded.is_finite() && rounded <= value { rounded } else { value }
 }
 
-/// A share as people say it: `73.1 %`, with more digits near 0 and 100.
+/// A share in per cent: `73.1 %`, with more digits near 0 and 100.
 #[must_use]
 pub fn percent(share: f64) -> String {
     let percent = 100.0 * share;

@@ -1,4 +1,4 @@
-//! Which datasets count as neighbours, and the check that a pair is one.
+//! Which datasets are neighbours, and the check that the two sides of a pair are.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -13,13 +13,13 @@ use super::{Dataset, Record};
 pub enum Relation {
     /// One record more or less.
     AddRemove,
-    /// One record replaced by another, the size unchanged.
+    /// One record replaced by another; the size is unchanged.
     ReplaceOne,
-    /// Vectors of query answers: as long, and no component differs by more than 1.
+    /// Vectors of query answers of equal length; no component differs by more than 1.
     ComponentWise,
-    /// Vectors of query answers: as long, and exactly one component differs, by at most 1.
+    /// Vectors of query answers of equal length; exactly one component differs, by at most 1.
     SingleComponent,
-    /// Anything else; the audit says why its pairs are neighbours.
+    /// Any other relation; the audit explains why its pairs are neighbours.
     Custom {
         /// Why the pairs are neighbours.
         reason: String,
@@ -39,23 +39,25 @@ impl fmt::Display for Relation {
 }
 
 impl Relation {
-    /// Checks that two datasets are neighbours: component by component, or as multisets where the order means nothing.
+    /// Checks that two datasets are neighbours: component by component, or as multisets where the order does not matter.
     ///
     /// # Errors
-    /// What differs, and what the relation allows.
+    /// When they are not. The error says what differs and what the relation allows.
     pub fn check(&self, left: &Dataset, right: &Dataset) -> Result<(), String> {
         let difference = match self {
-            Self::ComponentWise => far_components(left, right, left.len()),
-            Self::SingleComponent => far_components(left, right, 1),
-            Self::AddRemove | Self::ReplaceOne | Self::Custom { .. } => self.far_multisets(left, right),
+            Self::ComponentWise => component_problem(left, right, left.len()),
+            Self::SingleComponent => component_problem(left, right, 1),
+            Self::AddRemove | Self::ReplaceOne | Self::Custom { .. } => self.multiset_problem(left, right),
         };
         let Some(difference) = difference else { return Ok(()) };
         let expected = match self {
-            Self::AddRemove => "add-remove neighbours differ by exactly one record that one of them has in addition",
+            Self::AddRemove => "of two add-remove neighbours, one has exactly one record more than the other",
             Self::ReplaceOne => "replace-one neighbours have the same size and differ in exactly one record",
-            Self::ComponentWise => "component-wise neighbours are numbers, as many on both sides, and differ, by at most 1 in every place",
+            Self::ComponentWise => {
+                "component-wise neighbours are numbers, the same count on both sides, and differ, by at most 1 in each component"
+            }
             Self::SingleComponent => {
-                "single-component neighbours are numbers, as many on both sides, and differ in exactly one place, by at most 1"
+                "single-component neighbours are numbers, the same count on both sides, and differ in exactly one component, by at most 1"
             }
             Self::Custom { .. } => "the two sides of a pair must differ",
         };
@@ -64,8 +66,8 @@ impl Relation {
         ))
     }
 
-    /// What keeps two multisets from being neighbours, if anything does.
-    fn far_multisets(&self, left: &Dataset, right: &Dataset) -> Option<String> {
+    /// Why two multisets are not neighbours; None if they are.
+    fn multiset_problem(&self, left: &Dataset, right: &Dataset) -> Option<String> {
         let (only_left, only_right) = difference(&left.sorted(), &right.sorted());
         let allowed = match self {
             Self::AddRemove => (only_left.len() + only_right.len()) == 1,
@@ -76,33 +78,33 @@ impl Relation {
     }
 }
 
-/// What keeps two vectors from differing by at most 1, in at least one and at most `most` components, if anything does.
-fn far_components(left: &Dataset, right: &Dataset, most: usize) -> Option<String> {
+/// Neighbours differ by at most 1, in at least one and at most `max_differing` components. Why two vectors are not neighbours; None if they are.
+fn component_problem(left: &Dataset, right: &Dataset, max_differing: usize) -> Option<String> {
     if left.len() != right.len() {
         return Some(format!("left has {} components and right {}", left.len(), right.len()));
     }
     let mut differing = Vec::new();
-    for (place, (l, r)) in (1..).zip(left.records().iter().zip(right.records())) {
+    for (component, (l, r)) in (1..).zip(left.records().iter().zip(right.records())) {
         let at_most_one_apart = match (l.number(), r.number()) {
-            // Decimal fractions such as 2.2 and 1.2 are a rounding error more than 1 apart.
+            // Because of rounding, decimal fractions such as 2.2 and 1.2 differ by slightly more than 1.
             (Some(l), Some(r)) => (l - r).abs() <= 1.0 + f64::EPSILON * (l.abs() + r.abs()),
             _ => false,
         };
         if !at_most_one_apart {
-            return Some(format!("component {place} is {l} in left and {r} in right"));
+            return Some(format!("component {component} is {l} in left and {r} in right"));
         }
         if l != r {
-            differing.push(place.to_string());
+            differing.push(component.to_string());
         }
     }
     match differing.len() {
         0 => Some("they are equal".to_owned()),
-        count if count > most => Some(format!("components {} differ", abridged(&differing, "components"))),
+        count if count > max_differing => Some(format!("components {} differ", abridged(&differing, "components"))),
         _ => None,
     }
 }
 
-/// What each of two sorted lists has that the other has not, as multisets.
+/// The records that only one of two sorted lists has, as multisets.
 fn difference<'a>(left: &[&'a Record], right: &[&'a Record]) -> (Vec<&'a Record>, Vec<&'a Record>) {
     let (mut only_left, mut only_right) = (Vec::new(), Vec::new());
     let (mut l, mut r) = (0, 0);
@@ -134,7 +136,7 @@ fn listing(records: &[&Record]) -> String {
     abridged(&records.iter().map(ToString::to_string).collect::<Vec<_>>(), "records")
 }
 
-/// The first few, and how many there are.
+/// The first few items; if there are more, also their number.
 fn abridged(items: &[String], what: &str) -> String {
     const SHOWN: usize = 3;
     let shown = items[..items.len().min(SHOWN)].join(", ");
@@ -169,11 +171,11 @@ mod tests {
     }
 
     #[test]
-    fn component_wise_neighbours_move_by_at_most_one_in_every_place() {
+    fn component_wise_neighbours_differ_by_at_most_one_in_each_component() {
         let check = |left: &[f64], right: &[f64]| Relation::ComponentWise.check(&data(left), &data(right));
         assert!(check(&[1.0, 1.0, 1.0], &[2.0, 0.0, 1.5]).is_ok());
         assert!(check(&[2.2], &[1.2]).is_ok());
-        // The order counts: as multisets these two are the same.
+        // The order matters: as multisets these two are equal.
         assert!(check(&[1.0, 0.0], &[0.0, 1.0]).is_ok());
         assert!(check(&[1.0, 2.0], &[1.0, 2.0]).unwrap_err().contains("they are equal"));
         assert!(check(&[1.0], &[1.0, 2.0]).unwrap_err().contains("left has 1 components and right 2"));
@@ -183,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn single_component_neighbours_move_in_one_place() {
+    fn single_component_neighbours_differ_in_one_component() {
         let check = |left: &[f64], right: &[f64]| Relation::SingleComponent.check(&data(left), &data(right));
         assert!(check(&[1.0, 1.0], &[1.0, 2.0]).is_ok());
         assert!(check(&[1.0, 1.0], &[1.0, 1.0]).is_err());

@@ -1,10 +1,10 @@
-//! How a run is made.
+//! The settings of a run.
 
 use serde::{Deserialize, Serialize};
 
 use super::Confidence;
 
-/// Draws per pair when neither the command line nor the audit file says.
+/// Draws per pair if neither the command line nor the audit file sets them.
 pub const DEFAULT_DRAWS: u64 = 10_000_000;
 
 /// More draws than this are rejected as a typo.
@@ -28,7 +28,7 @@ pub enum Until {
 pub struct Settings {
     /// Draws per pair; overrides the audit files.
     pub draws: Option<u64>,
-    /// From which all random streams derive.
+    /// The seed from which all random streams are derived.
     pub seed: u64,
     /// The confidence of all bounds of the run together.
     pub confidence: Confidence,

@@ -1,4 +1,4 @@
-//! The two neighbours.
+//! The two sides of a pair: a dataset and its neighbour.
 
 use std::fmt;
 
@@ -15,7 +15,7 @@ pub enum Side {
 }
 
 impl Side {
-    /// Both, D first.
+    /// Both sides, D first.
     pub const BOTH: [Self; 2] = [Self::Left, Self::Right];
 }
 

@@ -1,11 +1,11 @@
-//! Three integers: all the evidence there is.
+//! The tally of a guess rule: three integers, which are all the evidence.
 
 use std::iter::Sum;
 use std::ops::{Add, AddAssign};
 
 use serde::{Deserialize, Serialize};
 
-/// How often a guess rule was right, wrong, or silent.
+/// How often a guess rule was correct, was wrong, or abstained.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tally {
     /// Guessed the side that was run.
@@ -17,13 +17,13 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// All draws.
+    /// The number of all draws.
     #[must_use]
     pub fn draws(self) -> u64 {
         self.correct + self.wrong + self.abstained
     }
 
-    /// The draws on which the rule guessed.
+    /// The number of draws on which the rule guessed.
     #[must_use]
     pub fn guesses(self) -> u64 {
         self.correct + self.wrong

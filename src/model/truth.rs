@@ -1,10 +1,10 @@
-//! What theory says.
+//! The true leakage of a mechanism, where theory gives it.
 
 use serde::{Deserialize, Serialize};
 
 use super::Bounds;
 
-/// The exact leakage of a mechanism on a pair, where theory gives it.
+/// The exact leakage of a mechanism on a pair.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Truth {
@@ -16,7 +16,8 @@ pub struct Truth {
 }
 
 impl Truth {
-    /// Whether a bound lies above it: a wrong truth in the file, an error of the harness, or the rare bad luck that the confidence allows.
+    /// Whether a bound is above the truth. The reason is a wrong truth in the file, an error in this program, or the rare bad luck that the
+    /// confidence allows.
     #[must_use]
     pub fn is_exceeded(self, bounds: Bounds) -> bool {
         self.epsilon.is_some_and(|truth| bounds.epsilon_lower > truth) || self.delta.is_some_and(|truth| bounds.delta_lower > truth)

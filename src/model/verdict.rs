@@ -1,4 +1,4 @@
-//! What an audit concludes, and whether that was expected.
+//! The verdict of an audit, and whether it was expected.
 
 use std::fmt;
 
@@ -19,7 +19,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// The verdict on a claim. A refuted ε and a refuted δ are two sides of one refutation.
+    /// The verdict on a claim. It is enough that ε or δ is refuted: both belong to the same claim.
     #[must_use]
     pub fn new(bounds: &Bounds, claim: Claim, resolution: f64) -> Self {
         if bounds.epsilon_lower > claim.epsilon.get() || bounds.delta_lower > claim.delta.get() {
@@ -31,7 +31,7 @@ impl Verdict {
         }
     }
 
-    /// The verdict on a mechanism, given those on several pairs: one refuting pair refutes the claim.
+    /// The verdict on a mechanism, from those on several pairs: one refuting pair refutes the claim.
     #[must_use]
     pub fn of_all(verdicts: impl IntoIterator<Item = Self>) -> Option<Self> {
         verdicts.into_iter().reduce(|all, one| match (all, one) {
@@ -48,7 +48,7 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// What became of a pair: a verdict, or an error.
+/// The conclusion about a pair: a verdict, or an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
@@ -59,7 +59,7 @@ pub enum Conclusion {
     Consistent,
     /// See [`Verdict::Inconclusive`].
     Inconclusive,
-    /// The mechanism could not be run, so nothing was judged.
+    /// The mechanism could not be run, so there is no verdict.
     Error,
 }
 
@@ -110,7 +110,7 @@ impl fmt::Display for Expectation {
 pub enum Agreement {
     /// As expected.
     Agrees,
-    /// Consistent was expected, and the audit could not tell.
+    /// Consistent was expected, and the audit was inconclusive.
     Undecided,
     /// The mechanism could not be run.
     NotRun,
@@ -119,7 +119,7 @@ pub enum Agreement {
 }
 
 impl Agreement {
-    /// Compares. An expected violation must be shown; an audit too weak to show it is a surprise, not a doubt.
+    /// Compares a verdict with the expectation. An expected violation must be shown: an audit that is too weak to show it differs.
     #[must_use]
     pub fn new(verdict: Verdict, expected: Expectation) -> Self {
         match (verdict, expected) {
@@ -139,7 +139,7 @@ impl Agreement {
         }
     }
 
-    /// The graver of two.
+    /// The worse of two.
     #[must_use]
     pub fn worse(self, other: Self) -> Self {
         if self as u8 >= other as u8 { self } else { other }
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn a_claim_is_refuted_beyond_it_and_consistent_up_to_its_resolution() {
+    fn a_bound_above_the_claim_refutes_it_and_the_resolution_separates_the_rest() {
         let claim = Claim { epsilon: 1.0.try_into().unwrap(), delta: 0.25.try_into().unwrap() };
         let verdict = |epsilon, delta, detectable| Verdict::new(&bounds(epsilon, delta, detectable), claim, 0.5);
         assert_eq!(verdict(1.0, 0.25, 1.5), Verdict::Consistent);
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn one_refuting_pair_refutes_and_one_doubt_is_a_doubt() {
+    fn one_violated_pair_decides_and_then_one_inconclusive_pair() {
         for one in ALL {
             assert_eq!(Verdict::of_all([one, Verdict::Violated]), Some(Verdict::Violated));
             assert_eq!(Verdict::of_all([Verdict::Violated, one]), Some(Verdict::Violated));
@@ -178,26 +178,26 @@ mod tests {
     }
 
     #[test]
-    fn an_expected_violation_must_be_shown_and_a_doubt_is_no_surprise() {
+    fn an_expected_violation_must_be_shown_and_an_inconclusive_audit_is_undecided() {
         let with = |expected| ALL.map(|verdict| Agreement::new(verdict, expected));
         assert_eq!(with(Expectation::Violated), [Agreement::Agrees, Agreement::Differs, Agreement::Differs]);
         assert_eq!(with(Expectation::Consistent), [Agreement::Differs, Agreement::Agrees, Agreement::Undecided]);
     }
 
     #[test]
-    fn agreements_rise_in_gravity_and_have_their_marks() {
-        let rising = [Agreement::Agrees, Agreement::Undecided, Agreement::NotRun, Agreement::Differs];
-        assert_eq!(rising.map(Agreement::mark), ["✓", "?", "✗", "✗"]);
-        for (index, graver) in rising.into_iter().enumerate() {
-            for milder in &rising[..=index] {
-                assert_eq!(graver.worse(*milder), graver);
-                assert_eq!(milder.worse(graver), graver);
+    fn agreements_are_ordered_by_severity_and_have_marks() {
+        let by_severity = [Agreement::Agrees, Agreement::Undecided, Agreement::NotRun, Agreement::Differs];
+        assert_eq!(by_severity.map(Agreement::mark), ["✓", "?", "✗", "✗"]);
+        for (index, worse) in by_severity.into_iter().enumerate() {
+            for better in &by_severity[..=index] {
+                assert_eq!(worse.worse(*better), worse);
+                assert_eq!(better.worse(worse), worse);
             }
         }
     }
 
     #[test]
-    fn verdicts_are_written_as_audit_files_write_them() {
+    fn verdicts_are_written_as_in_audit_files() {
         assert_eq!(ALL.map(|verdict| verdict.to_string()), ["violated", "consistent", "inconclusive"]);
         assert_eq!([Expectation::Violated, Expectation::Consistent].map(|one| one.to_string()), ["violated", "consistent"]);
     }

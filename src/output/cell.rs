@@ -1,15 +1,15 @@
-//! One number or one symbol.
+//! A cell: one number or one symbol of an output.
 //!
-//! Whatever an attacker could see is part of the output: ⊥, an error, a NaN, a missing key. A cell is eight bytes, so that millions of rows stay
-//! cheap: a number is itself, a symbol is a NaN whose payload is a hash of its name. Two names with one hash would merge two symbols into one.
-//! Merging outputs is post-processing: it can hide a leak but never invent one.
+//! Everything that an attacker could see is part of the output: ⊥, an error, a NaN, a missing key. A cell has eight bytes, so that millions of rows
+//! stay cheap. A number is stored as it is; a symbol is a NaN whose payload is a hash of its name. Two names with the same hash would be merged into
+//! one symbol. Merging outputs is post-processing: it can hide a leak but never create one.
 
 use serde::{Deserialize, Serialize};
 
 use super::Mix;
 use crate::model::exact::Exact;
 
-/// The exponent and quiet bit of a NaN; what is below is the symbol's payload.
+/// The exponent and the quiet bit of a NaN; the bits below them are the symbol's payload.
 const QUIET_NAN: u64 = 0x7ff8_0000_0000_0000;
 const PAYLOAD: u64 = 0x0007_ffff_ffff_ffff;
 
@@ -19,9 +19,9 @@ const PAYLOAD: u64 = 0x0007_ffff_ffff_ffff;
 pub struct Cell(f64);
 
 impl Cell {
-    /// The cell of a row that has no such component: a shorter vector, a key that was not released.
+    /// A component that the row does not have: in a shorter vector, or for a key that was not released.
     pub const ABSENT: Self = Self::symbol("∅");
-    /// What a mechanism that panics has put out.
+    /// The output of a mechanism that panics.
     pub const PANIC: Self = Self::symbol("panic");
     const NOT_A_NUMBER: Self = Self::symbol("NaN");
 
@@ -32,7 +32,7 @@ impl Cell {
         if value.is_nan() { Self::NOT_A_NUMBER } else { Self(value) }
     }
 
-    /// A symbol such as ⊥ or a category's name. Reports call it by its name if the target's table of symbols has it.
+    /// A symbol such as ⊥ or the name of a category. Reports show its name if the target's table of symbols has it.
     #[must_use]
     pub const fn symbol(name: &str) -> Self {
         let bytes = name.as_bytes();
@@ -55,7 +55,7 @@ impl Cell {
         Self(f64::from_bits(QUIET_NAN | (hash & PAYLOAD)))
     }
 
-    /// The identity of a symbol; None for a number.
+    /// The payload, which identifies a symbol; None for a number.
     #[must_use]
     pub fn payload(self) -> Option<u64> {
         self.0.is_nan().then(|| self.0.to_bits() & PAYLOAD)
@@ -75,7 +75,7 @@ impl Cell {
         self.0
     }
 
-    /// Equal cells have equal keys; −0 and 0 are one value.
+    /// Equal cells have equal keys; −0 and 0 are equal.
     #[inline]
     #[must_use]
     pub fn key(self) -> u64 {
@@ -91,7 +91,7 @@ impl PartialEq for Cell {
 
 impl Eq for Cell {}
 
-/// How a cell is written to a file: a number, or the identity of a symbol, whose name stands in a table of [`Symbols`](super::Symbols).
+/// How a cell is written to a file: a number, or the payload of a symbol, whose name is in a table of [`Symbols`](super::Symbols).
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 enum Written {
@@ -123,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_symbol_is_no_number_and_its_name_makes_it() {
+    fn a_symbol_is_not_a_number_and_its_name_identifies_it() {
         let bottom = Cell::symbol("⊥");
         assert_eq!(bottom.as_number(), None);
         assert_eq!(bottom, Cell::symbol("⊥"));
@@ -131,21 +131,21 @@ mod tests {
     }
 
     #[test]
-    fn a_nan_is_visible_and_both_zeros_are_one() {
+    fn a_nan_is_a_symbol_and_both_zeros_are_equal() {
         assert_eq!(Cell::number(f64::NAN), Cell::symbol("NaN"));
         assert_eq!(Cell::number(-0.0), Cell::number(0.0));
         assert_eq!(Cell::number(f64::INFINITY).as_number(), Some(f64::INFINITY));
     }
 
     #[test]
-    fn rows_are_equal_as_symbols_only_when_all_cells_are() {
+    fn rows_have_equal_symbols_only_if_all_cells_are_equal() {
         let row = [Cell::number(1.0), Cell::symbol("⊥")];
         assert_eq!(Cell::of_row(&row), Cell::of_row(&row.clone()));
         assert_ne!(Cell::of_row(&row), Cell::of_row(&[row[1], row[0]]));
     }
 
     #[test]
-    fn cells_come_back_from_a_file() {
+    fn cells_are_read_back_from_a_file() {
         for cell in [Cell::number(0.1), Cell::number(f64::NEG_INFINITY), Cell::symbol("⊥"), Cell::of_row(&[Cell::PANIC])] {
             let text = serde_json::to_string(&cell).unwrap();
             assert_eq!(serde_json::from_str::<Cell>(&text).unwrap(), cell, "{text}");

@@ -1,4 +1,4 @@
-//! The hash behind symbols, seeds and fingerprints: the same on every platform.
+//! The hash function of symbols, seeds and fingerprints. It is the same on every platform.
 
 /// A small 64-bit hash with good diffusion (multiply, rotate, finish as `SplitMix64` does), the same on every platform.
 #[derive(Clone, Copy)]
@@ -19,7 +19,7 @@ impl Mix {
         Self((self.0 ^ word).wrapping_mul(0xff51_afd7_ed55_8ccd).rotate_left(29).wrapping_add(0x52dc_e729))
     }
 
-    /// The hash with one more text; its length is part of it.
+    /// The hash with one more text; the length of the text is hashed too.
     #[must_use]
     pub fn text(self, text: &str) -> Self {
         text.bytes().fold(self.word(text.len() as u64), |mix, byte| mix.word(u64::from(byte)))
@@ -42,7 +42,7 @@ impl Default for Mix {
     }
 }
 
-/// 128 bits in hexadecimal that stand for several texts.
+/// A fingerprint of several texts: 128 bits in hexadecimal.
 #[must_use]
 pub fn fingerprint(parts: &[&str]) -> String {
     let half = |salt| parts.iter().fold(Mix::new().word(salt), |mix, part| mix.text(part)).end();

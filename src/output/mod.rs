@@ -12,5 +12,5 @@ pub use rows::Rows;
 pub use symbols::Symbols;
 pub use value::{Output, OutputRow};
 
-/// Wider outputs are rejected as mistakes, wherever they come from.
+/// Wider outputs are rejected as mistakes, from every kind of target.
 pub const MAX_WIDTH: usize = 100_000;

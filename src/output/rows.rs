@@ -1,8 +1,8 @@
-//! Outputs as rows of cells.
+//! A list of outputs, stored as rows of cells.
 
 use super::Cell;
 
-/// Outputs of one side, all of the same width, one after another.
+/// Outputs of one side, one after another. All rows have the same width.
 #[derive(Clone, Debug)]
 pub struct Rows {
     width: usize,
@@ -38,7 +38,7 @@ impl Rows {
         self.cells.is_empty()
     }
 
-    /// Makes room for exactly `count` rows, whose cells the caller then writes.
+    /// Sets the number of rows to `count`. The caller then writes their cells.
     pub fn resize(&mut self, count: usize) {
         self.cells.resize(count * self.width, Cell::number(0.0));
     }
@@ -46,22 +46,22 @@ impl Rows {
     /// Adds the other rows.
     ///
     /// # Panics
-    /// When they are not as wide.
+    /// When their width is different.
     pub fn append(&mut self, other: &Rows) {
-        assert_eq!(self.width, other.width, "rows of one target are equally wide");
+        assert_eq!(self.width, other.width, "rows of one target have the same width");
         self.cells.extend_from_slice(&other.cells);
     }
 
     /// Adds one row.
     ///
     /// # Panics
-    /// When it is not as wide.
+    /// When its width is different.
     pub fn push(&mut self, row: &[Cell]) {
-        assert_eq!(self.width, row.len(), "rows of one target are equally wide");
+        assert_eq!(self.width, row.len(), "rows of one target have the same width");
         self.cells.extend_from_slice(row);
     }
 
-    /// Makes all rows wider; what they lack is absent. The new width must not be smaller.
+    /// Makes all rows wider; the new cells are absent. The new width must not be smaller.
     pub fn widen(&mut self, width: usize) {
         if width == self.width {
             return;
@@ -96,7 +96,7 @@ impl Rows {
         self.cells.chunks_exact(self.width)
     }
 
-    /// The rows, to be written.
+    /// The rows, as mutable slices.
     pub fn iter_mut(&mut self) -> std::slice::ChunksExactMut<'_, Cell> {
         self.cells.chunks_exact_mut(self.width)
     }

@@ -1,6 +1,7 @@
-//! The names of symbols, for people: computation never reads them.
+//! The names of symbols. They are for people; no computation reads them.
 //!
-//! Each pair has a table of its own. Whoever makes outputs fills it, a batch at a time, and the result of the pair carries the names that it needs.
+//! Each pair has its own table. The target that makes the outputs fills it, one batch at a time, and the result of the pair contains the names that
+//! it needs.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -9,35 +10,35 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::Cell;
 use crate::model::number::Brief;
 
-/// Names that every table knows.
+/// Names that are known without a table entry.
 const WELL_KNOWN: [&str; 8] = ["∅", "NaN", "panic", "end", "true", "false", "None", "⊥"];
 
-/// At most this many names are kept: a program may put out a new text with every draw.
+/// At most this many names are kept, because a program may release a new text with every draw.
 const MAX_NAMES: usize = 1 << 16;
 
 /// A table of symbol names.
 ///
-/// Of too many names the ones that were drawn first are kept, by the rank that each was given, so that a table does not depend on the order in which
-/// threads add to it.
+/// If there are too many names, those that were drawn first are kept. Each name has the rank of its first draw, so that a table does not depend on
+/// the order in which threads add to it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Symbols {
     names: HashMap<u64, (u64, String)>,
 }
 
 impl Symbols {
-    /// The symbol with this name, which the table will know.
+    /// The symbol with this name, which is added to the table.
     pub fn symbol(&mut self, name: &str) -> Cell {
         self.ranked_symbol(0, name)
     }
 
-    /// The same for a symbol that comes up in the draw with this rank.
+    /// The same for a symbol that occurs in the draw with this rank.
     pub fn ranked_symbol(&mut self, rank: u64, name: &str) -> Cell {
         let cell = Cell::symbol(name);
         self.insert(cell, rank, || name.to_owned());
         cell
     }
 
-    /// Names the symbol of a whole row by its cells: `(1, ⊥)`.
+    /// Names the symbol of a whole row after its cells: `(1, ⊥)`.
     pub fn name_row(&mut self, row: &[Cell]) {
         let cell = Cell::of_row(row);
         if !self.has(cell) {
@@ -54,7 +55,7 @@ impl Symbols {
         let Some(payload) = cell.payload() else { return };
         let entry = self.names.entry(payload).or_insert_with(|| (rank, name()));
         entry.0 = entry.0.min(rank);
-        // Sorting out at twice the number costs little for each name.
+        // Names are removed only at twice the limit, so that the cost per name is low.
         if self.names.len() > 2 * MAX_NAMES {
             self.keep_first();
         }
@@ -69,14 +70,14 @@ impl Symbols {
         }
     }
 
-    /// The same table with all ranks larger by this.
+    /// The same table with `first` added to all ranks.
     #[must_use]
     pub fn ranked_from(mut self, first: u64) -> Self {
         self.names.values_mut().for_each(|(rank, _)| *rank += first);
         self
     }
 
-    /// Takes in the names of another table.
+    /// Adds the names of another table.
     pub fn merge(&mut self, other: Self) {
         for (payload, (rank, name)) in other.names {
             let entry = self.names.entry(payload).or_insert((rank, name));
@@ -92,7 +93,7 @@ impl Symbols {
         Self { names: payloads.filter_map(|payload| Some((payload, self.names.get(&payload)?.clone()))).collect() }
     }
 
-    /// A cell as people write it: the number, the symbol's name, or `#` and its identity if the name is not known.
+    /// A cell as text: the number, the name of the symbol, or `#` and its payload if the name is not known.
     #[must_use]
     pub fn text(&self, cell: Cell) -> String {
         let Some(payload) = cell.payload() else { return Brief(cell.raw()).to_string() };
@@ -104,7 +105,7 @@ impl Symbols {
     }
 }
 
-/// A table is written as identities and names.
+/// A table is written as a map from payloads to names.
 impl Serialize for Symbols {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let names: BTreeMap<String, &str> = self.names.iter().map(|(payload, (_, name))| (format!("{payload:x}"), name.as_str())).collect();
@@ -140,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_comes_back_from_a_file() {
+    fn a_table_is_read_back_from_a_file() {
         let mut symbols = Symbols::default();
         let cells = ["blue", "red"].map(|name| symbols.symbol(name));
         let back: Symbols = serde_json::from_str(&serde_json::to_string(&symbols).unwrap()).unwrap();
@@ -148,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn of_too_many_names_the_first_are_kept_whatever_the_order() {
+    fn the_first_names_are_kept_in_any_order_of_insertion() {
         let all: Vec<(u64, String)> = (0..4 * MAX_NAMES as u64).map(|rank| (rank, rank.to_string())).collect();
         let (front, back) = all.split_at(all.len() / 3);
         let table = |part: &[(u64, String)]| {

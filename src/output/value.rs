@@ -1,4 +1,4 @@
-//! What a closure may return, as a row of cells.
+//! The types that a closure may return, and how they become rows of cells.
 
 use std::fmt::Display;
 
@@ -6,8 +6,8 @@ use super::{Cell, Symbols};
 
 /// Something that an attacker sees, written as cells: numbers and symbols.
 ///
-/// Numbers, `bool`, `char`, texts, `Option`, `Result`, tuples, arrays and lists of these are outputs. Integers beyond 2^53 are rounded as `f64` rounds them; a list that is shorter than
-/// others is filled up with the symbol `∅`. For a type of your own, write what can be seen of it:
+/// Numbers, `bool`, `char`, texts, `Option`, `Result`, tuples, arrays and lists of these are outputs. Integers beyond 2^53 are rounded to the nearest
+/// `f64`. A list that is shorter than others is filled up with the symbol `∅`. For your own type, write everything that an attacker can see of it:
 ///
 /// ```
 /// use dp_audit::{Output, OutputRow};
@@ -21,7 +21,7 @@ use super::{Cell, Symbols};
 /// }
 /// ```
 pub trait Output {
-    /// Whether all values have as many cells. If not, a mark shows where one value ends and the next begins.
+    /// Whether all values have the same number of cells. If not, a marker shows where one value ends and the next one begins.
     const FIXED: bool = false;
 
     /// Adds the cells to a row.
@@ -32,9 +32,9 @@ pub trait Output {
 #[derive(Debug, Default)]
 pub struct OutputRow {
     cells: Vec<Cell>,
-    /// Absent while nobody asks for names.
+    /// None if no names are needed.
     symbols: Option<Symbols>,
-    /// The rank of the draw, for the names.
+    /// The rank of the draw, for the table of names.
     rank: u64,
 }
 
@@ -71,13 +71,13 @@ impl OutputRow {
         self.rank = rank;
     }
 
-    /// The names that came up.
+    /// The names that occurred.
     pub(crate) fn into_symbols(self) -> Symbols {
         self.symbols.unwrap_or_default()
     }
 }
 
-/// Writes a part of a larger output that others may follow.
+/// Writes a part of a larger output, which other parts may follow.
 fn write_part<T: Output + ?Sized>(part: &T, row: &mut OutputRow) {
     part.write(row);
     if !T::FIXED {
@@ -92,7 +92,7 @@ macro_rules! number {
             const FIXED: bool = true;
 
             #[inline]
-            #[allow(clippy::cast_lossless, trivial_numeric_casts)] // one form for all widths
+            #[allow(clippy::cast_lossless, trivial_numeric_casts)] // the same code for all number types
             fn write(&self, row: &mut OutputRow) {
                 row.push(Cell::number(*self as f64));
             }
@@ -178,7 +178,7 @@ impl<T: Output> Output for Option<T> {
     }
 }
 
-/// An error is a symbol, with its message.
+/// An error is a symbol that contains its message.
 impl<T: Output, E: Display> Output for Result<T, E> {
     fn write(&self, row: &mut OutputRow) {
         match self {
@@ -214,7 +214,7 @@ macro_rules! tuple {
             const FIXED: bool = $($name::FIXED)&&+;
 
             fn write(&self, row: &mut OutputRow) {
-                #[allow(non_snake_case)] // the values are named as their types
+                #[allow(non_snake_case)] // each value has the name of its type parameter
                 let ($($name,)+) = self;
                 $(write_part($name, row);)+
             }
@@ -233,7 +233,7 @@ tuple!(A B C E G H);
 mod tests {
     use super::*;
 
-    fn shown(output: &(impl Output + ?Sized)) -> String {
+    fn as_text(output: &(impl Output + ?Sized)) -> String {
         let mut row = OutputRow::with_names();
         output.write(&mut row);
         let cells = row.cells().to_vec();
@@ -243,28 +243,28 @@ mod tests {
 
     #[test]
     fn outputs_are_rows_of_cells() {
-        assert_eq!(shown(&1.5_f64), "1.5");
-        assert_eq!(shown(&f64::NAN), "NaN");
-        assert_eq!(shown(&-3_i64), "-3");
-        assert_eq!(shown(&true), "true");
-        assert_eq!(shown(&'x'), "x");
-        assert_eq!(shown("⊥"), "⊥");
-        assert_eq!(shown(&String::from("top")), "top");
-        assert_eq!(shown(&()), "");
-        assert_eq!(shown(&[1_u8, 2]), "1 2");
-        assert_eq!(shown(&(1.0, "a", [true, false])), "1 a true false");
-        assert_eq!(shown(&Err::<f64, _>("too few")), "error: too few");
-        assert_eq!(shown(&vec![1, 2, 3]), "1 2 3");
+        assert_eq!(as_text(&1.5_f64), "1.5");
+        assert_eq!(as_text(&f64::NAN), "NaN");
+        assert_eq!(as_text(&-3_i64), "-3");
+        assert_eq!(as_text(&true), "true");
+        assert_eq!(as_text(&'x'), "x");
+        assert_eq!(as_text("⊥"), "⊥");
+        assert_eq!(as_text(&String::from("top")), "top");
+        assert_eq!(as_text(&()), "");
+        assert_eq!(as_text(&[1_u8, 2]), "1 2");
+        assert_eq!(as_text(&(1.0, "a", [true, false])), "1 a true false");
+        assert_eq!(as_text(&Err::<f64, _>("too few")), "error: too few");
+        assert_eq!(as_text(&vec![1, 2, 3]), "1 2 3");
     }
 
     #[test]
-    fn different_outputs_stay_different() {
+    fn different_outputs_have_different_rows() {
         let lists = [vec![vec![1], vec![2]], vec![vec![1, 2]], vec![vec![1, 2], vec![]], vec![vec![], vec![1, 2]]];
         for (index, list) in lists.iter().enumerate() {
-            assert!(lists[..index].iter().all(|other| shown(other) != shown(list)), "{list:?}");
+            assert!(lists[..index].iter().all(|other| as_text(other) != as_text(list)), "{list:?}");
         }
-        assert_ne!(shown(&vec![Some(1.0), None]), shown(&vec![Some(1.0)]));
-        assert_ne!(shown(&(vec![1], vec![2, 3])), shown(&(vec![1, 2], vec![3])));
-        assert_ne!(shown(&(Some((1, 2)), 3)), shown(&(Some((1, 2)), 4)));
+        assert_ne!(as_text(&vec![Some(1.0), None]), as_text(&vec![Some(1.0)]));
+        assert_ne!(as_text(&(vec![1], vec![2, 3])), as_text(&(vec![1, 2], vec![3])));
+        assert_ne!(as_text(&(Some((1, 2)), 3)), as_text(&(Some((1, 2)), 4)));
     }
 }

@@ -84,7 +84,8 @@ mod tests {
 
     /// Refuted as expected, refuted against expectation, consistent, inconclusive, not run.
     fn results() -> [PairResult; 5] {
-        let failed = PairResult { outcome: Err(TargetError::WrongCount { asked: 2, got: 1 }), ..pair(Verdict::Violated, Expectation::Violated) };
+        let failed =
+            PairResult { outcome: Err(TargetError::WrongCount { asked: 2, got: 1 }), ..pair(Verdict::Violated, Expectation::Violated) };
         [
             pair(Verdict::Violated, Expectation::Violated),
             pair(Verdict::Violated, Expectation::Consistent),

@@ -1,7 +1,7 @@
-//! Draws in fixed batches, in parallel, the same on any number of threads.
+//! Makes draws in fixed batches, in parallel, with the same result on any number of threads.
 //!
-//! In each batch a fair coin is flipped for every draw; only the number of heads matters, so `k ~ Binomial(n, ½)` draws come from D and
-//! `n − k` from D'. The coin is what makes the bounds valid: with fixed numbers per side one would bound odds, not ε.
+//! In each batch a fair coin is flipped for every draw. Only the number of heads matters, so `k ~ Binomial(n, ½)` draws come from D and `n − k`
+//! from D'. The bounds are valid because of the coin: with a fixed number of draws per side they would bound an odds ratio, not ε.
 
 use rand::{Rng, SeedableRng};
 use rayon::prelude::*;
@@ -15,10 +15,10 @@ use crate::target::{PairStream, Phase, StreamSeed, Target, TargetError};
 /// Draws per batch.
 pub const BATCH: u64 = 65_536;
 
-/// Batches whose coins are flipped ahead: known counts tell each batch which draws of either side are its own.
+/// Batches whose coins are flipped in advance. With these counts each batch knows which draws of either side belong to it.
 const WAVE: u64 = 4096;
 
-/// Draws a pair's outputs; remembers which batches are used up, so that no draw is ever seen twice.
+/// Draws a pair's outputs. It remembers which batches were used, so that no draw is used twice.
 pub struct Sampler<'a> {
     target: &'a dyn Target,
     width: usize,
@@ -40,7 +40,7 @@ struct Batch {
 }
 
 impl<'a> Sampler<'a> {
-    /// A sampler at the beginning of a phase; `drawn` hears of every finished batch.
+    /// A sampler at the beginning of a phase. It calls `drawn` with the number of draws of every finished batch.
     ///
     /// # Errors
     /// When the mechanism cannot be run at all.
@@ -54,10 +54,10 @@ impl<'a> Sampler<'a> {
         self.width
     }
 
-    /// Folds the next draws: each batch into a value of its own, in parallel, then the values into one, in the order of the batches.
+    /// Folds the next draws: first each batch into its own value, in parallel, then these values into one, in the order of the batches.
     ///
     /// # Errors
-    /// When the mechanism could not be run. Nothing of such a sample is used.
+    /// When the mechanism could not be run. Then no part of the sample is used.
     pub fn fold<T: Send>(
         &mut self,
         draws: u64,
@@ -98,10 +98,9 @@ impl<'a> Sampler<'a> {
     /// Looks for dependence among the draws of this phase.
     ///
     /// # Errors
-    /// When they are not independent: then nothing that was counted on them means anything.
+    /// When they are not independent. Then no count on these draws is valid.
     pub fn check_independence(&self) -> Result<(), TargetError> {
-        const REMEDY: &str =
-            "Give every run randomness of its own: no seed set inside, no noise kept for later, other seeds on left than on right";
+        const REMEDY: &str = "Give every run its own randomness: set no seed inside it, keep no noise for later, and use different seeds on left and on right";
         dependence(&self.episodes).map_or(Ok(()), |what| Err(TargetError::NotIndependent { what, remedy: REMEDY.to_owned() }))
     }
 
@@ -139,8 +138,8 @@ impl<'a> Sampler<'a> {
     }
 }
 
-/// How many draws of either side are looked at for dependence in this batch of a phase: many of the first, so that long periods are seen, and some of others,
-/// which may use the same stream.
+/// How many draws of either side are checked for dependence in this batch of a phase: many in the first batch, so that long periods are found, and
+/// some in others, because they may use the same stream.
 fn watched(batch: u64) -> usize {
     match batch {
         0..8 => (16_384 >> batch).max(4096),
@@ -148,7 +147,7 @@ fn watched(batch: u64) -> usize {
     }
 }
 
-/// The heads among `flips` fair coins: exact, by counting random bits.
+/// The number of heads in `flips` fair coin flips. It is exact, because it counts random bits.
 fn heads(flips: u64, seed: StreamSeed) -> u64 {
     let mut rng = Generator::from_seed(seed.bytes());
     let full: u64 = (0..flips / 64).map(|_| u64::from(rng.next_u64().count_ones())).sum();
@@ -165,11 +164,11 @@ mod tests {
         let stream = PairStream::new(1, "coin", "");
         let seed = |batch| stream.coin(Phase::Explore, batch);
         assert_eq!(super::heads(0, seed(0)), 0);
-        // 1,000 batches of 1,000 flips: the mean of a fair coin's heads is 500 with standard error ½; 5 of these is a false alarm of 6e-7.
+        // 1,000 batches of 1,000 flips: the mean number of heads is 500, with standard error ½. Five standard errors are a false-alarm rate of 6e-7.
         let heads: u64 = (0..1000).map(|batch| super::heads(1000, seed(batch))).sum();
         let deviation = (heads as f64 - 500_000.0).abs() / 500.0;
         assert!(deviation < 5.0, "{heads} heads in 1,000,000 flips");
-        // The variance of the heads per batch is 250, its estimate has a relative standard error of √(2/1000).
+        // The variance of the heads per batch is 250; its estimate has a relative standard error of √(2/1000).
         let variance: f64 = (0..1000).map(|batch| (super::heads(1000, seed(batch)) as f64 - 500.0).powi(2)).sum::<f64>() / 1000.0;
         assert!((variance / 250.0 - 1.0).abs() < 5.0 * (2.0_f64 / 1000.0).sqrt(), "variance {variance}");
     }

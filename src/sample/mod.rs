@@ -1,4 +1,4 @@
-//! Draws in fixed batches, in parallel, the same on any number of threads. Folds rows; knows no rules.
+//! Makes draws in fixed batches, in parallel, with the same result on any number of threads. It folds rows and knows nothing about guess rules.
 
 mod batches;
 mod schedule;

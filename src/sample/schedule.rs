@@ -1,6 +1,6 @@
-//! How a budget of draws is spent: explore in doubling rounds, then certify in doubling looks.
+//! How a budget of draws is divided: explore in doubling rounds, then certify in doubling looks.
 
-/// The first round's draws.
+/// Draws of the first round.
 const FIRST_ROUND: u64 = 512;
 
 /// The sizes of the explore rounds and of the certify looks; together they are the budget.
@@ -22,7 +22,7 @@ impl Schedule {
         Self { rounds, looks }
     }
 
-    /// The draws that certify.
+    /// The number of certify draws.
     #[must_use]
     pub fn certify(&self) -> u64 {
         self.looks.iter().sum()
@@ -36,7 +36,7 @@ fn doubling(first: u64, total: u64) -> Vec<u64> {
     while spent < total {
         let part = if spent == 0 { first } else { spent };
         let left = total - spent;
-        // A last part smaller than the one before it is not worth a look of its own.
+        // If less than another `part` would remain, this part takes the rest too.
         let part = if left < 2 * part { left } else { part };
         parts.push(part);
         spent += part;

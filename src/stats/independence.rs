@@ -1,15 +1,16 @@
-//! Are the draws independent? Every bound assumes it.
+//! Tests whether the draws are independent. Every bound assumes that they are.
 //!
-//! Two exact tests that hold for outputs of any distribution, with atoms or without, and pass over outputs that never vary.
+//! There are two exact tests. Both are valid for outputs of any distribution, with or without atoms, and both skip outputs that never vary.
 //!
-//! *Order.* Take two pairs of draws `(a, b)` and `(a', b')`, all four different draws. If draws are independent and b, b' come from one side, exchanging b and b'
-//! changes nothing, and exchanging them turns the sign of `(a − a')·(b − b')`. So among pairs of pairs that are not tied, the concordant ones are Binomial(½),
-//! exactly (Kendall). What makes a *pair* decides what is found: draws that follow each other (cached or drifting noise), draws at one place of left and
-//! right (one stream for both), draws at one place of two batches (one stream for each).
+//! *Order.* Take two pairs of draws `(a, b)` and `(a', b')`, which are four different draws. If draws are independent and b, b' come from the same
+//! side, then swapping b and b' does not change the joint distribution, but it flips the sign of `(a − a')·(b − b')`. So among the comparisons
+//! without ties the number of concordant ones is Binomial(n, ½), exactly (Kendall). The pairing decides what is found: consecutive draws find
+//! cached or drifting noise; draws with the same index on left and right find one stream for both sides; draws with the same index in two batches
+//! find one stream for all batches.
 //!
-//! *Repeats.* If two draws are equal with probability `q`, then the largest atom has at most `√q`, and two given windows of `s` draws are equal with
-//! probability at most `q^(s/2)`, overlapping or not. With an upper limit on `q` and `s` so large that n²/2 times that is negligible, a window
-//! that comes twice is a stream that was started anew.
+//! *Repeats.* If two draws are equal with probability `q`, then the largest atom has probability at most `√q`, and two given windows of `s` draws
+//! are equal with probability at most `q^(s/2)`, whether they overlap or not. With an upper limit on `q`, the test chooses `s` so large that
+//! `n²/2 · q^(s/2)` is negligible. A window that still occurs twice comes from a stream that was restarted.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -21,23 +22,25 @@ use super::binomial::{lower_limit, upper_tail};
 use crate::model::Side;
 use crate::output::{Cell, Mix, Rows};
 
-/// The probability with which independent draws are taken for dependent ones in one look, at most. A pair gets two looks, one a phase; files get one more.
+/// The probability, at most, that one look treats independent draws as dependent. A pair gets two looks, one per phase; recorded files get one more.
 pub const FALSE_ALARM: f64 = 3e-7;
 
-/// The share of it for repeats; the rest is for the order.
+/// The share of it for the repeat test; the rest is for the order tests.
 const REPEATS_SHARE: f64 = 0.2;
 
-/// Distances of draws within a batch that are compared.
+/// Distances at which draws of one batch are paired.
 const LAGS: [usize; 4] = [1, 2, 3, 4];
 
-/// Components of an output that are followed; the whole output is followed too.
+/// The most components of an output that are tracked; the whole output is tracked too.
 const COMPONENTS: usize = 7;
 
-/// Windows that are all remembered; of those after them one in 2^[`SPARSE`], and its content decides which.
+/// This many windows at the beginning are all kept. Of the later ones, one in 2^[`SPARSE`] is kept. The content decides which, so that equal
+/// windows are treated alike.
 const DENSE: usize = 1024;
 const SPARSE: u32 = 3;
 
-/// What an output was, in the order of draws: for each thing that is followed, a key that orders numbers as numbers.
+/// The outputs of one side, in the order of draws. The first track is the whole output, the others are components; a track has one sortable key
+/// per draw.
 #[derive(Clone, Debug)]
 struct Tracks(Vec<Vec<u64>>);
 
@@ -63,34 +66,34 @@ impl Tracks {
     }
 }
 
-/// A key in the order of the numbers; symbols come after them.
+/// A key that sorts like the numbers; symbols come after all numbers.
 fn ordered(cell: Cell) -> u64 {
     let bits = cell.key();
     if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }
 }
 
-/// Draws that were made one after another: the beginning of a batch.
+/// Consecutive draws: the beginning of a batch.
 #[derive(Clone, Debug)]
 pub struct Episode {
     left: Tracks,
     right: Tracks,
-    most: usize,
+    max_draws: usize,
 }
 
 impl Episode {
-    /// Nothing yet; at most so many draws of either side will be remembered.
+    /// An empty episode that will record at most `max_draws` draws of each side.
     #[must_use]
-    pub fn new(width: usize, most: usize) -> Self {
-        Self { left: Tracks::new(width), right: Tracks::new(width), most }
+    pub fn new(width: usize, max_draws: usize) -> Self {
+        Self { left: Tracks::new(width), right: Tracks::new(width), max_draws }
     }
 
-    /// Sees the next draws of one side.
+    /// Records the next draws of one side.
     pub fn see(&mut self, side: Side, rows: &Rows) {
         let tracks = match side {
             Side::Left => &mut self.left,
             Side::Right => &mut self.right,
         };
-        let room = self.most - tracks.len();
+        let room = self.max_draws - tracks.len();
         rows.iter().take(room).for_each(|row| tracks.push(row));
     }
 
@@ -102,15 +105,15 @@ impl Episode {
     }
 }
 
-/// Which draws belong together.
+/// Which draws are paired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Tie {
-    /// Those of one side at this distance.
+pub enum Pairing {
+    /// Draws of one side at this distance.
     Lag(Side, usize),
-    /// Those at the same place of left and right.
+    /// Draws with the same index on left and right.
     Sides,
-    /// Those of one side at the same place of two batches.
+    /// Draws of one side with the same index in two batches.
     Batches(Side),
 }
 
@@ -118,21 +121,21 @@ pub enum Tie {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Dependence {
-    /// Outputs that belong together are ordered alike, or oppositely, too often: so many of so many comparisons.
-    Order(Tie, u64, u64),
-    /// So many outputs in a row come up again, so many draws later; or in another batch.
+    /// Paired outputs have the same order too often or too rarely: the number of comparisons with the same order, and of all comparisons.
+    Order(Pairing, u64, u64),
+    /// The same outputs in a row occur again: their number, and how many draws later; None if it is in another batch.
     Repeats(Side, usize, Option<usize>),
 }
 
 impl fmt::Display for Dependence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Order(tie, alike, of) => {
-                match tie {
-                    Tie::Lag(side, 1) => write!(f, "on {} each output depends on the one before it", side),
-                    Tie::Lag(side, lag) => write!(f, "on {} each output depends on the one {lag} draws before it", side),
-                    Tie::Sides => f.write_str("the outputs on left and right depend on each other, as if both used one random stream"),
-                    Tie::Batches(side) => {
+            Self::Order(pairing, alike, of) => {
+                match pairing {
+                    Pairing::Lag(side, 1) => write!(f, "on {} each output depends on the one before it", side),
+                    Pairing::Lag(side, lag) => write!(f, "on {} each output depends on the one {lag} draws before it", side),
+                    Pairing::Sides => f.write_str("the outputs on left and right depend on each other, as if both used one random stream"),
+                    Pairing::Batches(side) => {
                         write!(f, "on {} two batches depend on each other, as if both used one random stream", side)
                     }
                 }?;
@@ -149,27 +152,28 @@ impl fmt::Display for Dependence {
     }
 }
 
-/// Looks for dependence among draws; independent ones are suspected with probability at most [`FALSE_ALARM`].
+/// Looks for dependence among draws. For independent draws it returns None, except with probability at most [`FALSE_ALARM`].
 #[must_use]
 pub fn dependence(episodes: &[Episode]) -> Option<Dependence> {
     let tracks = episodes.first().map_or(0, |episode| episode.left.0.len());
     let sides = [Side::Left, Side::Right];
-    let lags = sides.into_iter().flat_map(|side| LAGS.map(|lag| Tie::Lag(side, lag)));
-    let ties: Vec<Tie> = lags.chain([Tie::Sides]).chain(sides.map(Tie::Batches)).collect();
-    let alpha_order = FALSE_ALARM * (1.0 - REPEATS_SHARE) / (tracks * ties.len()) as f64;
+    let lags = sides.into_iter().flat_map(|side| LAGS.map(|lag| Pairing::Lag(side, lag)));
+    let pairings: Vec<Pairing> = lags.chain([Pairing::Sides]).chain(sides.map(Pairing::Batches)).collect();
+    let alpha_order = FALSE_ALARM * (1.0 - REPEATS_SHARE) / (tracks * pairings.len()) as f64;
     let alpha_repeats = FALSE_ALARM * REPEATS_SHARE / (tracks * sides.len()) as f64;
     let find = |track: usize| {
-        let repeats = sides.par_iter().filter_map(|side| repeats(episodes, *side, track, alpha_repeats)).find_first(|_| true);
-        repeats.or_else(|| ties.par_iter().filter_map(|tie| order(episodes, *tie, track, alpha_order)).find_first(|_| true))
+        let repeats = sides.par_iter().filter_map(|side| test_repeats(episodes, *side, track, alpha_repeats)).find_first(|_| true);
+        repeats
+            .or_else(|| pairings.par_iter().filter_map(|pairing| test_order(episodes, *pairing, track, alpha_order)).find_first(|_| true))
     };
     (0..tracks).find_map(find)
 }
 
-/// The exact test of order for draws that belong together.
-fn order(episodes: &[Episode], tie: Tie, track: usize, alpha: f64) -> Option<Dependence> {
+/// The exact order test for one pairing.
+fn test_order(episodes: &[Episode], pairing: Pairing, track: usize, alpha: f64) -> Option<Dependence> {
     let mut pairs: Vec<(u64, u64)> = Vec::new();
-    match tie {
-        Tie::Lag(side, lag) => {
+    match pairing {
+        Pairing::Lag(side, lag) => {
             for draws in episodes.iter().map(|episode| episode.track(side, track)) {
                 // Blocks of 2·lag draws: each draw is in one pair.
                 for block in draws.chunks_exact(2 * lag) {
@@ -177,12 +181,12 @@ fn order(episodes: &[Episode], tie: Tie, track: usize, alpha: f64) -> Option<Dep
                 }
             }
         }
-        Tie::Sides => {
+        Pairing::Sides => {
             for episode in episodes {
                 pairs.extend(episode.left.0[track].iter().copied().zip(episode.right.0[track].iter().copied()));
             }
         }
-        Tie::Batches(side) => {
+        Pairing::Batches(side) => {
             for two in episodes.chunks_exact(2) {
                 pairs.extend(two[0].track(side, track).iter().copied().zip(two[1].track(side, track).iter().copied()));
             }
@@ -190,7 +194,8 @@ fn order(episodes: &[Episode], tie: Tie, track: usize, alpha: f64) -> Option<Dep
     }
     let half = pairs.len() / 2;
     let (mut alike, mut tested) = (0, 0);
-    // The first with the last: at all distances, so that no period hides, and mostly from different batches.
+    // The first pair is compared with the last, the second with the last but one, and so on. So all distances occur, no period can hide,
+    // and most comparisons are between different batches.
     for ((a, b), (other_a, other_b)) in pairs[..half].iter().zip(pairs.iter().rev()) {
         let (first, second) = (a.cmp(other_a), b.cmp(other_b));
         let untied = first != Ordering::Equal && second != Ordering::Equal;
@@ -198,34 +203,34 @@ fn order(episodes: &[Episode], tie: Tie, track: usize, alpha: f64) -> Option<Dep
         alike += u64::from(untied && first == second);
     }
     let chance = upper_tail(alike.max(tested - alike), tested, 0.5);
-    (tested > 0 && 2.0 * chance <= alpha).then_some(Dependence::Order(tie, alike, tested))
+    (tested > 0 && 2.0 * chance <= alpha).then_some(Dependence::Order(pairing, alike, tested))
 }
 
-/// The exact test for windows of draws that come twice.
-fn repeats(episodes: &[Episode], side: Side, track: usize, alpha: f64) -> Option<Dependence> {
+/// The exact test for windows of draws that occur twice.
+fn test_repeats(episodes: &[Episode], side: Side, track: usize, alpha: f64) -> Option<Dependence> {
     let draws: Vec<u64> = episodes.iter().flat_map(|episode| episode.track(side, track)).copied().collect();
     let draws = &draws[..draws.len() & !1];
     let half = draws.len() / 2;
     if half == 0 {
         return None;
     }
-    // Half of α for a limit on how often two draws are equal, half for the windows.
+    // Half of α is for the limit on how often two draws are equal, half for the windows: pairs · equal^(length/2) ≤ α/2.
     let different = draws[..half].iter().zip(draws.iter().rev()).filter(|(a, b)| a != b).count();
     let equal = 1.0 - lower_limit(different as u64, half as u64, alpha / 2.0);
     let pairs = draws.len() as f64 * half as f64;
     let length = (2.0 * (pairs / (alpha / 2.0)).ln() / -equal.ln()).ceil();
     if !(1.0..=half as f64).contains(&length) {
-        return None; // the outputs vary too little or not at all, or there are too few
+        return None; // the outputs hardly vary, or there are too few of them
     }
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // at least 1, at most `half`
     let length = length as usize;
-    let mut windows = remembered(draws, length);
+    let mut windows = window_hashes(draws, length);
     windows.sort_unstable();
     let twice: Vec<(usize, usize)> = windows.windows(2).filter(|two| two[0].0 == two[1].0).map(|two| (two[0].1, two[1].1)).collect();
     if twice.is_empty() {
         return None;
     }
-    // Distances mean something within a batch; the shortest is the period.
+    // A distance is meaningful only within a batch; the shortest one is the period.
     let ends: Vec<usize> = episodes
         .iter()
         .scan(0, |end, episode| {
@@ -233,26 +238,26 @@ fn repeats(episodes: &[Episode], side: Side, track: usize, alpha: f64) -> Option
             Some(*end)
         })
         .collect();
-    let batch = |place: usize| ends.partition_point(|end| *end <= place);
+    let batch = |index: usize| ends.partition_point(|end| *end <= index);
     let later = twice.iter().filter(|(first, second)| batch(*first) == batch(*second)).map(|(first, second)| second - first).min();
     Some(Dependence::Repeats(side, length, later))
 }
 
-/// Hashes of the windows of so many draws, each with its place, as far as they are remembered.
-fn remembered(draws: &[u64], length: usize) -> Vec<(u64, usize)> {
+/// Hashes of the windows of `length` draws, each with the index of its last draw; of the later windows only a part.
+fn window_hashes(draws: &[u64], length: usize) -> Vec<(u64, usize)> {
     const BASE: u64 = 0x9e37_79b9_7f4a_7c15;
     let mixed = |draw: u64| Mix::new().word(draw).end();
-    let oldest = (1..length).fold(1_u64, |power, _| power.wrapping_mul(BASE));
+    let weight_of_oldest = (1..length).fold(1_u64, |power, _| power.wrapping_mul(BASE));
     let mut windows = Vec::new();
     let mut hash = 0_u64;
-    for (place, draw) in draws.iter().enumerate() {
-        if let Some(gone) = place.checked_sub(length) {
-            hash = hash.wrapping_sub(mixed(draws[gone]).wrapping_mul(oldest));
+    for (index, draw) in draws.iter().enumerate() {
+        if let Some(gone) = index.checked_sub(length) {
+            hash = hash.wrapping_sub(mixed(draws[gone]).wrapping_mul(weight_of_oldest));
         }
         hash = hash.wrapping_mul(BASE).wrapping_add(mixed(*draw));
-        let dense = place < length + DENSE;
-        if place + 1 >= length && (dense || hash.wrapping_mul(BASE) >> (64 - SPARSE) == 0) {
-            windows.push((hash, place));
+        let dense = index < length + DENSE;
+        if index + 1 >= length && (dense || hash.wrapping_mul(BASE) >> (64 - SPARSE) == 0) {
+            windows.push((hash, index));
         }
     }
     windows
@@ -265,7 +270,7 @@ mod tests {
     use super::*;
     use crate::noise::{Generator, gaussian, laplace};
 
-    /// Batches as a certify phase has them; `draw(batch, side, index)` gives an output.
+    /// Batches like those of a certify phase; `draw(batch, side, index)` gives an output.
     fn episodes(mut draw: impl FnMut(usize, Side, usize) -> Vec<Cell>) -> Vec<Episode> {
         let sizes = [8192, 8192, 4096, 4096];
         let width = draw(0, Side::Left, 0).len();
@@ -299,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_are_in_the_order_of_the_numbers() {
+    fn keys_sort_like_the_numbers() {
         let values = [f64::NEG_INFINITY, -1e9, -1.5, -0.0, 1e-300, 2.0, f64::INFINITY];
         assert!(values.windows(2).all(|two| ordered(Cell::number(two[0])) < ordered(Cell::number(two[1]))));
         assert_eq!(ordered(Cell::number(0.0)), ordered(Cell::number(-0.0)));
@@ -307,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn wide_outputs_are_followed_whole_and_in_seven_parts() {
+    fn wide_outputs_are_tracked_as_a_whole_and_in_seven_components() {
         let mut tracks = Tracks::new(14);
         let mut row: Vec<Cell> = (0..14).map(|index| Cell::number(f64::from(index))).collect();
         tracks.push(&row);
@@ -319,19 +324,19 @@ mod tests {
     }
 
     #[test]
-    fn no_more_is_remembered_than_there_is_room_for() {
+    fn an_episode_records_at_most_max_draws() {
         let mut episode = Episode::new(1, 10);
         let mut rows = Rows::new(1);
         (0..7).for_each(|value| rows.push(&number(f64::from(value))));
         (0..3).for_each(|_| episode.see(Side::Right, &rows));
-        let seen: Vec<u64> = [0, 1, 2, 3, 4, 5, 6, 0, 1, 2].map(|value| ordered(Cell::number(f64::from(value)))).to_vec();
-        assert_eq!(episode.track(Side::Right, 0), seen);
+        let expected: Vec<u64> = [0, 1, 2, 3, 4, 5, 6, 0, 1, 2].map(|value| ordered(Cell::number(f64::from(value)))).to_vec();
+        assert_eq!(episode.track(Side::Right, 0), expected);
         assert!(episode.track(Side::Left, 0).is_empty());
     }
 
     #[test]
-    fn the_false_alarms_are_divided_over_all_tests_of_order() {
-        // Eleven ties for each track; n comparisons that all go one way have probability 2·2^-n.
+    fn the_false_alarm_rate_is_divided_among_all_order_tests() {
+        // Eleven pairings for each track; n comparisons that all go the same way have probability 2·2^-n.
         for (width, tracks) in [(1, 1.0), (7, 8.0)] {
             let found = |n: usize| {
                 let mut rows = Rows::new(width);
@@ -343,7 +348,7 @@ mod tests {
             let level = 3e-7 * 0.8 / (tracks * 11.0);
             let least = (1..60).find(|n| 2.0 * 0.5_f64.powi(*n) <= level).unwrap().unsigned_abs();
             assert_eq!(found(least as usize - 1), None);
-            assert_eq!(found(least as usize), Some(Dependence::Order(Tie::Sides, least.into(), least.into())));
+            assert_eq!(found(least as usize), Some(Dependence::Order(Pairing::Sides, least.into(), least.into())));
         }
     }
 
@@ -351,29 +356,29 @@ mod tests {
     fn each_draw_is_compared_once_at_every_lag() {
         let mut rng = Generator::seed_from_u64(11);
         for lag in LAGS {
-            // Blocks whose second half repeats the first: 960 draws are 480 pairs, two of which make a comparison.
+            // Blocks whose second half repeats the first: 960 draws are 480 pairs, and two pairs make one comparison.
             let fresh: Vec<f64> = (0..480).map(|_| gaussian(&mut rng, 1.0)).collect();
             let draws: Vec<f64> = fresh.chunks(lag).flat_map(|block| [block, block].concat()).collect();
-            let tie = Tie::Lag(Side::Right, lag);
-            let found = order(&[batch(Side::Right, &draws)], tie, 0, 1e-9);
-            assert_eq!(found, Some(Dependence::Order(tie, 240, 240)));
+            let pairing = Pairing::Lag(Side::Right, lag);
+            let found = test_order(&[batch(Side::Right, &draws)], pairing, 0, 1e-9);
+            assert_eq!(found, Some(Dependence::Order(pairing, 240, 240)));
         }
     }
 
     #[test]
-    fn repeated_windows_are_just_so_long_that_chance_cannot_repeat_them() {
-        // One track and two sides share a fifth of the false alarms.
+    fn windows_are_just_long_enough_that_chance_does_not_repeat_them() {
+        // One track with two sides: each side gets half of a fifth of the false-alarm rate.
         let alpha = 3e-7 * 0.2 / 2.0;
         let mut rng = Generator::seed_from_u64(13);
         let period: Vec<u32> = (0..97).map(|_| rng.random()).collect();
         for n in [200, 260, 400, 1000, 3000] {
-            // Numbers that hardly ever agree, and coins that do so half the time.
+            // Numbers that are hardly ever equal, and coins that are equal half of the time.
             for modulus in [u32::MAX, 2] {
-                let draws: Vec<f64> = (0..n).map(|place| f64::from(period[place % 97] % modulus)).collect();
+                let draws: Vec<f64> = (0..n).map(|index| f64::from(period[index % 97] % modulus)).collect();
                 let half = n / 2;
-                let different = (0..half).filter(|place| draws[*place] != draws[n - 1 - place]).count();
+                let different = (0..half).filter(|index| draws[*index] != draws[n - 1 - index]).count();
                 let equal = 1.0 - lower_limit(different as u64, half as u64, alpha / 2.0);
-                // Of n²/2 pairs of windows, each equal with probability at most equal^(length/2), one is with probability at most α/2.
+                // There are n²/2 pairs of windows, and each is equal with probability at most equal^(length/2). Together that must be at most α/2.
                 let chance = |length: usize| (n * half) as f64 * equal.powf(length as f64 / 2.0);
                 let length = (1..=half).find(|length| chance(*length) <= alpha / 2.0);
                 let expected = length.filter(|length| length + 97 <= n).map(|length| Dependence::Repeats(Side::Left, length, Some(97)));
@@ -383,23 +388,23 @@ mod tests {
     }
 
     #[test]
-    fn early_windows_are_all_remembered_and_one_in_eight_of_the_others() {
+    fn all_early_windows_and_one_in_eight_later_ones_are_kept() {
         let mut rng = Generator::seed_from_u64(12);
         let mut draws: Vec<u64> = (0..41_000).map(|_| rng.random()).collect();
         draws.copy_within(100..150, 500);
-        let windows = remembered(&draws[..1034], 10);
-        // Each is named by its last draw.
-        assert_eq!(windows.iter().map(|(_, place)| *place).collect::<Vec<_>>(), (9..1034).collect::<Vec<_>>());
-        let equal = |place: usize, other: usize| windows[place - 9].0 == windows[other - 9].0;
-        assert!((109..150).all(|place| equal(place, place + 400)) && !equal(108, 508) && !equal(150, 550));
-        // Each of the others is remembered with probability 1/8: 4.9 standard deviations, a false alarm in a million seeds.
-        let later = remembered(&draws, 10).len() - windows.len();
+        let windows = window_hashes(&draws[..1034], 10);
+        // Each window has the index of its last draw.
+        assert_eq!(windows.iter().map(|(_, index)| *index).collect::<Vec<_>>(), (9..1034).collect::<Vec<_>>());
+        let equal = |index: usize, other: usize| windows[index - 9].0 == windows[other - 9].0;
+        assert!((109..150).all(|index| equal(index, index + 400)) && !equal(108, 508) && !equal(150, 550));
+        // Each later window is kept with probability 1/8. The tolerance is 4.9 standard deviations: one false alarm in a million seeds.
+        let later = window_hashes(&draws, 10).len() - windows.len();
         assert!(later.abs_diff((41_000 - 1034) / 8) < 325, "{later}");
     }
 
     #[test]
-    fn independent_draws_of_any_kind_are_let_pass() {
-        // 40 seeds for each kind; one alarm in 3,000,000 seeds is allowed.
+    fn independent_draws_of_any_kind_raise_no_alarm() {
+        // 40 seeds for each kind of output; one alarm in 3,000,000 seeds is allowed.
         let kinds: [fn(&mut Generator, Side) -> Vec<Cell>; 6] = [
             |_, _| number(3.0),
             |_, side| number(at(side)),
@@ -423,7 +428,7 @@ mod tests {
 
     #[test]
     fn small_samples_keep_the_level() {
-        // 20,000 samples of sixteen draws of a fair coin, on which no test can reach 3e-7: the exact tails are never rounded up to an alarm.
+        // 20,000 samples of 16 draws of a fair coin. No test can reach 3e-7 on so few draws; rounding of the exact tails must not raise an alarm.
         let mut rng = Generator::seed_from_u64(9);
         for _ in 0..20_000 {
             let mut episode = Episode::new(1, 16);
@@ -437,8 +442,8 @@ mod tests {
     }
 
     #[test]
-    fn the_test_of_order_has_the_level_it_claims() {
-        // At α = 0.01 instead of 3e-7, 4,000 samples: at most 0.01 of them may alarm, up to chance of 1e-6.
+    fn the_order_test_keeps_its_level() {
+        // 4,000 samples at α = 0.01 instead of 3e-7: at most 0.01 of them may raise an alarm; this check fails by chance once in 1e6.
         const SAMPLES: u64 = 4000;
         let mut alarms = 0;
         for seed in 0..SAMPLES {
@@ -447,11 +452,11 @@ mod tests {
             let mut rows = Rows::new(1);
             (0..400).for_each(|_| rows.push(&number((laplace(&mut rng, 1.0) * 2.0).round())));
             episode.see(Side::Left, &rows);
-            alarms += u64::from(order(&[episode], Tie::Lag(Side::Left, 1), 0, 0.01).is_some());
+            alarms += u64::from(test_order(&[episode], Pairing::Lag(Side::Left, 1), 0, 0.01).is_some());
         }
         let chance = upper_tail(alarms, SAMPLES, 0.01);
         assert!(chance > 1e-6, "{alarms} alarms in {SAMPLES} samples; α = 0.01");
-        assert!(alarms > 0, "a test that never alarms tests nothing");
+        assert!(alarms > 0, "a test that never raises an alarm tests nothing");
     }
 
     #[test]
@@ -464,8 +469,8 @@ mod tests {
             }
             number(at(side) + cached)
         }));
-        assert!(matches!(found, Some(Dependence::Order(Tie::Lag(_, 1), ..))), "{found:?}");
-        // Also where the cached part of the output is one of many, and a symbol.
+        assert!(matches!(found, Some(Dependence::Order(Pairing::Lag(_, 1), ..))), "{found:?}");
+        // Also if the cached part is one of several components, and a symbol.
         let mut answer = Cell::symbol("yes");
         let found = dependence(&episodes(|_, _, index| {
             if index % 2 == 0 {
@@ -473,11 +478,11 @@ mod tests {
             }
             vec![Cell::number(laplace(&mut rng, 1.0)), answer, Cell::number(laplace(&mut rng, 1.0))]
         }));
-        assert!(matches!(found, Some(Dependence::Order(Tie::Lag(_, 1), ..))), "{found:?}");
+        assert!(matches!(found, Some(Dependence::Order(Pairing::Lag(_, 1), ..))), "{found:?}");
     }
 
     #[test]
-    fn a_stream_that_starts_anew_is_found_at_any_period() {
+    fn a_restarted_stream_is_found_at_any_period() {
         for period in [2, 3, 64, 100, 2048, 3000] {
             let found = dependence(&episodes(|_, side, index| {
                 let mut rng = Generator::seed_from_u64((index % period) as u64 + 7);
@@ -486,7 +491,7 @@ mod tests {
             let Some(Dependence::Repeats(Side::Left, _, later)) = found else { panic!("period {period}: {found:?}") };
             assert_eq!(later, Some(period));
         }
-        // Coins repeat too, only in longer windows.
+        // Coins repeat too, but only longer windows show it.
         let found = dependence(&episodes(|_, _, index| {
             number(f64::from(u8::from(Generator::seed_from_u64((index % 100) as u64).random::<bool>())))
         }));
@@ -506,19 +511,19 @@ mod tests {
             Side::Left => number(same(index) * [1.0, -1.0, 1.001, -1.001][batch]),
             Side::Right => number(laplace(&mut other, 1.0)),
         }));
-        assert!(matches!(found, Some(Dependence::Order(Tie::Batches(Side::Left), ..))), "{found:?}");
+        assert!(matches!(found, Some(Dependence::Order(Pairing::Batches(Side::Left), ..))), "{found:?}");
     }
 
     #[test]
     fn drifting_noise_is_found() {
-        // AR(1) with ρ = 0.2, and a level that is drawn once for each batch.
+        // AR(1) with ρ = 0.2, and an output that is constant in each batch.
         let mut rng = Generator::seed_from_u64(5);
         let mut last = 0.0;
         let found = dependence(&episodes(|_, side, _| {
             last = 0.2 * last + gaussian(&mut rng, 1.0);
             number(at(side) + last)
         }));
-        assert!(matches!(found, Some(Dependence::Order(Tie::Lag(_, 1), ..))), "{found:?}");
+        assert!(matches!(found, Some(Dependence::Order(Pairing::Lag(_, 1), ..))), "{found:?}");
         assert!(dependence(&episodes(|batch, _, _| number(batch as f64))).is_some());
     }
 
@@ -526,7 +531,7 @@ mod tests {
     fn one_stream_for_both_sides_is_found() {
         let noise = |batch: usize, index: usize| laplace(&mut Generator::seed_from_u64((batch * 100_000 + index) as u64), 1.0);
         let found = dependence(&episodes(|batch, side, index| number(at(side) + noise(batch, index))));
-        let Some(found @ Dependence::Order(Tie::Sides, ..)) = found else { panic!("{found:?}") };
+        let Some(found @ Dependence::Order(Pairing::Sides, ..)) = found else { panic!("{found:?}") };
         assert!(found.to_string().contains("left and right depend on each other"), "{found}");
     }
 }

@@ -1,13 +1,15 @@
-//! Evidence that may be looked at at any time: a gambler bets that the mechanism leaks more than claimed.
+//! Evidence that is valid at any time: a gambler bets that the mechanism leaks more than it claims.
 //!
-//! Under a claim (ε, δ) every guess rule has `P(correct) ≤ e^ε·P(wrong) + δ_eff`. So with a stake `μ ∈ [0, 1/(e^ε + δ_eff))` fixed before the
-//! draw, the payoff `1 + μ·(1[correct] − e^ε·1[wrong] − δ_eff)` is positive and has mean at most 1: the wealth is a supermartingale, and
-//! `P(wealth ever ≥ 1/α) ≤ α` (Ville). Averages of such wealths are again valid.
+//! Under a claim (ε, δ) every guess rule has `P(correct) ≤ e^ε·P(wrong) + δ_eff`. Take a stake `μ ∈ [0, 1/(e^ε + δ_eff))` that is fixed before the
+//! draw. Then the payoff `1 + μ·(1[correct] − e^ε·1[wrong] − δ_eff)` is positive and has mean at most 1. So the wealth is a supermartingale, and
+//! `P(wealth ever ≥ 1/α) ≤ α` (Ville).
+//!
+//! Each rule bets with its own *purse*, and the wealth is the mean of all purses. A mean of supermartingales is a supermartingale, so it is valid too.
 
 use super::fixed::effective;
 use crate::model::Tally;
 
-/// What was known of a rule before it was judged: how often it is right and wrong, from how many draws.
+/// What was known about a rule before it was judged: how often it is correct and wrong, estimated from how many draws.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Forecast {
     /// Estimated `P(correct)`.
@@ -19,7 +21,7 @@ pub struct Forecast {
 }
 
 impl Forecast {
-    /// The estimates together with a further tally of the same rule.
+    /// The estimates updated with a further tally of the same rule.
     #[must_use]
     pub fn and(self, tally: Tally) -> Self {
         let draws = self.draws + tally.draws() as f64;
@@ -33,7 +35,7 @@ impl Forecast {
         }
     }
 
-    /// The Kelly stake for these estimates, shaded to the pessimistic side by one standard error each.
+    /// The Kelly stake for these estimates, each moved by one standard error to the pessimistic side.
     fn stake(self, epsilon: f64, delta_eff: f64) -> f64 {
         let n = self.draws.max(1.0);
         let correct = (self.correct - (self.correct / n).sqrt()).max(0.0);
@@ -43,7 +45,7 @@ impl Forecast {
         let gain = 1.0 - delta_eff;
         // The expected log-wealth is greatest where its slope
         //   correct·gain/(1 + μ·gain) − wrong·loss/(1 − μ·loss) − abstained·δ_eff/(1 − μ·δ_eff)
-        // is zero; multiplied out that is a·μ² + b·μ + c = 0, and the maximum its smaller root.
+        // is zero. Multiplied out, this is a·μ² + b·μ + c = 0; the maximum is at the smaller root.
         let (won, lost, paid) = (correct * gain, wrong * loss, abstained * delta_eff);
         let a = gain * loss * delta_eff * (correct + wrong + abstained);
         let b = -won * (loss + delta_eff) - lost * (gain - delta_eff) - paid * (gain - loss);
@@ -52,24 +54,26 @@ impl Forecast {
             return 0.0;
         }
         let mu = 2.0 * c / (-b + (b * b - 4.0 * a * c).max(0.0).sqrt());
-        // Rounding must not let a single wrong guess cost more than everything.
+        // Despite rounding, a single wrong guess must not cost more than the whole purse.
         mu.clamp(0.0, (1.0 - 1e-9) / loss)
     }
 }
 
-/// One rule's bet: the forecast that set the stake, and how the rule then did.
+/// One rule's bet: the forecast that set the stake, and the tally of the rule afterwards.
 #[derive(Clone, Copy, Debug)]
 pub struct Bet {
-    /// Known before the draws.
+    /// The forecast before the draws.
     pub forecast: Forecast,
     /// How many of the two answers the rule gives.
     pub regions: u8,
-    /// The draws.
+    /// The tally on the draws.
     pub tally: Tally,
 }
 
 impl Bet {
-    /// By how much the logarithm of the wealth grew against a claim, with the stake that is best against a perhaps weaker one. It falls as the claim weakens.
+    /// The growth of the log-wealth against the claim `against`, with the best stake against the claim `staked`, which may be weaker.
+    ///
+    /// It decreases as `against` gets weaker.
     fn growth(&self, against: Point, staked: Point) -> f64 {
         let mu = self.forecast.stake(staked.epsilon, effective(staked.delta, self.regions));
         if mu == 0.0 {
@@ -82,21 +86,21 @@ impl Bet {
     }
 }
 
-/// A claim that is bet against.
+/// A claim to bet against.
 #[derive(Clone, Copy, Debug)]
 struct Point {
     epsilon: f64,
     delta: f64,
 }
 
-/// The bets of all looks: `looks[t]` has one bet for each purse. Every purse starts with an equal share.
+/// The bets of all looks: `looks[t]` has one bet for each purse. All purses start with the same share of the wealth.
 #[derive(Clone, Debug, Default)]
 pub struct Ledger {
     looks: Vec<Vec<Bet>>,
 }
 
 impl Ledger {
-    /// Adds a look. All looks have a bet for each purse.
+    /// Adds a look. Every look must have one bet for each purse.
     pub fn push(&mut self, bets: Vec<Bet>) {
         debug_assert!(self.looks.last().is_none_or(|last| last.len() == bets.len()));
         self.looks.push(bets);
@@ -130,14 +134,14 @@ impl Ledger {
         self.staked_path(against, staked).fold(0.0, f64::max) >= -alpha.ln()
     }
 
-    /// The largest ε that is known at level α to be exceeded at this δ; 0 if none is. `claimed` is among those that are tried.
+    /// The largest ε that is known at level α to be exceeded at this δ; 0 if there is none. `claimed` is one of the values that are tested.
     #[must_use]
     pub fn epsilon_lower(&self, claimed: f64, delta: f64, alpha: f64) -> f64 {
         let point = |epsilon| Point { epsilon, delta };
         greatest_refuted(claimed, 1e-3, 1e3, |against, staked| self.refutes(point(against), point(staked), alpha))
     }
 
-    /// The largest δ that is known at level α to be exceeded at this ε; 0 if none is. `claimed` is among those that are tried.
+    /// The largest δ that is known at level α to be exceeded at this ε; 0 if there is none. `claimed` is one of the values that are tested.
     #[must_use]
     pub fn delta_lower(&self, epsilon: f64, claimed: f64, alpha: f64) -> f64 {
         let point = |delta| Point { epsilon, delta };
@@ -145,11 +149,11 @@ impl Ledger {
     }
 }
 
-/// The greatest value up to which all are refuted; more exactly, the next float, for a refuted value is exceeded.
+/// The largest value such that all values up to it are refuted. It returns the next float, because a refuted value is exceeded.
 ///
-/// Values are divided into cells that end at `claimed` and at its multiples by powers of a fixed ratio. In a cell all bets have the stake of its end, so that
-/// refuting a value there refutes all smaller ones too. The bound therefore exceeds the truth only if, with the stakes of the truth's own cell, the truth is refuted; that
-/// has probability at most α.
+/// The values are divided into intervals that end at `claimed` and at its multiples by powers of a fixed ratio. Within an interval all bets have
+/// the stake of its upper end, so refuting a value also refutes all smaller values of the interval. So if the bound exceeds the truth, then the
+/// truth is refuted with the stakes of its own interval, and these are fixed in advance: `P(bound > truth) ≤ α`.
 fn greatest_refuted(claimed: f64, least: f64, most: f64, refuted: impl Fn(f64, f64) -> bool) -> f64 {
     const RATIO: f64 = 1.05;
     const HALVINGS: usize = 16;
@@ -175,6 +179,7 @@ fn greatest_refuted(claimed: f64, least: f64, most: f64, refuted: impl Fn(f64, f
     if known > 0.0 { known.next_up() } else { 0.0 }
 }
 
+/// The logarithm of the mean of the exponentials, computed without overflow.
 fn log_mean_exp(logs: &[f64]) -> f64 {
     let largest = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     if !largest.is_finite() {
@@ -202,7 +207,8 @@ mod tests {
 
     #[test]
     fn a_draw_pays_one_on_average_at_the_limit_of_the_claim() {
-        // The worst distribution that the claim allows: wrong = w, correct = e^ε·w + δ·r/2. With any stake it pays 1 + μ(correct − e^ε·wrong − δ_eff) = 1.
+        // The worst distribution that the claim allows: wrong = w, correct = e^ε·w + δ·r/2. With any stake the mean payoff is
+        // 1 + μ(correct − e^ε·wrong − δ_eff) = 1.
         for (epsilon, delta, regions) in [(0.1_f64, 0.0, 2), (1.0, 0.0, 1), (1.0, 0.05, 2), (0.5, 0.2, 1), (1.2, 1e-3, 2)] {
             let (against, staked) = (Point { epsilon, delta }, Point { epsilon: epsilon * 1.02, delta });
             let growth = |correct, wrong, abstained| Bet { regions, ..bet(correct, wrong, abstained) }.growth(against, staked);
@@ -224,19 +230,20 @@ mod tests {
         let claim = Point { epsilon: 1.0, delta: 0.01 };
         let mut ledger = Ledger::default();
         looks.iter().for_each(|bets| ledger.push(bets.to_vec()));
-        let pays = looks.map(|bets| bets.map(|bet| bet.growth(claim, claim).exp()));
-        let wealth = [f64::midpoint(pays[0][0], pays[0][1]), f64::midpoint(pays[0][0] * pays[1][0], pays[0][1] * pays[1][1])];
+        let payoffs = looks.map(|bets| bets.map(|bet| bet.growth(claim, claim).exp()));
+        let wealth =
+            [f64::midpoint(payoffs[0][0], payoffs[0][1]), f64::midpoint(payoffs[0][0] * payoffs[1][0], payoffs[0][1] * payoffs[1][1])];
         let path: Vec<f64> = ledger.path(1.0, 0.01).collect();
         assert_eq!(path.len(), 2);
         assert!(path.iter().zip(wealth).all(|(log, wealth)| (log - wealth.ln()).abs() < 1e-12), "{path:?} against {wealth:?}");
-        // Logarithms whose exponentials are no numbers, and purses that are empty.
+        // Logarithms whose exponentials overflow, and empty purses.
         assert_eq!(log_mean_exp(&[2000.0, 2000.0]), 2000.0);
         assert!((log_mean_exp(&[f64::NEG_INFINITY, 4.0_f64.ln()]) - 2.0_f64.ln()).abs() < 1e-15);
         assert_eq!([log_mean_exp(&[]), log_mean_exp(&[f64::NEG_INFINITY; 2])], [f64::NEG_INFINITY; 2]);
     }
 
     #[test]
-    fn wealth_grows_when_the_leak_is_real_and_the_greatest_counts() {
+    fn wealth_grows_when_the_leak_is_real_and_its_maximum_counts() {
         let mut ledger = Ledger::default();
         ledger.push(vec![bet(600, 100, 300)]);
         let good = ledger.log_wealth(1.0, 0.0);
@@ -247,20 +254,21 @@ mod tests {
     }
 
     #[test]
-    fn the_bound_lies_below_the_observed_ratio() {
+    fn the_bound_is_below_the_observed_ratio() {
         let mut ledger = Ledger::default();
         ledger.push(vec![bet(60_000, 10_000, 30_000)]);
         let bound = ledger.epsilon_lower(1.0, 0.0, 0.05);
         assert!(bound > 1.6 && bound < 6.0_f64.ln(), "{bound}");
         assert!(ledger.epsilon_lower(1.0, 0.1, 0.05) < bound);
         let delta = ledger.delta_lower(1.0, 0.0, 0.05);
-        // c − e·i = 0.6 − 0.2718…
+        // correct − e·wrong = 0.6 − 0.2718…
         assert!(delta > 0.2 && delta < 0.6 - 0.1 * 1.0_f64.exp(), "{delta}");
     }
 
     #[test]
-    fn the_bound_is_what_is_refuted_with_the_stake_of_its_cell() {
-        // Independent of how the bound is searched for: every ε of a fine grid below it is refuted with the stake of the end of its cell, and the next one above is not.
+    fn values_below_the_bound_are_refuted_with_the_stake_of_their_interval() {
+        // This does not depend on the search: every ε of a fine grid below the bound is refuted with the stake of the end of its interval, and an ε
+        // just above the bound is not.
         let mut ledger = Ledger::default();
         ledger.push(vec![bet(60_000, 10_000, 30_000)]);
         for claimed in [0.5, 1.0, 1.7, 3.0] {
@@ -276,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn a_purse_that_loses_does_not_sink_the_other() {
+    fn a_losing_purse_does_not_ruin_the_other() {
         let mut ledger = Ledger::default();
         ledger.push(vec![bet(600, 100, 300), bet(10, 10, 980)]);
         let mut alone = Ledger::default();
@@ -285,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn the_greatest_refuted_value_is_found_whatever_was_claimed() {
+    fn the_largest_refuted_value_is_found_for_every_claim() {
         for claimed in [0.0, 1e-5, 0.3, 1.0, 40.0, 5000.0] {
             let search = |greatest: f64| {
                 greatest_refuted(claimed, 1e-3, 1e3, |against, staked| {
@@ -294,12 +302,12 @@ mod tests {
                 })
             };
             for greatest in [1.1e-3, 0.25, 1.0, 7.0, 900.0] {
-                // A cell of 5 % is halved sixteen times.
+                // An interval of 5 % is halved sixteen times.
                 let found = search(greatest);
                 assert!(found <= greatest.next_up() && found > greatest * (1.0 - 1e-6), "claim {claimed}: {found} for {greatest}");
             }
             if (1e-3..1e3).contains(&claimed) {
-                // A claim that is just refuted is not lost between two values that are tried.
+                // A claim that is only just refuted is itself tested, so it is found.
                 assert_eq!(search(claimed), claimed.next_up());
                 assert_eq!(search(0.95e-3), 0.0);
             }
@@ -308,11 +316,11 @@ mod tests {
     }
 
     #[test]
-    fn the_stake_maximises_the_expected_growth_of_a_pessimist() {
+    fn the_stake_maximises_the_pessimistic_expected_growth() {
         for (epsilon, delta_eff, correct, wrong) in [(1.0_f64, 0.0, 0.6_f64, 0.05_f64), (0.5, 0.1, 0.5, 0.1), (0.1, 0.3, 0.8, 0.1)] {
             for draws in [50.0, 1e4] {
                 let mu = Forecast { correct, wrong, draws }.stake(epsilon, delta_eff);
-                // One standard error less of what is right and one more of what is wrong, and one wrong guess that was not seen.
+                // One standard error fewer correct guesses, one standard error more wrong guesses, and one additional wrong guess.
                 let (correct, wrong) = (correct - (correct / draws).sqrt(), wrong + (wrong / draws).sqrt() + 1.0 / draws);
                 let (gain, loss) = (1.0 - delta_eff, epsilon.exp() + delta_eff);
                 let slope = correct * gain / (1.0 + mu * gain)
@@ -325,14 +333,14 @@ mod tests {
 
     #[test]
     fn a_wrong_guess_never_costs_everything() {
-        // Never seen wrong in so many draws that only rounding is left: all but a billionth is staked.
+        // No wrong guess in very many draws, so that only rounding matters: all but a billionth is staked.
         let mu = Forecast { correct: 1.0, wrong: 0.0, draws: 1e300 }.stake(1.0, 0.0);
         let left = 1.0 - mu * 1.0_f64.exp();
         assert!(left > 0.9e-9 && left < 1.1e-9, "{left}");
     }
 
     #[test]
-    fn no_edge_no_stake() {
+    fn without_an_advantage_nothing_is_staked() {
         let forecast = Forecast { correct: 0.5, wrong: 0.4, draws: 1e6 };
         assert_eq!(forecast.stake(1.0, 0.0), 0.0);
     }

@@ -70,7 +70,8 @@ fn floor(text: &str, place: usize) -> usize {
 mod tests {
     use super::*;
 
-    const TEXT: &str = "name = \"ä\"\nparams = { query = { sum = { lower = 3 } } }\n[[pair]]\nname = \"a\"\n[[pair]]\nname = \"b\"\nleft = [1]\n";
+    const TEXT: &str =
+        "name = \"ä\"\nparams = { query = { sum = { lower = 3 } } }\n[[pair]]\nname = \"a\"\n[[pair]]\nname = \"b\"\nleft = [1]\n";
 
     fn at(path: &str) -> &'static str {
         &TEXT[find(TEXT, &steps(path)).unwrap()]

@@ -143,7 +143,10 @@ fn plain(path: &str, value: &toml::Value) -> Result<serde_json::Value, Problem> 
             serde_json::Value::Object(entries.collect::<Result<_, Problem>>()?)
         }
         toml::Value::Float(_) | toml::Value::Datetime(_) => {
-            return Err(Problem::new(path, format!("{path} is {value}, which is neither a finite number nor a text; write it as a string")));
+            return Err(Problem::new(
+                path,
+                format!("{path} is {value}, which is neither a finite number nor a text; write it as a string"),
+            ));
         }
     })
 }
@@ -195,7 +198,8 @@ fn check(file_path: &Path, file: AuditFile) -> Result<Audit, Vec<Problem>> {
         let (path, key) = (format!("pair.{index}"), format!("pair \"{}\"", raw.name));
         problems.extend(check_name(&format!("{path}.name"), "the pair's name", &raw.name));
         if pairs.iter().any(|pair| pair.name == raw.name) {
-            problems.push(Problem::new(format!("{path}.name"), format!("{key}: another pair has this name; names must be unique in a file")));
+            problems
+                .push(Problem::new(format!("{path}.name"), format!("{key}: another pair has this name; names must be unique in a file")));
         }
         problems.extend(raw.truth.into_iter().flat_map(|truth| check_truth(&format!("{path}.truth"), &format!("{key}: truth"), truth)));
         if problems.is_empty()

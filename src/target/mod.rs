@@ -24,6 +24,8 @@ pub use in_process::{InProcess, Mechanism, Misfit, Universe};
 pub use seed::{PairStream, Phase, Place, StreamSeed};
 pub use subject::Subject;
 
+use std::sync::Arc;
+
 use crate::model::Side;
 use crate::output::{Rows, Symbols};
 
@@ -60,4 +62,31 @@ pub trait Target: Send + Sync {
 
     /// Lets go of what only drawing needs; a later draw gets ready again.
     fn close(&self) {}
+}
+
+/// A shared target is a target.
+impl<T: Target + ?Sized> Target for Arc<T> {
+    fn open(&self) -> Result<usize, TargetError> {
+        self.as_ref().open()
+    }
+
+    fn draw(&self, side: Side, count: usize, seed: StreamSeed, sink: &mut dyn FnMut(&Rows)) -> Result<(), TargetError> {
+        self.as_ref().draw(side, count, seed, sink)
+    }
+
+    fn symbols(&self) -> Symbols {
+        self.as_ref().symbols()
+    }
+
+    fn reproducible(&self) -> bool {
+        self.as_ref().reproducible()
+    }
+
+    fn note(&self) -> Option<String> {
+        self.as_ref().note()
+    }
+
+    fn close(&self) {
+        self.as_ref().close();
+    }
 }

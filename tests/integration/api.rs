@@ -4,9 +4,7 @@ use std::panic::catch_unwind;
 
 use dp_audit::noise::{Generator, bernoulli, laplace};
 use dp_audit::rand::{Rng, SeedableRng};
-use dp_audit::run::Until;
-use dp_audit::verdict::Verdict;
-use dp_audit::{Finding, audit};
+use dp_audit::{Finding, Until, Verdict, audit};
 
 fn noisy_count(scale: f64) -> Finding {
     audit(move |records: &Vec<&str>, rng| records.len() as f64 + laplace(rng, scale))
@@ -145,7 +143,7 @@ fn a_generator_of_ones_own_is_seeded_from_the_one_given() {
 fn an_audit_that_is_decided_stops() {
     let finding = audit(|x: &f64, rng| x + laplace(rng, 0.2)).claim(1.0, 0.0).pair(0.0, 1.0).until(Until::Decided).run();
     finding.assert_violated();
-    assert!(finding.report().audits[0].reports().next().unwrap().draws < 100_000);
+    assert!(finding.report().audits[0].evidence().next().unwrap().1.draws < 100_000);
 }
 
 #[test]

@@ -329,12 +329,21 @@ mod tests {
     fn all_kinds_of_conditions_are_told() {
         use Answer::{Abstain, Left, Right};
         let rule = of(&[-2.0, 1.0, 1_f64.next_up(), 3.0], &[Left, Abstain, Left, Right, Left], &[(Cell::symbol("⊥"), Right)], Abstain);
-        assert_eq!(rule.describe(&Symbols::default()), "left if y < -2 or y = 1 or y ≥ 3; right if 1 < y < 3 or y is ⊥; otherwise no guess");
-        assert_eq!(of(&[], &[Left], &[], Left).describe(&Symbols::default()), "left if y is any number or y is any other symbol; otherwise no guess");
+        assert_eq!(
+            rule.describe(&Symbols::default()),
+            "left if y < -2 or y = 1 or y ≥ 3; right if 1 < y < 3 or y is ⊥; otherwise no guess"
+        );
+        assert_eq!(
+            of(&[], &[Left], &[], Left).describe(&Symbols::default()),
+            "left if y is any number or y is any other symbol; otherwise no guess"
+        );
         // Neither this edge nor the number before it is rounder than the other.
         let edge = 12.345_678_901_234_567_f64;
         assert_eq!(edge.to_string().len(), edge.next_down().to_string().len());
-        assert_eq!(of(&[2.0, edge], &[Abstain, Left, Abstain], &[], Abstain).describe(&Symbols::default()), "left if 2 ≤ y < 12.346; otherwise no guess");
+        assert_eq!(
+            of(&[2.0, edge], &[Abstain, Left, Abstain], &[], Abstain).describe(&Symbols::default()),
+            "left if 2 ≤ y < 12.346; otherwise no guess"
+        );
         let turns = |edges: i32| {
             let edges: Vec<f64> = (1..=edges).map(f64::from).collect();
             let answers: Vec<Answer> = (0..=edges.len()).map(|bin| if bin % 2 == 0 { Left } else { Abstain }).collect();

@@ -43,7 +43,8 @@ impl Tallies {
 }
 
 /// The tally of answers given to outputs of one side.
-fn tally_of(side: Side, answers: AnswerCounts) -> Tally {
+#[must_use]
+pub fn tally_of(side: Side, answers: AnswerCounts) -> Tally {
     let (correct, wrong) = match side {
         Side::Left => (answers.left, answers.right),
         Side::Right => (answers.right, answers.left),

@@ -50,7 +50,12 @@ impl Mechanism for Clamped {
 
     fn prepare(params: &ClampedParams, data: &Dataset, universe: &Universe) -> Result<Self, Misfit> {
         let answers = params.query.answer(data, universe)?;
-        let largest = || data.numbers()?.into_iter().reduce(f64::max).ok_or("the largest of no records is not defined; give the dataset at least one".to_owned());
+        let largest = || {
+            data.numbers()?
+                .into_iter()
+                .reduce(f64::max)
+                .ok_or("the largest of no records is not defined; give the dataset at least one".to_owned())
+        };
         let ceiling = match params.ceiling {
             Ceiling::Data => largest()?,
             Ceiling::Public(ceiling) => ceiling.get(),

@@ -78,7 +78,9 @@ impl Mechanism for TruncatedGeometric {
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // the logarithm of a float is between 0 and 1100
         let k = log.ceil().max(0.0) as u32;
         let d = denominator(k, n).ok_or_else(|| {
-            format!("params.largest is {n}; with 2^{k} it needs numbers of more than 64 bits; choose a smaller one or a larger params.epsilon")
+            format!(
+                "params.largest is {n}; with 2^{k} it needs numbers of more than 64 bits; choose a smaller one or a larger params.epsilon"
+            )
         })?;
         let counts = params.query.answer(data, universe)?.values;
         let cumulative = counts
@@ -88,8 +90,8 @@ impl Mechanism for TruncatedGeometric {
                 None => Err(Misfit::Data(format!("the count {count} is not one of 0 … {n}; correct it or params.largest"))),
             })
             .collect::<Result<_, _>>()?;
-        let uniform =
-            Uniform::new_inclusive(1, d).map_err(|error| Misfit::Params(format!("params: cannot draw a uniform integer up to {d}: {error}")))?;
+        let uniform = Uniform::new_inclusive(1, d)
+            .map_err(|error| Misfit::Params(format!("params: cannot draw a uniform integer up to {d}: {error}")))?;
         Ok(Self { cumulative, uniform })
     }
 

@@ -162,7 +162,8 @@ impl Mechanism for DebiasedAverage {
         let signal = keep[0] + keep[1] - 1.0;
         if signal == 0.0 {
             return Err(Misfit::Params(
-                "params: the reports do not depend on the bits, so they have no average to estimate; keep bits more often".to_owned(),
+                "params: the reports do not depend on the bits; the probabilities of keeping a 0 and of keeping a 1 must not sum to 1"
+                    .to_owned(),
             ));
         }
         if data.is_empty() {

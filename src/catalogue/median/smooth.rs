@@ -147,7 +147,12 @@ fn attributes(data: &Dataset) -> Result<Vec<Vec<f64>>, Misfit> {
     for record in data.records() {
         let fields = match record {
             Record::Fields(fields) if fields.len() == columns.len() => fields,
-            _ => return Err(Misfit::Data(format!("the record {record} does not have {} fields like the first record; make all records the same length", columns.len()))),
+            _ => {
+                return Err(Misfit::Data(format!(
+                    "the record {record} does not have {} fields like the first record; make all records the same length",
+                    columns.len()
+                )));
+            }
         };
         for (column, field) in columns.iter_mut().zip(fields) {
             column.push(field.number().ok_or_else(|| format!("the field {field} is not a number; this mechanism needs numbers"))?);

@@ -371,7 +371,8 @@ mod tests {
         let bound = Bound::Printed.on_sensitivity(ranges);
         assert_eq!(bound, 400.0 / (691.0 * 690.0));
         assert!(bound < local_sensitivity(0.0, 400.0) / 2.9, "{bound}");
-        let too_small = small_ranges().filter(|ranges| Bound::Printed.on_sensitivity(*ranges) < maximum(*ranges, local_sensitivity) - 1e-12).count();
+        let too_small =
+            small_ranges().filter(|ranges| Bound::Printed.on_sensitivity(*ranges) < maximum(*ranges, local_sensitivity) - 1e-12).count();
         assert!(too_small > small_ranges().count() / 2, "{too_small} of {}", small_ranges().count());
     }
 

@@ -109,7 +109,9 @@ impl Mechanism for LocalSensitivity {
     fn prepare(params: &LocalSensitivityParams, data: &Dataset, _: &Universe) -> Result<Self, Misfit> {
         let Fit { slope, squares } = Fit::new(data, params.limits)?;
         if squares == 0.0 {
-            return Err(Misfit::Data("all x are 0, so the local sensitivity is infinite; give the dataset a point with another x".to_owned()));
+            return Err(Misfit::Data(
+                "all x are 0, so the local sensitivity is infinite; give the dataset a point with another x".to_owned(),
+            ));
         }
         Ok(Self { slope, scale: params.limits.influence() / (squares * params.epsilon.get()) })
     }

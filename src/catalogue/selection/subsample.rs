@@ -126,18 +126,20 @@ impl Mechanism for StableMode {
         let n = records.len();
         match params.subsets {
             Subsets::Disjoint if blocks.checked_mul(size) != Some(n) => {
-                return Err(Misfit::Data(format!("{n} records cannot be divided into {blocks} blocks of {size}; give the dataset params.blocks × params.size records")));
+                return Err(Misfit::Data(format!(
+                    "{n} records cannot be divided into {blocks} blocks of {size}; give the dataset params.blocks × params.size records"
+                )));
             }
             Subsets::Independent if size > n => {
-                return Err(Misfit::Data(format!("{n} records have no subset of params.size = {size}; give the dataset more records or lower params.size")));
+                return Err(Misfit::Data(format!(
+                    "{n} records have no subset of params.size = {size}; give the dataset more records or lower params.size"
+                )));
             }
             _ => {}
         }
         let symbols = symbols(universe);
         if symbols.len() < 2 {
-            return Err(Misfit::Data(
-                "all records are equal, so no answer can change; give the pair at least two categories".to_owned(),
-            ));
+            return Err(Misfit::Data("all records are equal, so no answer can change; give the pair at least two categories".to_owned()));
         }
         Ok(Self {
             test: DistanceTest::new(params.epsilon, params.delta, params.threshold),

@@ -6,15 +6,14 @@ pub mod program;
 
 use std::path::{Path, PathBuf};
 
-use dp_audit::cell::{Cell, Rows};
-use dp_audit::error::TargetError;
-use dp_audit::evidence::binomial::upper_tail;
-use dp_audit::mechanism::{Side, Target};
+use std::sync::Arc;
+
 use dp_audit::noise::Generator;
-use dp_audit::report::PairReport;
-use dp_audit::run::{self, Settings, Until};
-use dp_audit::sample::StreamSeed;
-use dp_audit::spec::{self, Audit, Claim, Confidence};
+use dp_audit::stats::binomial::upper_tail;
+use dp_audit::{
+    Audit, Cell, Claim, Confidence, Evidence, PairPlan, PairResult, PrepareError, Rows, RunReport, Settings, Side, StreamSeed, Target,
+    TargetError, Until, suite,
+};
 use rand::SeedableRng;
 
 /// A right program fails a test that counts false alarms over seeds with at most this probability.
@@ -27,7 +26,7 @@ pub fn repository(path: &str) -> PathBuf {
 
 /// All audits of a file or folder.
 pub fn load(path: PathBuf) -> Vec<Audit> {
-    spec::load(&[path]).unwrap_or_else(|error| panic!("{error}"))
+    suite::load(&[path]).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// The audit in this text.
@@ -63,14 +62,48 @@ pub fn defaults(seed: u64) -> Settings {
     Settings { draws: None, seed, confidence: confidence(0.999), until: Until::Budget }
 }
 
-/// What was found on the only pair.
-pub fn outcome(audits: &[Audit], settings: Settings) -> Result<PairReport, TargetError> {
-    run::run(audits, settings, &[]).audits.remove(0).pairs.remove(0).1
+/// What can be run: audits of the catalogue, or a target of a test's own.
+pub trait Runnable {
+    fn run(&self, settings: Settings) -> RunReport;
 }
 
-/// The only pair's report.
-pub fn report(audits: &[Audit], settings: Settings) -> PairReport {
+impl Runnable for [Audit] {
+    fn run(&self, settings: Settings) -> RunReport {
+        dp_audit::run(self, settings, &dp_audit::prepare, &())
+    }
+}
+
+impl Runnable for Vec<Audit> {
+    fn run(&self, settings: Settings) -> RunReport {
+        self.as_slice().run(settings)
+    }
+}
+
+impl Runnable for Given {
+    fn run(&self, settings: Settings) -> RunReport {
+        let source = |_: &PairPlan| -> Result<Box<dyn Target>, PrepareError> { Ok(Box::new(Arc::clone(&self.target))) };
+        dp_audit::run(std::slice::from_ref(&self.audit), settings, &source, &())
+    }
+}
+
+/// The result of the only pair.
+pub fn result(audits: &(impl Runnable + ?Sized), settings: Settings) -> PairResult {
+    audits.run(settings).audits[0].results[0].clone()
+}
+
+/// What was found on the only pair.
+pub fn outcome(audits: &(impl Runnable + ?Sized), settings: Settings) -> Result<Evidence, TargetError> {
+    result(audits, settings).outcome
+}
+
+/// The only pair's evidence.
+pub fn report(audits: &(impl Runnable + ?Sized), settings: Settings) -> Evidence {
     outcome(audits, settings).expect("the mechanism runs")
+}
+
+/// The target of an audit's first pair.
+pub fn target(audit: &Audit) -> Box<dyn Target> {
+    dp_audit::prepare(&audit.plans(settings(1, 1), 1).next().expect("a pair")).expect("a mechanism of the catalogue")
 }
 
 /// Fails when so many of so many runs are more than a chance of `rate` each explains. A right program fails this with probability [`FALSE_ALARM`] at most.
@@ -105,7 +138,14 @@ impl<F: Fn(Side, &mut Generator, &mut [Cell]) + Send + Sync> Target for Outputs<
     }
 }
 
+/// An audit with a target of the test's own.
+pub struct Given {
+    pub audit: Audit,
+    pub target: Arc<dyn Target>,
+}
+
 /// The audit of a target under a claim.
-pub fn audit_of(epsilon: f64, delta: f64, target: impl Target + 'static) -> Vec<Audit> {
-    vec![Audit::of_targets("outputs", "a test's own", claim(epsilon, delta), vec![("0 or 1".to_owned(), Box::new(target))])]
+pub fn audit_of(epsilon: f64, delta: f64, target: impl Target + 'static) -> Given {
+    let audit = Audit::given("outputs", "a test's own", claim(epsilon, delta), ["0 or 1".to_owned()]);
+    Given { audit, target: Arc::new(target) }
 }

@@ -2,15 +2,12 @@
 
 use std::fmt::Write as _;
 
-use dp_audit::audit;
-use dp_audit::cell::Cell;
 use dp_audit::noise::{Generator, bernoulli};
-use dp_audit::recorded::{Header, Recording, RowOrder};
-use dp_audit::run::Settings;
-use dp_audit::verdict::Verdict;
+use dp_audit::target::recorded::{HeaderRow, Recording, RowOrder};
+use dp_audit::{Cell, Settings, Verdict, audit};
 use rand::{RngExt, SeedableRng};
 
-use crate::harness::{FALSE_ALARM, claim, confidence, report, settings};
+use crate::harness::{FALSE_ALARM, audit_of, confidence, report, settings};
 
 /// Claims that hold are refuted with probability [`FALSE_ALARM`] at most.
 const CONFIDENCE: f64 = 1.0 - FALSE_ALARM;
@@ -21,14 +18,14 @@ fn sure(draws: u64) -> Settings {
 
 #[cfg(unix)]
 mod programs {
-    use dp_audit::report::PairReport;
+    use dp_audit::Evidence;
 
     use super::*;
     use crate::harness::load;
     use crate::harness::program::script;
 
     /// The report on an awk program: `cells` prints the cells of one output; `right` is 1 on the right side.
-    fn of_program(width: usize, cells: &str, draws: u64) -> PairReport {
+    fn of_program(width: usize, cells: &str, draws: u64) -> Evidence {
         // Each request has a generator of its own, seeded with 31 bits of the request's seed.
         let folder = script(&format!(
             r#"
@@ -92,10 +89,10 @@ fn a_leak_in_one_of_a_thousand_columns_is_found() {
             path
         };
         let (left, right) = (write("left.csv", 0.0), write("right.csv", leak));
-        let recording = Recording::read(&left, &right, Header::Detect).unwrap();
+        let recording = Recording::read(&left, &right, HeaderRow::Detect).unwrap();
         assert!(recording.to_string().contains("has 2,000 outputs"), "{recording}");
         let settings = sure(recording.draws());
-        let found = report(&[recording.into_audit(claim(1.0, 0.0), &[], RowOrder::AsDrawn, 1)], settings);
+        let found = report(&audit_of(1.0, 0.0, recording.into_target(RowOrder::AsDrawn, 1)), settings);
         assert_eq!(found.verdict == Verdict::Violated, refuted, "{:?}", found.bounds);
     }
 }

@@ -3,12 +3,11 @@
 use std::path::Path;
 use std::process::Command;
 
-use dp_audit::cell::{Cell, Rows};
-use dp_audit::mechanism::Side;
-use dp_audit::sample::{PairStream, Phase};
+use dp_audit::target::{PairStream, Phase};
+use dp_audit::{Cell, Rows, Side};
 
 use crate::harness::program::{GOOD, Table, code, documented, dp_audit, errors, folder, named, of_program, read, script, shown, write};
-use crate::harness::{committed, load, repository};
+use crate::harness::{committed, load, repository, target};
 
 /// The beginning of a worker: `greet` says hello and `next` reads a request, of which `n` outputs are wanted.
 const PROLOGUE: &str = r#"
@@ -195,7 +194,7 @@ fn programs_are_neither_started_to_be_listed_nor_shown() {
 /// Draws straight from the target of the audit in this folder.
 fn draw(folder: &Path, side: Side, count: usize) -> Result<Rows, String> {
     let audits = load(folder.join("audits"));
-    let target = &audits[0].pairs[0].target;
+    let target = target(&audits[0]);
     let mut all = Rows::new(target.open().map_err(|error| error.to_string())?);
     let seed = PairStream::new(0, "", "").side(Phase::Explore, 0, side);
     target.draw(side, count, seed, &mut |rows| all.append(rows)).map_err(|error| error.to_string())?;
@@ -211,8 +210,8 @@ fn arrays_and_blocks_say_the_same() {
         [Cell::number(0.1), Cell::number(-0.0), Cell::number(5e-324)],
         [Cell::number(f64::INFINITY), Cell::number(f64::NEG_INFINITY), symbol("NaN")],
         [symbol("⊥"), symbol("null"), symbol("true")],
-        [symbol("error: E"), Cell::absent(), Cell::absent()],
-        [Cell::number(1.797_693_134_862_315_7e308), Cell::number(3.0), Cell::absent()],
+        [symbol("error: E"), Cell::ABSENT, Cell::ABSENT],
+        [Cell::number(1.797_693_134_862_315_7e308), Cell::number(3.0), Cell::ABSENT],
     ];
     let array = r#"[[0.1,0,5e-324],["inf","-inf","NaN"],["⊥",null,true],"error: E",[1.7976931348623157e308,3]]"#;
     let names = ["⊥", "null", "true", "error: E", "∅"];
@@ -276,7 +275,7 @@ fn all_processes_of_a_command_are_equally_wide() {
         "read -r greeting; w=2; mkdir first 2>/dev/null && w=1; echo \"{\\\"dp_audit\\\": 1, \\\"width\\\": $w, \\\"seeded\\\": true}\"; read -r line\n",
     );
     let audits = load(folder.path().join("audits"));
-    let target = &audits[0].pairs[0].target;
+    let target = target(&audits[0]);
     assert_eq!(target.open(), Ok(1));
     target.close();
     let error = target.open().unwrap_err().to_string();

@@ -5,13 +5,12 @@ use std::path::Path;
 use std::process::Output;
 
 use dp_audit::noise::{Generator, bernoulli, laplace};
-use dp_audit::recorded::{Header, Recording, RowOrder};
-use dp_audit::report::PairReport;
-use dp_audit::verdict::Verdict;
+use dp_audit::target::recorded::{HeaderRow, Recording, RowOrder};
+use dp_audit::{Evidence, Verdict};
 use rand::SeedableRng;
 
 use crate::harness::program::{self, Table, assert_has, code, errors, shown};
-use crate::harness::{self, assert_rare, claim, settings};
+use crate::harness::{self, assert_rare, settings};
 
 /// So many answers `at + Lap(scale)`, one a line.
 fn answers(rng: &mut Generator, count: usize, at: f64, scale: f64) -> String {
@@ -30,10 +29,10 @@ fn folder(left: &str, right: &str) -> tempfile::TempDir {
 }
 
 /// The audit of the files at 95 %, under a claim of ε = 1.
-fn report(folder: &Path, seed: u64) -> PairReport {
-    let recording = Recording::read(&folder.join("left.csv"), &folder.join("right.csv"), Header::Detect).unwrap();
+fn report(folder: &Path, seed: u64) -> Evidence {
+    let recording = Recording::read(&folder.join("left.csv"), &folder.join("right.csv"), HeaderRow::Detect).unwrap();
     let settings = settings(recording.draws(), seed);
-    harness::report(&[recording.into_audit(claim(1.0, 0.0), &[], RowOrder::AsDrawn, seed)], settings)
+    harness::report(&harness::audit_of(1.0, 0.0, recording.into_target(RowOrder::AsDrawn, seed)), settings)
 }
 
 fn dp_audit(folder: &Path, args: &[&str]) -> Output {

@@ -3,24 +3,23 @@
 use std::path::Path;
 use std::sync::LazyLock;
 
-use dp_audit::run::{self, Settings};
-use dp_audit::spec;
+use dp_audit::{Settings, suite};
 use proptest::prelude::*;
 
 use super::cases;
 use crate::harness::program::files;
-use crate::harness::{defaults, repository};
+use crate::harness::{Runnable as _, defaults, repository};
 
 const NAME: &str = "some-file.toml";
 
 /// The text is a valid audit, which then runs, or an error that names the file. Anything but a panic.
 fn accepted_or_named(text: &str) -> Result<(), TestCaseError> {
-    match spec::parse(Path::new(NAME), text) {
+    match suite::parse(Path::new(NAME), text) {
         Ok(audit) => {
             prop_assert!(!audit.pairs.is_empty() && audit.resolution > 0.0 && !audit.attacks.is_empty());
             let pairs = audit.pairs.len();
-            let report = run::run(&[audit], Settings { draws: Some(40), ..defaults(1) }, &[]);
-            prop_assert_eq!(report.audits[0].pairs.len(), pairs);
+            let report = vec![audit].run(Settings { draws: Some(40), ..defaults(1) });
+            prop_assert_eq!(report.audits[0].results.len(), pairs);
         }
         Err(error) => {
             let message = error.to_string();

@@ -2,24 +2,24 @@
 
 use std::sync::LazyLock;
 
-use dp_audit::baseline::Comparison;
+use dp_audit::Audit;
+use dp_audit::model::Conclusion;
+use dp_audit::report::baseline::Comparison;
 use dp_audit::report::explain::explain;
 use dp_audit::report::json::JsonReport;
-use dp_audit::run;
-use dp_audit::spec::Audit;
 use proptest::prelude::*;
 use proptest::sample::Index;
 use serde_json::Value;
 
 use super::cases;
 use super::changes::{change, changed, scrap};
-use crate::harness::{laplace, settings};
+use crate::harness::{Runnable as _, laplace, settings};
 
 /// Audits and their report: one claim is refuted, one not.
 static RUN: LazyLock<(Vec<Audit>, JsonReport)> = LazyLock::new(|| {
     let mut audits = vec![laplace(0.5).remove(0), laplace(1.0).remove(0)];
     "right".clone_into(&mut audits[1].name);
-    let report = JsonReport::new(&run::run(&audits, settings(100_000, 1), &[]));
+    let report = JsonReport::new(&audits.run(settings(100_000, 1)));
     assert_eq!(report.summary.violated, 1);
     (audits, report)
 });
@@ -47,13 +47,13 @@ fn refused_or_compared(text: &[u8]) -> Result<(), TestCaseError> {
         prop_assert!(explain(audit, Some(&before)).contains("What the run found"));
     }
     let refuted = &now.audits[0].pairs[0].row;
-    let same = |row: &&dp_audit::report::csv::Row| {
+    let same = |row: &&dp_audit::report::csv::PairRow| {
         (&row.audit, &row.pair, row.claim_epsilon, row.claim_delta)
             == (&refuted.audit, &refuted.pair, refuted.claim_epsilon, refuted.claim_delta)
     };
     let rows: Vec<_> = before.audits.iter().flat_map(|audit| &audit.pairs).map(|pair| &pair.row).filter(same).collect();
     let [earlier] = rows[..] else { return Ok(()) };
-    prop_assert_eq!(worse.worse.iter().any(|line| line.contains("is violated")), earlier.verdict != "violated");
+    prop_assert_eq!(worse.worse.iter().any(|line| line.contains("is violated")), earlier.verdict != Conclusion::Violated);
     Ok(())
 }
 

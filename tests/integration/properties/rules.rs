@@ -1,11 +1,10 @@
 //! Guess rules learned from any outputs.
 
-use dp_audit::attack::{Attack, Explorer, GuessRule, Plan};
-use dp_audit::cell::{Cell, Rows};
-use dp_audit::error::TargetError;
-use dp_audit::mechanism::{Side, Target};
+use dp_audit::attack::{DrawBudget, Explorer, GuessRule};
 use dp_audit::noise::Generator;
-use dp_audit::sample::{PairStream, Phase, Sampler, StreamSeed};
+use dp_audit::sample::Sampler;
+use dp_audit::target::{PairStream, Phase};
+use dp_audit::{Attack, Cell, Rows, Side, StreamSeed, Symbols, Target, TargetError};
 use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
 
@@ -66,10 +65,11 @@ proptest! {
 
     #[test]
     fn a_rule_answers_every_row_once_and_survives_being_written(palette in palette(), seed in any::<u64>()) {
-        let mut explorer = Explorer::new(palette.width, &Attack::DEFAULT, claim(0.5, 0.0), Plan { explore: 1000, certify: 7000, alpha: 0.05 });
+        let mut explorer = Explorer::new(palette.width, &Attack::DEFAULT, claim(0.5, 0.0), DrawBudget { explore: 1000, certify: 7000, alpha: 0.05 });
         let mut sampler = Sampler::open(&palette, PairStream::new(seed, "palette", ""), Phase::Explore, &|_| ()).unwrap();
         explorer.absorb(&mut sampler, 1000, &[]).unwrap();
         let rows = palette.rows(Side::Left, 500, &mut Generator::seed_from_u64(seed));
+        let names = Symbols::default();
         for learned in explorer.learn() {
             let answers = learned.rule.answers(&rows);
             prop_assert_eq!(answers.left + answers.right + answers.abstained, 500);
@@ -80,7 +80,7 @@ proptest! {
             let read: GuessRule = serde_json::from_str(&written).map_err(|error| TestCaseError::fail(format!("{error}: {written}")))?;
             prop_assert_eq!(read.answers(&rows), answers);
             prop_assert_eq!(&read, &learned.rule);
-            prop_assert_eq!(read.to_string(), learned.rule.to_string());
+            prop_assert_eq!(read.describe(&names), learned.rule.describe(&names));
         }
     }
 }

@@ -1,15 +1,12 @@
 //! Limits, bounds and bets.
 
-use dp_audit::attack::Answers;
-use dp_audit::evidence::binomial::{lower_limit, upper_tail};
-use dp_audit::evidence::fixed::Limits;
-use dp_audit::evidence::power::detectable_epsilon;
-use dp_audit::evidence::wealth::{Bet, Forecast, Ledger};
-use dp_audit::evidence::{Bounds, Certified, Level};
-use dp_audit::mechanism::Side;
-use dp_audit::sample::{Tallies, Tally};
-use dp_audit::spec::Claim;
-use dp_audit::verdict::Verdict;
+use dp_audit::attack::{AnswerCounts, Tallies, tally_of};
+use dp_audit::stats::binomial::{lower_limit, upper_tail};
+use dp_audit::stats::fixed::Limits;
+use dp_audit::stats::power::detectable_epsilon;
+use dp_audit::stats::wealth::{Bet, Forecast, Ledger};
+use dp_audit::stats::{Certified, Level};
+use dp_audit::{Claim, Side, Tally, Verdict};
 use proptest::prelude::*;
 
 use super::cases;
@@ -96,8 +93,8 @@ proptest! {
 
     #[test]
     fn swapping_the_sides_changes_nothing(left in count(), right in count(), abstained in count()) {
-        let of_left = Tally::of(Side::Left, Answers { left, right, abstained });
-        let of_right = Tally::of(Side::Right, Answers { left: right, right: left, abstained });
+        let of_left = tally_of(Side::Left, AnswerCounts { left, right, abstained });
+        let of_right = tally_of(Side::Right, AnswerCounts { left: right, right: left, abstained });
         prop_assert_eq!(of_left, of_right);
         prop_assert_eq!(of_left.draws(), left + right + abstained);
         prop_assert_eq!(of_left.guesses() + of_left.abstained, of_left.draws());
@@ -149,7 +146,7 @@ proptest! {
     #[test]
     fn a_verdict_is_violated_exactly_when_a_bound_exceeds_the_claim(judged in judged(), looks in ledger(), claim in claim(), resolution in 0.0..5.0_f64) {
         let level = Level::of_pair(0.95, 1);
-        let bounds = Bounds::new(&ledger_of(&looks), &certified(&judged, level), claim, level);
+        let bounds = dp_audit::stats::bounds(&ledger_of(&looks), &certified(&judged, level), claim, level);
         let refuted = bounds.epsilon_lower > claim.epsilon.get() || bounds.delta_lower > claim.delta.get();
         let verdict = Verdict::new(&bounds, claim, resolution);
         prop_assert_eq!(verdict == Verdict::Violated, refuted);
@@ -161,7 +158,7 @@ proptest! {
         let ledger = ledger_of(&looks);
         let at = |confidence: f64, pairs| {
             let level = Level::of_pair(confidence, pairs);
-            Bounds::new(&ledger, &certified(&judged, level), claim, level)
+            dp_audit::stats::bounds(&ledger, &certified(&judged, level), claim, level)
         };
         for (easy, hard) in [(at(low, 1), at(1.0 - (1.0 - low) / 7.0, 1)), (at(low, 1), at(low, pairs))] {
             prop_assert!(hard.epsilon_lower <= easy.epsilon_lower * (1.0 + 1e-9));

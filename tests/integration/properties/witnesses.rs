@@ -1,22 +1,20 @@
 //! Witnesses that come back changed, or forged, are refused or mean what they say.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
-use dp_audit::attack::Attack;
-use dp_audit::cell::Cell;
-use dp_audit::mechanism::Side;
 use dp_audit::noise::{Generator, bernoulli, laplace};
-use dp_audit::replay::{self, Settings};
-use dp_audit::spec::Audit;
-use dp_audit::witness::Witness;
+use dp_audit::report::replay;
+use dp_audit::report::replay::ReplaySettings;
+use dp_audit::report::witness::Witness;
+use dp_audit::{Attack, Cell, Side};
 use proptest::prelude::*;
 use proptest::sample::Index;
 use serde_json::{Value, json};
 
 use super::cases;
 use super::changes::{Change, change, changed, other_byte, scrap};
-use crate::harness::{self, Outputs, audit_of, confidence, report, settings};
+use crate::harness::{self, Given, Outputs, Runnable as _, audit_of, confidence, settings};
 
 /// Leaks through a number, through ⊥ and through the numbers' order, so that every kind of rule finds something.
 fn telling() -> Outputs<impl Fn(Side, &mut Generator, &mut [Cell]) + Send + Sync> {
@@ -30,21 +28,27 @@ fn telling() -> Outputs<impl Fn(Side, &mut Generator, &mut [Cell]) + Send + Sync
 }
 
 /// An audit, and what refuted its claim.
-type Refuted = (Audit, Witness);
+type Refuted = (Given, Witness);
 
 /// A rule of each kind.
 static REFUTED: LazyLock<Vec<Refuted>> = LazyLock::new(|| {
-    let mut audits = vec![harness::laplace(0.5).remove(0)];
+    let short = harness::laplace(0.5).remove(0);
+    let mut audits = vec![Given { target: Arc::from(harness::target(&short)), audit: short }];
     for attack in Attack::DEFAULT {
-        let mut audit = audit_of(0.1, 0.0, telling()).remove(0);
+        let mut given = audit_of(0.1, 0.0, telling());
         // Only what can be found again has witnesses.
-        audit.file = "telling.toml".into();
-        audit.attacks = vec![attack];
-        audits.push(audit);
+        given.audit.file = "telling.toml".into();
+        given.audit.attacks = vec![attack];
+        audits.push(given);
     }
-    let witness = |audit: &Audit| report(std::slice::from_ref(audit), settings(40_000, 3)).witness;
-    audits.into_iter().filter_map(|audit| witness(&audit).map(|witness| (audit, witness))).collect()
+    let settings = settings(40_000, 3);
+    let witness = |given: &Given| Witness::of(settings, &given.run(settings).audits[0]);
+    audits.into_iter().filter_map(|given| witness(&given).map(|witness| (given, witness))).collect()
 });
+
+fn check(witness: &Witness, given: &Given) -> Result<(), String> {
+    witness.check(&given.audit, &given.audit.pairs[0], given.target.as_ref())
+}
 
 /// Reading gives what was written, or an error.
 fn refused_or_equal(text: &str, witness: &Witness) -> Result<(), TestCaseError> {
@@ -63,8 +67,8 @@ fn forged(witness: &Witness, changes: &[(Index, Change)]) -> Option<Witness> {
 #[test]
 fn all_kinds_of_rules_are_tried() {
     assert!(REFUTED.len() >= 6, "{} witnesses", REFUTED.len());
-    for (audit, witness) in REFUTED.iter() {
-        assert_eq!(witness.check(audit, &audit.pairs[0]), Ok(()), "{:?}", audit.attacks);
+    for (given, witness) in REFUTED.iter() {
+        assert_eq!(check(witness, given), Ok(()), "{:?}", given.audit.attacks);
     }
 }
 
@@ -89,13 +93,13 @@ fn rules_that_would_count_outputs_wrongly_are_refused() {
     ];
     for rule in forged {
         let witness = with(rule);
-        let shown = witness.rule.to_string();
-        let refused = witness.check(audit, &audit.pairs[0]).unwrap_err();
+        let shown = witness.rule.describe(&witness.symbols);
+        let refused = check(&witness, audit).unwrap_err();
         assert!(refused.contains("has no rule for these outputs"), "{shown}: {refused}");
     }
     // A rule for single cells would take each cell of a row for an output.
     let (wide, _) = REFUTED.last().unwrap();
-    assert!(witness.rule.check(3).unwrap_err().contains("a single cell"), "{}", wide.name);
+    assert!(witness.rule.check(3).unwrap_err().contains("a single cell"), "{}", wide.audit.name);
 }
 
 #[test]
@@ -104,7 +108,7 @@ fn a_smaller_claim_under_the_same_fingerprint_is_refused() {
     let mut smaller = witness.clone();
     smaller.claim.epsilon = 0.01.try_into().unwrap();
     let read = Witness::from_json(&smaller.sealed().to_string()).unwrap();
-    assert!(read.check(audit, &audit.pairs[0]).unwrap_err().contains("is about the claim ε = 0.01"));
+    assert!(check(&read, audit).unwrap_err().contains("is about the claim ε = 0.01"));
 }
 
 proptest! {
@@ -132,19 +136,20 @@ proptest! {
 
     #[test]
     fn a_forged_witness_is_refused_or_judged_by_fresh_draws(which in any::<Index>(), changes in prop::collection::vec(change(), 1..3)) {
-        let (audit, witness) = which.get(&REFUTED);
+        let (given, witness) = which.get(&REFUTED);
+        let audit = &given.audit;
         let Some(forged) = forged(witness, &changes) else { return Ok(()) };
         let read = Witness::from_json(&forged.sealed().to_string()).map_err(TestCaseError::fail)?;
         prop_assert_eq!(&read, &forged);
-        let shown = read.rule.to_string();
+        let shown = read.rule.describe(&read.symbols);
         let Ok(pair) = replay::pair(&read, audit) else { return Ok(()) };
-        if read.check(audit, pair).is_err() {
+        if read.check(audit, pair, given.target.as_ref()).is_err() {
             return Ok(());
         }
         prop_assert_eq!((read.claim, &read.fingerprint, &read.version), (audit.claim, &witness.fingerprint, &witness.version));
         // With probability below 1e-9 a bound of a valid judgement lies above the truth, which is ε = 2 for the count with half the noise.
-        let settings = Settings { draws: 2_000, seed: 5, confidence: confidence(1.0 - 1e-9) };
-        let again = catch_unwind(AssertUnwindSafe(|| replay::replay(&read, pair, settings, &|_| ())));
+        let settings = ReplaySettings { draws: 2_000, seed: 5, confidence: confidence(1.0 - 1e-9) };
+        let again = catch_unwind(AssertUnwindSafe(|| replay::replay(&read, given.target.as_ref(), settings, &|_| ())));
         let again = again.map_err(|_| TestCaseError::fail(format!("a panic: {shown}")))?.unwrap();
         prop_assert_eq!(again.tally.draws(), 2_000, "{}", shown);
         prop_assert!(audit.name != "laplace" || again.epsilon_lower <= 2.0, "{}: {:?}", shown, again);

@@ -2,34 +2,35 @@
 
 use std::process::Output;
 
-use dp_audit::replay::{self, Settings};
-use dp_audit::run;
-use dp_audit::verdict::{Expectation, Verdict};
-use dp_audit::witness::Witness;
+use dp_audit::report::replay;
+use dp_audit::report::replay::ReplaySettings;
+use dp_audit::report::witness::Witness;
+use dp_audit::{Expectation, Verdict};
 use serde_json::Value;
 
 use crate::harness::program::{assert_has, between, code, dp_audit, errors, folder, json, laplace, shown, witnesses, write};
-use crate::harness::{self, committed, confidence, report, settings};
+use crate::harness::{self, Runnable as _, committed, confidence, settings};
 
 #[test]
 fn every_refutation_of_the_suite_is_confirmed_on_another_seed() {
     let mut audits = committed("");
     audits.retain(|audit| audit.expect == Expectation::Violated);
     // The run must find z ≈ 4.5 standard errors; with ten times the draws 3.1 are needed where 14 are to be expected. A false alarm has probability below 1e-9.
-    let report = run::run(&audits, settings(150_000, 1), &[]);
+    let report = audits.run(settings(150_000, 1));
     let mut confirmed = 0;
     for (audit, found) in audits.iter().zip(&report.audits) {
-        let Some(witness) = found.telling().and_then(|pair| pair.witness.as_ref()) else {
+        let Some(witness) = Witness::of(report.settings, found) else {
             assert_ne!(found.verdict(), Some(Verdict::Violated), "{}: a refutation has a witness", audit.name);
             continue;
         };
         // Through the file, as a user would.
         let read = Witness::from_json(&witness.sealed().to_string()).unwrap_or_else(|error| panic!("{}: {error}", audit.name));
-        assert_eq!(&read, witness, "{}: what is read is what was written", audit.name);
+        assert_eq!(read, witness, "{}: what is read is what was written", audit.name);
         let pair = replay::pair(&read, audit).unwrap();
-        read.check(audit, pair).unwrap_or_else(|error| panic!("{}: {error}", audit.name));
-        let settings = Settings { draws: 1_500_000, seed: 99, confidence: confidence(0.999) };
-        let again = replay::replay(&read, pair, settings, &|_| ()).unwrap();
+        let target = dp_audit::prepare(&audit.plans(report.settings, 1).find(|plan| plan.pair == *pair).unwrap()).unwrap();
+        read.check(audit, pair, target.as_ref()).unwrap_or_else(|error| panic!("{}: {error}", audit.name));
+        let settings = ReplaySettings { draws: 1_500_000, seed: 99, confidence: confidence(0.999) };
+        let again = replay::replay(&read, target.as_ref(), settings, &|_| ()).unwrap();
         assert_eq!(again.tally.draws(), settings.draws);
         assert!(again.confirmed, "{}: ε ≥ {} claimed {}", audit.name, again.epsilon_lower, audit.claim);
         confirmed += 1;
@@ -41,16 +42,15 @@ fn every_refutation_of_the_suite_is_confirmed_on_another_seed() {
 #[test]
 fn a_witness_of_another_version_or_other_code_is_refused() {
     let audits = harness::laplace(0.5);
-    let witness = report(&audits, settings(100_000, 0)).witness.expect("half the noise is a violation");
-    let pair = &audits[0].pairs[0];
-    assert_eq!(witness.check(&audits[0], pair), Ok(()));
+    let settings = settings(100_000, 0);
+    let witness = Witness::of(settings, &audits.run(settings).audits[0]).expect("half the noise is a violation");
+    let (pair, right) = (&audits[0].pairs[0], harness::target(&audits[0]));
+    assert_eq!(witness.check(&audits[0], pair, right.as_ref()), Ok(()));
     let older = Witness { version: "0.0.9".to_owned(), ..witness.clone() };
-    assert!(older.check(&audits[0], pair).unwrap_err().contains("was written by dp-audit 0.0.9"));
+    assert!(older.check(&audits[0], pair, right.as_ref()).unwrap_err().contains("was written by dp-audit 0.0.9"));
     // The same audit, had its code drawn other outputs.
-    let mut other = harness::laplace(0.5);
-    let mut slower = harness::laplace(0.6);
-    std::mem::swap(&mut other[0].pairs[0].target, &mut slower[0].pairs[0].target);
-    assert!(witness.check(&other[0], &other[0].pairs[0]).unwrap_err().contains("another version of the mechanism"));
+    let other = harness::target(&harness::laplace(0.6)[0]);
+    assert!(witness.check(&audits[0], pair, other.as_ref()).unwrap_err().contains("another version of the mechanism"));
 }
 
 #[cfg(unix)]

@@ -1,8 +1,6 @@
 //! What the bounds promise, measured over seeds: tight enough, and above the truth no more often than the confidence allows.
 
-use dp_audit::run::{Settings, Until};
-use dp_audit::spec::Audit;
-use dp_audit::verdict::Verdict;
+use dp_audit::{Audit, Settings, Until, Verdict};
 
 use crate::harness::{assert_rare, audit, committed, defaults, laplace, report, settings};
 

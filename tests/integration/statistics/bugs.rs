@@ -1,11 +1,10 @@
 //! The suite of bugs: broken mechanisms are caught, their correct twins are not flagged, and floating-point bits count only where an audit asks.
 
-use dp_audit::report::PairReport;
-use dp_audit::run::{self, Settings, Until};
-use dp_audit::spec::Audit;
-use dp_audit::verdict::{Agreement, Expectation, Verdict};
+use dp_audit::model::Agreement;
+use dp_audit::model::Conclusion;
+use dp_audit::{Audit, Expectation, PairResult, Settings, Until, Verdict};
 
-use crate::harness::{assert_rare, audit, committed, defaults, report, settings};
+use crate::harness::{Runnable as _, assert_rare, audit, committed, defaults, report, settings};
 
 /// Sits on its claim, or as close below as is known.
 const CONTROLS: [&str; 13] = [
@@ -26,18 +25,18 @@ const CONTROLS: [&str; 13] = [
 
 #[test]
 fn every_audit_comes_out_as_expected_at_default_settings() {
-    let report = run::run(&committed("bugs"), defaults(0), &[]);
+    let report = committed("bugs").run(defaults(0));
     for audit in &report.audits {
-        assert_eq!(audit.agreement(), Agreement::Agrees, "{}: {:?}", audit.audit, audit.pairs);
+        assert_eq!(audit.agreement(), Agreement::Agrees, "{}: {:?}", audit.audit.name, audit.results);
     }
-    assert!(report.audits.iter().any(|audit| audit.expect == Expectation::Violated));
+    assert!(report.audits.iter().any(|audit| audit.audit.expect == Expectation::Violated));
 }
 
 #[test]
 fn every_bug_has_a_correct_twin_with_the_same_mechanism() {
     let audits = committed("bugs");
     for broken in audits.iter().filter(|audit| audit.expect == Expectation::Violated) {
-        let twin = |audit: &&Audit| audit.expect == Expectation::Consistent && audit.mechanism == broken.mechanism;
+        let twin = |audit: &&Audit| audit.expect == Expectation::Consistent && audit.subject.mechanism() == broken.subject.mechanism();
         assert!(audits.iter().find(twin).is_some(), "{} stands alone", broken.name);
     }
 }
@@ -58,9 +57,8 @@ fn bugs_that_show_in_every_output_are_refuted_by_1024_draws() {
 
 /// Fails if more runs flag a claim that holds, or have a bound above the truth, than the confidence explains.
 fn rarely_flagged(audits: &[Audit], settings: impl Fn(u64) -> Settings, seeds: u64) {
-    let wrong = |pair: &PairReport| pair.verdict == Verdict::Violated || pair.exceeds_truth();
-    let flags =
-        (0..seeds).filter(|seed| run::run(audits, settings(*seed), &[]).audits.iter().any(|audit| audit.reports().any(wrong))).count();
+    let wrong = |result: &PairResult| result.conclusion() == Conclusion::Violated || result.exceeds_truth();
+    let flags = (0..seeds).filter(|seed| audits.run(settings(*seed)).audits.iter().any(|audit| audit.results.iter().any(wrong))).count();
     assert_rare(&format!("{}: runs flagged", audits[0].name), flags, seeds, 1.0 - settings(0).confidence.get());
 }
 

@@ -1,22 +1,17 @@
 //! The ends of every scale: claims, outputs, budgets. Nothing panics, nothing is refuted that holds, and what cannot be told is never a pass.
 
-use dp_audit::cell::Cell;
-use dp_audit::mechanism::Side;
 use dp_audit::noise::Generator;
-use dp_audit::report::PairReport;
-use dp_audit::run::{Settings, Until};
-use dp_audit::spec::Audit;
-use dp_audit::verdict::Verdict;
+use dp_audit::{Cell, Evidence, Settings, Side, Until, Verdict};
 use rand::RngExt;
 
-use crate::harness::{FALSE_ALARM, Outputs, audit_of, confidence, report};
+use crate::harness::{FALSE_ALARM, Given, Outputs, audit_of, confidence, report};
 
 /// A claim that holds is refuted with probability [`FALSE_ALARM`] at most, by each run of an audit.
 fn settings(draws: u64, until: Until) -> Settings {
     Settings { draws: Some(draws), seed: 1, confidence: confidence(1.0 - FALSE_ALARM), until }
 }
 
-fn run(audits: &[Audit], draws: u64) -> PairReport {
+fn run(audits: &Given, draws: u64) -> Evidence {
     report(audits, settings(draws, Until::Budget))
 }
 
@@ -30,7 +25,7 @@ fn telling(left: Cell, right: Cell) -> Outputs<impl Fn(Side, &mut Generator, &mu
     Outputs { width: 1, draw: move |side, _: &mut Generator, row: &mut [Cell]| row[0] = if side == Side::Left { left } else { right } }
 }
 
-fn well_formed(found: &PairReport) {
+fn well_formed(found: &Evidence) {
     let bounds = found.bounds;
     assert!(bounds.epsilon_lower >= 0.0 && bounds.epsilon_lower.is_finite(), "{bounds:?}");
     assert!((0.0..=1.0).contains(&bounds.delta_lower), "{bounds:?}");
@@ -77,14 +72,14 @@ fn any_two_different_cells_tell_the_sides_apart() {
         (number(f64::NAN), number(f64::INFINITY)),
         (number(f64::NAN), number(0.0)),
         (Cell::symbol("⊥"), number(f64::NAN)),
-        (Cell::symbol("⊥"), Cell::absent()),
+        (Cell::symbol("⊥"), Cell::ABSENT),
         (Cell::symbol(""), Cell::symbol(" ")),
     ];
     for (left, right) in cells {
         let found = run(&audit_of(1.0, 0.0, telling(left, right)), 2_000);
         well_formed(&found);
-        assert_eq!(found.verdict, Verdict::Violated, "{left} or {right}: {:?}", found.bounds);
-        let rule = found.rule.expect("a rule refuted the claim").to_string();
+        assert_eq!(found.verdict, Verdict::Violated, "{left:?} or {right:?}: {:?}", found.bounds);
+        let rule = found.rule.expect("a rule refuted the claim").describe(&found.symbols);
         assert!(!rule.contains("NaN ") && !rule.is_empty(), "{rule}");
     }
 }

@@ -2,19 +2,14 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use dp_audit::cell::{Cell, Rows};
-use dp_audit::error::TargetError;
-use dp_audit::exit_code::ExitCode;
-use dp_audit::gate::Gate;
-use dp_audit::mechanism::{Side, Target};
 use dp_audit::noise::{Generator, gaussian, laplace};
-use dp_audit::report::RunReport;
-use dp_audit::run::{self, Settings, Until};
-use dp_audit::sample::{PairStream, StreamSeed};
-use dp_audit::verdict::Verdict;
+use dp_audit::report::exit_code::ExitCode;
+use dp_audit::report::gate::Gate;
+use dp_audit::target::PairStream;
+use dp_audit::{Cell, Rows, RunReport, Settings, Side, StreamSeed, Target, TargetError, Until, Verdict};
 use rand::SeedableRng;
 
-use crate::harness::{audit_of, defaults};
+use crate::harness::{Runnable as _, audit_of, defaults};
 
 /// A mechanism that adds noise to 0 or 1 and may go wrong from one call of a batch to the next.
 struct Batchwise(fn(Side, StreamSeed, usize) -> Vec<f64>);
@@ -38,7 +33,7 @@ fn generator(seed: StreamSeed) -> Generator {
 }
 
 fn run(target: impl Target + 'static, draws: u64, until: Until) -> RunReport {
-    run::run(&audit_of(1.0, 0.0, target), Settings { draws: Some(draws), until, ..defaults(1) }, &[])
+    audit_of(1.0, 0.0, target).run(Settings { draws: Some(draws), until, ..defaults(1) })
 }
 
 /// The complaint about a mechanism, which must be there at any budget and however the run ends.
@@ -47,7 +42,7 @@ fn complaint(noise: fn(Side, StreamSeed, usize) -> Vec<f64>) -> String {
     for (draws, until) in [(40_000, Until::Budget), (1_000_000, Until::Budget), (1_000_000, Until::Decided)] {
         let report = run(Batchwise(noise), draws, until);
         assert_eq!(Gate::default().exit_code(&report, false), ExitCode::NotRun);
-        let error = report.audits[0].pairs[0].1.as_ref().expect_err("not judged").clone();
+        let error = report.audits[0].results[0].outcome.as_ref().expect_err("not judged").clone();
         assert!(matches!(error, TargetError::NotIndependent { .. }), "{error}");
         last = error.to_string();
     }
@@ -117,7 +112,7 @@ impl Target for Shared {
 fn one_stream_for_left_and_right_is_reported() {
     let one_thread = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
     let report = one_thread.install(|| run(Shared(AtomicU64::new(0)), 100_000, Until::Budget));
-    let error = report.audits[0].pairs[0].1.as_ref().expect_err("not judged").to_string();
+    let error = report.audits[0].results[0].outcome.as_ref().expect_err("not judged").to_string();
     assert!(error.contains("left and right depend on each other"), "{error}");
 }
 
@@ -134,7 +129,7 @@ fn one_stream_for_all_batches_is_reported() {
 fn a_fixed_seed_in_every_call_is_no_noise_and_violated() {
     // Outputs that never vary are independent draws of a constant: the two sides can be told apart for certain.
     let report = run(Batchwise(|_, _, count| vec![laplace(&mut Generator::seed_from_u64(7), 1.0); count]), 1_000_000, Until::Budget);
-    let found = report.audits[0].pairs[0].1.as_ref().expect("judged");
+    let found = report.audits[0].results[0].outcome.as_ref().expect("judged");
     assert_eq!(found.verdict, Verdict::Violated);
     assert!(found.bounds.epsilon_lower > 10.0);
 }
@@ -149,5 +144,5 @@ fn independent_draws_are_judged() {
         1_000_000,
         Until::Budget,
     );
-    assert_eq!(report.audits[0].pairs[0].1.as_ref().expect("judged").verdict, Verdict::Consistent);
+    assert_eq!(report.audits[0].results[0].outcome.as_ref().expect("judged").verdict, Verdict::Consistent);
 }

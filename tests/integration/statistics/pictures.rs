@@ -1,6 +1,6 @@
 //! The curves behind the pictures, against theory.
 
-use dp_audit::run::{Settings, Until};
+use dp_audit::{Settings, Until};
 
 use crate::harness::{confidence, laplace, report, settings};
 
@@ -10,8 +10,8 @@ fn the_certified_profile_lies_below_the_exact_one_and_close_to_it() {
     let settings = Settings { confidence: confidence(0.999), ..settings(1_000_000, 3) };
     let found = report(&laplace(0.5), settings);
     let exact = |epsilon: f64| (1.0 - ((epsilon - 2.0) / 2.0).exp()).max(0.0);
-    assert_eq!(found.picture.profile.len(), 41);
-    for point in &found.picture.profile {
+    assert_eq!(found.curves.profile.len(), 41);
+    for point in &found.curves.profile {
         let lower = point.delta_lower.expect("the budget was spent");
         assert!(lower <= exact(point.epsilon), "ε = {}: {lower} above {}", point.epsilon, exact(point.epsilon));
         // Of the estimate p − e^ε·q from 62,500 exploration draws a side, with p(1 − p) ≤ ¼ and q = ½·e^(−1 − ε/2) where the log-ratio exceeds ε. Five standard errors.
@@ -25,7 +25,7 @@ fn the_certified_profile_lies_below_the_exact_one_and_close_to_it() {
         );
     }
     // The rule for the δ bound is the best one at the claimed ε.
-    let at_claim = found.picture.profile.iter().find(|point| point.epsilon >= 1.0).unwrap();
+    let at_claim = found.curves.profile.iter().find(|point| point.epsilon >= 1.0).unwrap();
     assert!(at_claim.delta_lower.unwrap() > 0.97 * exact(at_claim.epsilon), "{at_claim:?}");
 }
 
@@ -33,7 +33,7 @@ fn the_certified_profile_lies_below_the_exact_one_and_close_to_it() {
 fn the_wealth_is_drawn_up_to_the_look_that_refuted_the_claim() {
     let settings = Settings { until: Until::Decided, ..settings(1_000_000, 0) };
     let found = report(&laplace(0.5), settings);
-    let picture = &found.picture;
+    let picture = &found.curves;
     // A sixteenth of 5 % for the only pair, half of it for ε and half for δ.
     assert!((picture.threshold - (32.0 / 0.05_f64).ln()).abs() < 1e-9, "{}", picture.threshold);
     let (last, before) = picture.wealth.split_last().unwrap();
