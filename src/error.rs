@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
+use crate::cell::MOST_WIDTH;
 use crate::evidence::independence::Dependence;
 
 /// A problem in an audit file.
@@ -59,6 +60,12 @@ pub enum TargetError {
         /// The outputs in its file.
         rows: usize,
     },
+    /// Its outputs have more cells than can be meant.
+    #[error("its output has {width} cells, must be at most {MOST_WIDTH}; release less")]
+    TooWide {
+        /// The cells of an output.
+        width: usize,
+    },
     /// It does nothing but panic.
     #[error("it panics on every draw of both sides: {message}")]
     AlwaysPanics {
@@ -88,9 +95,9 @@ pub struct ProcessError {
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum Problem {
     /// It could not be started.
-    #[error("cannot be started: {reason}; is it installed, and the path relative to the audit file's folder?")]
+    #[error("cannot be started: {reason}")]
     NotStarted {
-        /// The system's reason.
+        /// The system's reason, and what to do.
         reason: String,
     },
     /// It speaks another version of the protocol.

@@ -12,6 +12,7 @@ use dp_audit::error::Error;
 use dp_audit::exit_code::ExitCode;
 use dp_audit::gate::Gate;
 use dp_audit::journal::Journal;
+use dp_audit::mechanism::process::end_on_signals;
 use dp_audit::recorded::Recording;
 use dp_audit::replay;
 use dp_audit::report::file::ReportFile;
@@ -31,6 +32,9 @@ fn main() -> process::ExitCode {
             return if error.use_stderr() { ExitCode::Usage.into() } else { process::ExitCode::SUCCESS };
         }
     };
+    if let Err(error) = end_on_signals() {
+        warn(format_args!("cannot wait for signals: {error}; programs under audit that hang will outlive an interrupted run"));
+    }
     // A panic has printed its message already; what is left is to say that it was ours.
     let outcome = std::panic::catch_unwind(|| match &cli.command {
         Command::Run(args) => run_audits(args),
@@ -42,7 +46,13 @@ fn main() -> process::ExitCode {
         Command::Calibrate(args) => calibrate(args),
     });
     let code = match outcome {
-        Ok(Ok(code)) => code,
+        Ok(Ok(code)) => match terminal::unsaid() {
+            None => code,
+            Some(error) => {
+                warn(format_args!("cannot write to standard output: {error}; make room or write it elsewhere"));
+                ExitCode::Usage
+            }
+        },
         Ok(Err(error)) => {
             warn(error);
             ExitCode::Usage

@@ -2,7 +2,7 @@
 
 use std::fmt::{Display, Write as _};
 use std::io::{self, Write as _};
-use std::sync::Mutex;
+use std::sync::{Mutex, OnceLock};
 use std::time::Instant;
 
 use comfy_table::{Cell as TableCell, CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
@@ -17,17 +17,26 @@ use crate::spec::{Audit, Relation};
 use crate::verdict::{Agreement, Verdict};
 use crate::witness::Witness;
 
+/// Why something could not be said.
+static UNSAID: OnceLock<io::Error> = OnceLock::new();
+
 /// Writes to standard output. A reader who has seen enough (`| head`) ends nothing: reports are still written, and the exit code is that of what was found.
-///
-/// # Panics
-/// When standard output cannot be written for any other reason.
+/// Nor does a full disk, but it is remembered: see [`unsaid`].
 pub fn say(text: impl Display) {
     let mut out = io::stdout().lock();
     let written = write!(out, "{text}").and_then(|()| out.flush());
-    assert!(
-        written.as_ref().err().is_none_or(|error| error.kind() == io::ErrorKind::BrokenPipe),
-        "cannot write to standard output: {written:?}"
-    );
+    if let Err(error) = written
+        && error.kind() != io::ErrorKind::BrokenPipe
+    {
+        // The first reason is the one to tell.
+        let _ = UNSAID.set(error);
+    }
+}
+
+/// Why something could not be written to standard output, although somebody is there to read it.
+#[must_use]
+pub fn unsaid() -> Option<&'static io::Error> {
+    UNSAID.get()
 }
 
 /// Writes a line to standard error, if anybody is there to read it.

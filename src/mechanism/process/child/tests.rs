@@ -19,7 +19,7 @@ impl Read for Pieces {
 }
 
 fn rows(bytes: &[u8], piece: usize, count: usize, width: usize) -> Result<Rows, Trouble> {
-    Output::new(Pieces(bytes.to_vec(), piece)).rows(count, width, Instant::now() + Duration::from_secs(60))
+    Output::new(Pieces(bytes.to_vec(), piece)).expect("a thread").rows(count, width, Instant::now() + Duration::from_secs(60))
 }
 
 /// A cell as a child has it. A NaN may have any bits but those of a symbol.
@@ -184,7 +184,7 @@ proptest! {
     }
 
     #[test]
-    fn a_changed_hello_is_right_or_refused(width in 0..70_000_usize, seeded in any::<bool>(), changes in changes()) {
+    fn a_changed_hello_is_right_or_refused(width in 0..=MOST_WIDTH + 10_000, seeded in any::<bool>(), changes in changes()) {
         let hello = json!({ "dp_audit": 1, "width": width, "seeded": seeded }).to_string();
         hello_is_right_or_refused(&hello)?;
         hello_is_right_or_refused(&String::from_utf8_lossy(&changed(hello.into_bytes(), &changes)))?;
