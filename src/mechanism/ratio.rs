@@ -13,7 +13,7 @@ use serde::Deserialize;
 
 use super::{Mechanism, Universe};
 use crate::cell::Cell;
-use crate::noise::{self, Generator};
+use crate::noise::{self, Generator, LEAST_RATE};
 use crate::spec::Dataset;
 use crate::spec::claim::{Epsilon, Positive, PositiveDelta};
 
@@ -228,6 +228,12 @@ impl Mechanism for BoundedSensitivity {
         let users = Users::count(data)?;
         let range_epsilon = params.epsilon.get() * fraction;
         let release_epsilon = params.epsilon.get() - range_epsilon;
+        if range_epsilon / 2.0 < LEAST_RATE {
+            return Err(format!(
+                "params.epsilon is {:e}, too little for ranges that are finite: epsilon·range_fraction/2 must be at least {LEAST_RATE:e}",
+                params.epsilon.get()
+            ));
+        }
         Ok(Self {
             users,
             ratio: users.ratio(),
