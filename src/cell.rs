@@ -23,8 +23,8 @@ static NAMES: LazyLock<RwLock<HashMap<u64, String>>> = LazyLock::new(RwLock::def
 /// So many names are kept: a program may put out a new text with every draw.
 const MOST_NAMES: usize = 1 << 16;
 
-/// Wider outputs are taken for a mistake.
-pub const MOST_WIDTH: usize = 1 << 16;
+/// Wider outputs are taken for a mistake, wherever they come from: mechanisms, programs, files or closures.
+pub const MOST_WIDTH: usize = 100_000;
 
 /// One number or one symbol of an output.
 #[derive(Clone, Copy, Debug)]

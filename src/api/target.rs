@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rand::SeedableRng;
 
 use super::Output;
-use crate::cell::{Cell, Mix, Rows};
+use crate::cell::{Cell, MOST_WIDTH, Mix, Rows};
 use crate::error::TargetError;
 use crate::mechanism::{Side, Target, caught};
 use crate::noise::Generator;
@@ -74,6 +74,7 @@ where
     fn open(&self) -> Result<usize, TargetError> {
         match &self.always_panics {
             Some(message) => Err(TargetError::AlwaysPanics { message: message.clone() }),
+            None if self.width > MOST_WIDTH => Err(TargetError::TooWide { width: self.width }),
             None => Ok(self.width),
         }
     }

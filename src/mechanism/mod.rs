@@ -32,7 +32,7 @@ mod truncated_geometric;
 use serde::de::DeserializeOwned;
 
 pub(crate) use panics::caught;
-pub use target::{InProcess, MOST_CELLS, Side, Target};
+pub use target::{InProcess, Side, Target};
 
 use crate::cell::Cell;
 use crate::noise::Generator;

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::panics::caught;
 use super::{Mechanism, Universe};
-use crate::cell::{Cell, Rows};
+use crate::cell::{Cell, MOST_WIDTH, Rows};
 use crate::error::TargetError;
 use crate::noise::Generator;
 use crate::sample::StreamSeed;
@@ -52,9 +52,6 @@ pub struct InProcess<M> {
     right: M,
 }
 
-/// A wider output than this is taken for a slip of the pen.
-pub const MOST_CELLS: usize = 100_000;
-
 /// Cells per chunk: small enough to stay in a core's nearest cache.
 const CHUNK_CELLS: usize = 2048;
 
@@ -76,8 +73,8 @@ impl<M: Mechanism> InProcess<M> {
                 target.right.width()
             ));
         }
-        if target.left.width() > MOST_CELLS {
-            return Err(format!("the output has {} cells, must be at most {MOST_CELLS}", target.left.width()));
+        if target.left.width() > MOST_WIDTH {
+            return Err(format!("the output has {} cells, must be at most {MOST_WIDTH}; release less", target.left.width()));
         }
         if target.left.width() == 0 {
             return Err("the output has no cells at all; give the datasets at least one record to report on".to_owned());

@@ -234,15 +234,15 @@ mod tests {
             ("\"1\"\r2\n", Header::Detect, "line 1: holds a carriage return"),
             // Once two outputs, of which programs for tables make one.
             ("a\"b,\"c\n\"d\"\n", Header::Detect, "line 1: a quotation mark is not closed"),
-            (&",".repeat(1 << 16), Header::Detect, "line 1 has 65537 cells, more than 65536"),
+            (&",".repeat(MOST_WIDTH), Header::Detect, "line 1 has 100001 cells, more than 100000"),
         ] {
             let problem = read(text, header).err().unwrap_or_else(|| panic!("{text:?} was read"));
             assert!(problem.contains(wanted), "{text:?}: {problem}");
         }
-        // 16,385 rows of up to 65,536 cells are more than 2^30.
-        let lopsided = format!("{}{}\n", "1\n".repeat(1 << 14), ",".repeat((1 << 16) - 1));
+        // 16,385 rows of up to 100,000 cells are more than 2^30.
+        let lopsided = format!("{}{}\n", "1\n".repeat(1 << 14), ",".repeat(MOST_WIDTH - 1));
         let problem = read(&lopsided, Header::Detect).err().unwrap();
-        assert!(problem.contains("its widest row has 65536 cells, and to fill up all 16385 rows"), "{problem}");
+        assert!(problem.contains("its widest row has 100000 cells, and to fill up all 16385 rows"), "{problem}");
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), [b'1', b'\n', 0xff, b'\n']).unwrap();
         let problem = Outputs::read(file.path(), Header::Detect).err().unwrap().message;
