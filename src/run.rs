@@ -19,6 +19,17 @@ use crate::witness::{Found, Witness};
 /// Draws per pair when neither the command line nor the audit file says.
 pub const DEFAULT_DRAWS: u64 = 10_000_000;
 
+/// More draws per pair than this are taken for a slip of the pen.
+pub const MOST_DRAWS: u64 = 1_000_000_000_000;
+
+/// A number of draws per pair, if it is one.
+///
+/// # Errors
+/// What it is and must be.
+pub fn check_draws(draws: u64) -> Result<u64, String> {
+    if (1..=MOST_DRAWS).contains(&draws) { Ok(draws) } else { Err(format!("is {draws}, must be a whole number from 1 to {MOST_DRAWS:e}")) }
+}
+
 /// Up to so many exploration draws, every round is learned from.
 const EARLY: u64 = 4096;
 

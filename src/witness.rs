@@ -9,6 +9,7 @@ use crate::cell::Mix;
 use crate::error::TargetError;
 use crate::evidence::Bounds;
 use crate::mechanism::{Side, Target};
+use crate::run::check_draws;
 use crate::sample::{PairStream, Phase, Tally};
 use crate::spec::{Audit, Claim, Confidence, Pair};
 
@@ -111,7 +112,9 @@ impl Witness {
         if found != sealed.checksum {
             return Err(format!("was changed after it was written: its checksum is {found} and should be {}", sealed.checksum));
         }
-        serde_json::from_value(sealed.witness).map_err(|error| format!("is no witness: {error}"))
+        let witness: Self = serde_json::from_value(sealed.witness).map_err(|error| format!("is no witness: {error}"))?;
+        check_draws(witness.draws).map_err(|problem| format!("is no witness: draws {problem}"))?;
+        Ok(witness)
     }
 
     /// Checks that the audit is still what the witness was written for.

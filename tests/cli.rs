@@ -83,7 +83,8 @@ fn bad_audit_files_are_explained() {
         ("claim = { epsilon = 1.0 }", "", &["missing field `claim`"]),
         ("expect = \"consistent\"", "expects = \"consistent\"", &["unknown field `expects`", "expect"]),
         ("expect = \"consistent\"", "expect = \"fine\"", &["expect", "unknown variant `fine`", "violated"]),
-        ("expect = \"consistent\"", "draws = 0", &["draws is 0, must be at least 1"]),
+        ("expect = \"consistent\"", "draws = 0", &["draws is 0, must be a whole number from 1 to 1e12"]),
+        ("expect = \"consistent\"", "draws = 1_000_000_000_001", &["draws is 1000000000001, must be a whole number from 1 to 1e12"]),
         ("expect = \"consistent\"", "resolution = 0", &["resolution is 0, must be positive"]),
         ("expect = \"consistent\"", "attacks = []", &["attacks is empty"]),
         ("expect = \"consistent\"", "attacks = [\"guessing\"]", &["attacks[0]", "unknown variant `guessing`", "naive-bayes"]),
@@ -203,6 +204,7 @@ fn wrong_usage_ends_with_one_and_help_with_zero() {
     let folder = folder(&[("good", GOOD)]);
     let cases: &[(&[&str], &str)] = &[
         (&["run", "--draws", "0"], "whole number from 1"),
+        (&["run", "--draws", "1e13"], "whole number from 1 to 1e12"),
         (&["run", "--draws", "many"], "whole number"),
         (&["run", "--draws", "1.5"], "whole number"),
         (&["run", "--confidence", "1"], "less than 1"),
@@ -290,4 +292,20 @@ fn a_reader_who_goes_away_ends_nothing() {
         assert_eq!(child.wait().unwrap().code(), Some(0), "{args:?}");
     }
     assert_eq!(rows(folder.path(), "results/audit.csv").len(), 2);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_ends_with_one_and_a_message_and_the_reports_are_written() {
+    let folder = folder(&[("good", GOOD)]);
+    for args in [["list"].as_slice(), &["show", "good"], &["run", "--draws", "20000"]] {
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let output = Command::new(env!("CARGO_BIN_EXE_dp-audit")).args(args).current_dir(folder.path()).stdout(full).output().unwrap();
+        let message = errors(&output);
+        assert_eq!(code(&output), 1, "{args:?}: {message}");
+        assert!(message.contains("cannot write to standard output: No space left on device"), "{args:?}: {message}");
+        assert!(!message.contains("panicked"), "{args:?}: {message}");
+    }
+    assert_eq!(rows(folder.path(), "results/audit.csv").len(), 2);
+    assert!(!folder.path().join("results/audit.csv.journal").exists(), "the run came to its end");
 }

@@ -40,6 +40,7 @@ use crate::attack::Attack;
 use crate::mechanism::Target;
 use crate::noise::Generator;
 use crate::run::{self, Settings, Until};
+use crate::spec::claim::Positive;
 use crate::spec::{Audit, Claim, Confidence};
 use target::Closure;
 
@@ -104,8 +105,12 @@ where
     }
 
     /// Draws per pair; [`DEFAULT_DRAWS`] if this is not called.
+    ///
+    /// # Panics
+    /// When they are 0 or more than [`run::MOST_DRAWS`].
+    #[track_caller]
     pub fn draws(mut self, draws: u64) -> Self {
-        self.settings.draws = Some(draws.max(1));
+        self.settings.draws = Some(checked("the number of draws", run::check_draws(draws)));
         self
     }
 
@@ -129,8 +134,12 @@ where
     }
 
     /// By how much ε may exceed the claim before [`Finding::assert_consistent`] must notice; a tenth of ε, and at least 0.01, if this is not called.
+    ///
+    /// # Panics
+    /// When it is not positive and finite.
+    #[track_caller]
     pub fn resolution(mut self, excess: f64) -> Self {
-        self.resolution = Some(excess);
+        self.resolution = Some(checked("the resolution", Positive::try_from(excess)).get());
         self
     }
 
@@ -147,7 +156,12 @@ where
     }
 
     /// The attacks to try instead of all.
+    ///
+    /// # Panics
+    /// When there are none.
+    #[track_caller]
     pub fn attacks(mut self, attacks: &[Attack]) -> Self {
+        assert!(!attacks.is_empty(), "the audit has no attacks; name at least one, or leave .attacks out for all of them");
         self.attacks = attacks.to_vec();
         self
     }

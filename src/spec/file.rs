@@ -12,6 +12,7 @@ use crate::attack::Attack;
 use crate::error::SpecError;
 use crate::mechanism::process::{self, ChildProcess, CommandLine};
 use crate::mechanism::{Target, registry};
+use crate::run::check_draws;
 use crate::verdict::Expectation;
 
 /// An audit file as written.
@@ -126,8 +127,8 @@ fn check(path: &Path, file: AuditFile) -> Result<Audit, Vec<String>> {
     if file.name.trim().is_empty() {
         problems.push("name is empty; give the audit a name".to_owned());
     }
-    if file.draws == Some(0) {
-        problems.push("draws is 0, must be at least 1".to_owned());
+    if let Some(Err(problem)) = file.draws.map(check_draws) {
+        problems.push(format!("draws {problem}"));
     }
     if file.attacks.as_ref().is_some_and(Vec::is_empty) {
         problems.push("attacks is empty; name at least one attack or leave the key out for all of them".to_owned());
