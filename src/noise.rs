@@ -39,11 +39,61 @@ pub fn discrete_laplace(rng: &mut Generator, rate: f64) -> f64 {
     (a / rate).floor() - (b / rate).floor()
 }
 
+/// The least rate of [`discrete_laplace`]: its noise is finite from here up.
+pub const LEAST_RATE: f64 = 1e-300;
+
+/// Discrete Laplace noise of limited size: `P(z) ∝ e^(-|z|·rate)` for `|z| ≤ cut`, else 0.
+///
+/// Exact, by rejection, and at least every second candidate is accepted, whatever the parameters: a thousand in a row are rejected with probability at most
+/// 2^-1000. Candidates are unlimited noise, unless at most half of it is within the cut. Then `q^(cut+1) ≥ (1+q)/4` with `q = e^-rate`, so
+/// all of the weights `q^|z|` are at least ½, and candidates are uniform.
+#[derive(Clone, Copy, Debug)]
+pub struct CutDiscreteLaplace {
+    rate: f64,
+    /// Infinite if there is none.
+    cut: f64,
+    /// The cut, if candidates are uniform.
+    narrow: Option<i64>,
+}
+
+impl CutDiscreteLaplace {
+    /// The distribution with this rate and cut; no cut is no limit.
+    #[must_use]
+    pub fn new(rate: f64, cut: Option<u32>) -> Self {
+        // The share of unlimited noise within the cut: 1 − 2q^(cut+1)/(1+q), without cancellation.
+        let within = |cut: u32| {
+            let q = (-rate).exp();
+            (-(-rate * (f64::from(cut) + 1.0)).exp_m1() - q * (-rate * f64::from(cut)).exp_m1()) / (1.0 + q)
+        };
+        let narrow = cut.filter(|cut| within(*cut) <= 0.5).map(i64::from);
+        Self { rate, cut: cut.map_or(f64::INFINITY, f64::from), narrow }
+    }
+
+    /// One draw.
+    #[inline]
+    pub fn sample(&self, rng: &mut Generator) -> f64 {
+        match self.narrow {
+            None => loop {
+                let noise = discrete_laplace(rng, self.rate);
+                if noise.abs() <= self.cut {
+                    return noise;
+                }
+            },
+            Some(cut) => loop {
+                let noise = rng.random_range(-cut..=cut) as f64;
+                if uniform(rng) < (-noise.abs() * self.rate).exp() {
+                    return noise;
+                }
+            },
+        }
+    }
+}
+
 /// Noise with density proportional to `1/(1 + |z|^γ)`, for any γ > 1; γ = 2 is the Cauchy distribution.
 ///
-/// Exact, by rejection sampling. For a magnitude u, `½·min(1, u^-γ) ≤ 1/(1 + u^γ) ≤ min(1, u^-γ)`. Below 1 the upper bound is uniform, `u = v`;
-/// above 1 it is a Pareto tail, `u = v^(-1/(γ-1))`. The areas of these two parts have the ratio γ−1 to 1. In both parts the density is the bound
-/// divided by `1 + v^q`, with q = γ below 1 and q = γ/(γ−1) above.
+/// Exact, by rejection sampling. For a magnitude u, `½·min(1, u^-γ) ≤ 1/(1 + u^γ) ≤ min(1, u^-γ)`, so at least every second candidate is accepted.
+/// Below 1 the upper bound is uniform, `u = v`; above 1 it is a Pareto tail, `u = v^(-1/(γ-1))`. The areas of these two parts have the ratio γ−1 to 1.
+/// In both parts the density is the bound divided by `1 + v^q`, with q = γ below 1 and q = γ/(γ−1) above.
 #[derive(Clone, Copy, Debug)]
 pub struct PowerTail {
     gamma: f64,
@@ -150,6 +200,47 @@ mod tests {
         // P(Z ≤ k) = q^-k / (1 + q) for k < 0, and 1 − q^(k+1) / (1 + q) for k ≥ 0.
         let cdf = |x: f64| if x < 0.0 { q.powf(-x.floor()) / (1.0 + q) } else { 1.0 - q.powf(x.floor() + 1.0) / (1.0 + q) };
         follows(|rng| discrete_laplace(rng, rate), cdf, &POINTS);
+    }
+
+    /// The distribution function of `CutDiscreteLaplace`, by adding up its definition.
+    fn cut_cdf(rate: f64, cut: i32, x: f64) -> f64 {
+        let weight = |k: i32| (-rate * f64::from(k.abs())).exp();
+        let below = (-cut..=cut).filter(|k| f64::from(*k) <= x).map(weight);
+        below.sum::<f64>() / (-cut..=cut).map(weight).sum::<f64>()
+    }
+
+    #[test]
+    fn cut_discrete_laplace_follows_its_distribution_with_either_kind_of_candidate() {
+        // At most half of the noise is within these cuts, and more than half within those.
+        let narrow = [(1e-300, 0), (1e-9, 3), (0.05, 7), (0.6, 0), (1e-4, 40)];
+        let wide = [(1.0, 3), (0.6, 1), (2.0, 0), (0.05, 40), (800.0, 0)];
+        for ((rate, cut), is_narrow) in narrow.map(|case| (case, true)).into_iter().chain(wide.map(|case| (case, false))) {
+            let noise = CutDiscreteLaplace::new(rate, Some(cut));
+            assert_eq!(noise.narrow.is_some(), is_narrow, "rate {rate}, cut {cut}");
+            let cut = i32::try_from(cut).unwrap();
+            let places: Vec<f64> = (-cut..=cut).map(f64::from).collect();
+            follows(|rng| noise.sample(rng), |x| cut_cdf(rate, cut, x), &places);
+        }
+    }
+
+    #[test]
+    fn without_a_narrow_cut_the_stream_is_that_of_unlimited_noise() {
+        for cut in [None, Some(40)] {
+            let (mut one, mut other) = (Generator::seed_from_u64(3), Generator::seed_from_u64(3));
+            let noise = CutDiscreteLaplace::new(1.0, cut);
+            assert!((0..10_000).all(|_| noise.sample(&mut one) == discrete_laplace(&mut other, 1.0)));
+        }
+    }
+
+    #[test]
+    fn no_cut_is_too_narrow_and_no_noise_too_wide() {
+        // Once these never ended: all noise of a tiny rate is infinite, and hardly any of a small one is 0.
+        let mut rng = Generator::seed_from_u64(4);
+        assert!((0..1000).all(|_| discrete_laplace(&mut rng, LEAST_RATE).is_finite()));
+        for (rate, cut) in [(1e-9, 0), (LEAST_RATE, u32::MAX), (1e-12, u32::MAX), (f64::INFINITY, 0)] {
+            let noise = CutDiscreteLaplace::new(rate, Some(cut));
+            assert!((0..1000).all(|_| noise.sample(&mut rng).abs() <= f64::from(cut)), "rate {rate}, cut {cut}");
+        }
     }
 
     /// The distribution function of `PowerTail` by Simpson's rule.

@@ -7,7 +7,7 @@ use crate::model::number::{Brief, grouped, percent, round_down};
 use crate::model::{Claim, Verdict};
 use crate::target::TargetError;
 
-/// What an audit found. Its `Display` says it in words.
+/// The result of an audit. Its `Display` describes it in words.
 #[derive(Clone, Debug)]
 pub struct Finding {
     report: RunReport,
@@ -36,7 +36,7 @@ impl Finding {
     /// The verdict on the claim: one pair that refutes it is enough.
     ///
     /// # Errors
-    /// When no pair refutes it and one could not be judged.
+    /// When no pair refutes it and at least one pair could not be judged.
     pub fn verdict(&self) -> Result<Verdict, TargetError> {
         let verdict = Verdict::of_all(self.evidence().map(|evidence| evidence.verdict));
         let error = self.audits().flat_map(AuditReport::errors).map(|(_, error)| error).next();
@@ -47,28 +47,28 @@ impl Finding {
         }
     }
 
-    /// The mechanism's ε at the claimed δ is at least this, with the audit's confidence.
+    /// A lower bound on the mechanism's ε at the claimed δ, with the audit's confidence.
     #[must_use]
     pub fn epsilon_lower(&self) -> f64 {
         self.evidence().map(|evidence| evidence.bounds.epsilon_lower).fold(0.0, f64::max)
     }
 
-    /// Its δ at the claimed ε is at least this.
+    /// A lower bound on its δ at the claimed ε.
     #[must_use]
     pub fn delta_lower(&self) -> f64 {
         self.evidence().map(|evidence| evidence.bounds.delta_lower).fold(0.0, f64::max)
     }
 
-    /// Asserts that the claim is not refuted *and* that a leak beyond the resolution, visible to the attack, would have been noticed.
+    /// Asserts that the claim is not refuted *and* that the attacks would have detected a leak above the resolution, if they can see it.
     ///
     /// # Panics
-    /// When the claim is refuted, when there were too few draws to tell, or when the mechanism could not be judged.
+    /// When the claim is refuted, when there were too few draws to decide, or when the mechanism could not be judged.
     #[track_caller]
     pub fn assert_consistent(&self) {
         assert!(self.verdict() == Ok(Verdict::Consistent), "{self}");
     }
 
-    /// Asserts that the claim is not refuted, for example because there were too few draws.
+    /// Asserts that the claim is not refuted. This also passes if there were too few draws to decide.
     ///
     /// # Panics
     /// When the claim is refuted, or when the mechanism could not be judged.
@@ -77,10 +77,10 @@ impl Finding {
         assert!(matches!(self.verdict(), Ok(Verdict::Consistent | Verdict::Inconclusive)), "{self}");
     }
 
-    /// Asserts that the claim is refuted: for the broken twin of a mechanism, which shows that the audit can tell.
+    /// Asserts that the claim is refuted. Use it for a broken variant of a mechanism, to show that the audit detects the difference.
     ///
     /// # Panics
-    /// When it is not.
+    /// When the claim is not refuted.
     #[track_caller]
     pub fn assert_violated(&self) {
         assert!(self.verdict() == Ok(Verdict::Violated), "{self}");
@@ -88,7 +88,7 @@ impl Finding {
 }
 
 impl fmt::Display for Finding {
-    /// Claim, verdict and confidence; for each pair bounds, rule and counts; what to do.
+    /// Claim, verdict and confidence; for each pair its bounds, rule and counts; and what to do.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let confidence = percent(self.report.settings.confidence.get());
         for report in self.audits() {
@@ -96,7 +96,7 @@ impl fmt::Display for Finding {
             match self.verdict() {
                 Ok(Verdict::Violated) => writeln!(f, "{}: the claim {claim} is refuted with confidence {confidence}", audit.name)?,
                 Ok(Verdict::Consistent) => writeln!(f, "{}: the claim {claim} is not refuted (confidence {confidence})", audit.name)?,
-                Ok(Verdict::Inconclusive) => writeln!(f, "{}: too few draws to tell whether the claim {claim} holds", audit.name)?,
+                Ok(Verdict::Inconclusive) => writeln!(f, "{}: too few draws to decide whether the claim {claim} holds", audit.name)?,
                 Err(_) => writeln!(f, "{}: the claim {claim} could not be judged", audit.name)?,
             }
             for result in &report.results {
@@ -108,36 +108,38 @@ impl fmt::Display for Finding {
         }
         f.write_str(match self.verdict() {
             Ok(Verdict::Violated) => {
-                "What to do: look at the outputs that the rule names; check sensitivity, noise scale and the branch that makes them. \
-                 A claim that holds is refuted by chance in the share of seeds that the confidence leaves; with another seed and more draws a real leak stays."
+                "What to do: look at the outputs that the rule names; check the sensitivity, the noise scale and the code branch that makes these \
+                 outputs. By chance, a claim that holds is refuted for a few seeds: at most the share 1 − confidence. A real leak is found again \
+                 with another seed and more draws."
             }
             Ok(Verdict::Consistent) => {
-                "That is no proof: another pair or a cleverer attack may break the claim. If a violation was expected, choose a pair on which the claim is tightest."
+                "This is not a proof: another pair or a better attack may break the claim. If a violation was expected, choose a pair on which the \
+                 claim is tightest."
             }
-            Ok(Verdict::Inconclusive) => "What to do: raise .draws(…) until the ε that could be caught is near the claim, or set .resolution(…).",
-            Err(_) => "What to do: as the message says; no bound holds for such draws.",
+            Ok(Verdict::Inconclusive) => "What to do: raise .draws(…) until the ε that would have been detected is near the claim, or set .resolution(…).",
+            Err(_) => "What to do: follow the message above; no bound holds for such draws.",
         })
     }
 }
 
-fn describe(f: &mut fmt::Formatter<'_>, pair: &str, found: &Evidence, claim: Claim) -> fmt::Result {
-    let bounds = found.bounds;
+fn describe(f: &mut fmt::Formatter<'_>, pair: &str, evidence: &Evidence, claim: Claim) -> fmt::Result {
+    let bounds = evidence.bounds;
     writeln!(
         f,
-        "  {pair}: {}; ε ≥ {}, δ ≥ {} at ε = {}; after {} draws ε = {} could have been caught",
-        found.verdict,
+        "  {pair}: {}; ε ≥ {}, δ ≥ {} at ε = {}; with {} draws a leak of ε = {} would have been detected",
+        evidence.verdict,
         Brief(round_down(bounds.epsilon_lower, 4)),
         Brief(round_down(bounds.delta_lower, 4)),
         claim.epsilon,
-        grouped(found.draws),
+        grouped(evidence.draws),
         Brief(-round_down(-bounds.detectable_epsilon, 4)),
     )?;
-    if found.rule.is_some() {
-        let (correct, wrong, abstained) = (grouped(found.tally.correct), grouped(found.tally.wrong), grouped(found.tally.abstained));
-        writeln!(f, "    the attacker {}", found.sentence(claim))?;
-        writeln!(f, "    rule: {} ({correct} right, {wrong} wrong, {abstained} without a guess)", found.rule_text())?;
+    if evidence.rule.is_some() {
+        let (correct, wrong, abstained) = (grouped(evidence.tally.correct), grouped(evidence.tally.wrong), grouped(evidence.tally.abstained));
+        writeln!(f, "    the attacker {}", evidence.sentence(claim))?;
+        writeln!(f, "    rule: {} ({correct} right, {wrong} wrong, {abstained} without a guess)", evidence.rule_text())?;
     }
-    if let Some(note) = &found.note {
+    if let Some(note) = &evidence.note {
         writeln!(f, "    note: {note}")?;
     }
     Ok(())

@@ -37,7 +37,7 @@ pub use finding::Finding;
 use crate::attack::Attack;
 use crate::audit::{self, Audit, PairPlan};
 use crate::model::claim::Positive;
-use crate::model::{Claim, Confidence, MAX_DRAWS, Settings, Until};
+use crate::model::{Claim, Confidence, Settings, Until, check_draws};
 use crate::noise::Generator;
 use crate::output::Output;
 use crate::target::{Closure, PrepareError, Target};
@@ -105,11 +105,10 @@ where
     /// Draws per pair; [`DEFAULT_DRAWS`] if this is not called.
     ///
     /// # Panics
-    /// When there are none, or more than a typo would explain.
+    /// When there are none, or more than 10^12.
     #[track_caller]
     pub fn draws(mut self, draws: u64) -> Self {
-        assert!((1..=MAX_DRAWS).contains(&draws), "the draws are {draws}, must be a whole number from 1 to {MAX_DRAWS}");
-        self.settings.draws = Some(draws);
+        self.settings.draws = Some(checked("the number of draws", check_draws(draws)));
         self
     }
 
@@ -138,7 +137,7 @@ where
     /// When it is not positive and finite.
     #[track_caller]
     pub fn resolution(mut self, excess: f64) -> Self {
-        self.resolution = Some(checked::<Positive>("the resolution", excess.try_into()).get());
+        self.resolution = Some(checked("the resolution", Positive::try_from(excess)).get());
         self
     }
 
@@ -155,7 +154,12 @@ where
     }
 
     /// The attacks to try instead of all.
+    ///
+    /// # Panics
+    /// When there are none.
+    #[track_caller]
     pub fn attacks(mut self, attacks: &[Attack]) -> Self {
+        assert!(!attacks.is_empty(), "the audit has no attacks; name at least one, or leave .attacks out for all of them");
         self.attacks = attacks.to_vec();
         self
     }

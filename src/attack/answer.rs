@@ -1,8 +1,8 @@
-//! What a guess rule can answer.
+//! The three answers of a guess rule: D, D', or no guess.
 
 use serde::{Deserialize, Serialize};
 
-/// What a rule answers to an output.
+/// The answer of a rule to an output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Answer {

@@ -1,4 +1,4 @@
-//! Learning from exploration draws, in constant memory.
+//! Learns guess rules from exploration draws, in constant memory.
 
 use std::sync::Arc;
 
@@ -27,23 +27,23 @@ use crate::stats::binomial::normal_quantile;
 use crate::stats::wealth::Forecast;
 use crate::target::TargetError;
 
-/// Rows kept for learning, both sides together: an eighth of the exploration, within these limits, or the lower one where there is no score to learn. Later draws are
-/// only counted.
+/// Rows that are kept for learning, both sides together: an eighth of the exploration, within these limits. It is the lower limit if there is no
+/// score to learn. Later draws are only counted.
 const KEPT: std::ops::RangeInclusive<u64> = 1 << 18..=1 << 20;
 
-/// Cells kept at most: of wide outputs, fewer rows.
+/// The most cells that are kept: of wide outputs fewer rows are kept.
 const KEPT_CELLS: u64 = 1 << 25;
 
-/// But never fewer than this.
-const LEAST_KEPT: u64 = 1 << 12;
+/// The fewest rows that are kept, however wide they are.
+const MIN_KEPT: u64 = 1 << 12;
 
-/// Boards of each kind, for each goal, that later draws are counted on.
+/// The number of candidates on which later draws are counted: for each goal, this many plain and this many learned ones.
 const MAX_CANDIDATES: usize = 3;
 
-/// Coordinates, and pairs of them, that are looked at one by one; of more, the most telling.
+/// The number of single coordinates that are tried; if there are more, the most significant ones.
 const MAX_COORDINATES: usize = 3;
 
-/// What the draws will be used for.
+/// How many draws are used for what.
 #[derive(Clone, Copy, Debug)]
 pub struct DrawBudget {
     /// Draws to learn from.
@@ -54,14 +54,14 @@ pub struct DrawBudget {
     pub alpha: f64,
 }
 
-/// A rule, and what is known of it before it is judged.
+/// A rule, and what is known about it before it is judged.
 #[derive(Clone, Debug)]
 pub struct Learned {
     /// The rule.
     pub rule: GuessRule,
-    /// How it should do.
+    /// How often it should be correct and wrong.
     pub forecast: Forecast,
-    /// What it was learned from, to explain it.
+    /// The histogram that it was learned from, to explain it.
     pub histogram: Arc<ScoreHistogram>,
 }
 
@@ -78,15 +78,15 @@ pub struct Explorer<'a> {
 }
 
 impl<'a> Explorer<'a> {
-    /// An explorer that has seen nothing yet.
+    /// An explorer without any draws yet.
     #[must_use]
     pub fn new(width: usize, attacks: &'a [Attack], claim: Claim, budget: DrawBudget) -> Self {
         let kept = if width == 1 { *KEPT.start() } else { (budget.explore / 8).clamp(*KEPT.start(), *KEPT.end()) };
-        let kept = kept.min((KEPT_CELLS / width as u64).max(LEAST_KEPT));
+        let kept = kept.min((KEPT_CELLS / width as u64).max(MIN_KEPT));
         Self { attacks, claim, budget, left: Rows::new(width), right: Rows::new(width), kept, draws: 0.0, candidates: Vec::new() }
     }
 
-    /// Takes the next draws in, judging the rules learned from earlier ones on the way.
+    /// Makes the next draws and learns from them. The same draws judge `rules`, which were learned from earlier ones.
     ///
     /// # Errors
     /// When the mechanism could not be run.
@@ -102,14 +102,14 @@ impl<'a> Explorer<'a> {
         if draws > kept {
             self.make_candidates();
             self.keep_best_candidates();
-            self.learn_again();
+            self.relearn();
             self.draws += (draws - kept) as f64;
             tallies.add(&self.count(sampler, draws - kept, rules)?);
         }
         Ok(tallies)
     }
 
-    /// Draws that are kept, row by row.
+    /// Makes draws whose rows are kept.
     fn keep(&mut self, sampler: &mut Sampler, draws: u64, rules: &[GuessRule]) -> Result<Tallies, TargetError> {
         let width = self.left.width();
         let (left, right, tallies) = sampler.fold(
@@ -133,7 +133,7 @@ impl<'a> Explorer<'a> {
         Ok(tallies)
     }
 
-    /// Draws that only add to the hits of the bins.
+    /// Makes draws that are only counted in the bins.
     fn count(&mut self, sampler: &mut Sampler, draws: u64, rules: &[GuessRule]) -> Result<Tallies, TargetError> {
         let candidates = &self.candidates;
         let (hits, tallies) = sampler.fold(
@@ -150,40 +150,40 @@ impl<'a> Explorer<'a> {
                 tallies.add(&more);
             },
         )?;
-        self.candidates.iter_mut().zip(hits).for_each(|(candidate, hits)| candidate.take(hits));
+        self.candidates.iter_mut().zip(hits).for_each(|(candidate, hits)| candidate.add_hits(hits));
         Ok(tallies)
     }
 
-    /// Scores and bins for the rows kept so far, if they are not there yet; one score under two names only once.
+    /// Makes scores and bins for the rows kept so far, unless this is already done. A score with the same hits as an earlier one is skipped.
     fn make_candidates(&mut self) {
         if self.candidates.is_empty() {
             let candidates: Vec<ScoreBins> =
                 self.scores().into_par_iter().map(|score| ScoreBins::new(score, &self.left, &self.right)).collect();
             for candidate in candidates {
-                if !self.candidates.iter().any(|known| known.is_like(&candidate)) {
+                if !self.candidates.iter().any(|known| known.has_same_hits(&candidate)) {
                     self.candidates.push(candidate);
                 }
             }
         }
     }
 
-    /// Learns scores anew where the draws counted so far teach more than the rows kept.
-    fn learn_again(&mut self) {
+    /// Learns a score again if the draws counted so far are a better sample than the rows kept.
+    fn relearn(&mut self) {
         for candidate in &mut self.candidates {
-            if let Some(better) = candidate.learned_again(&self.left, &self.right) {
+            if let Some(better) = candidate.relearned(&self.left, &self.right) {
                 *candidate = better;
             }
         }
     }
 
-    /// Drops the candidates that promise least for either goal, as if all draws had been counted on them. Learned scores, which half of the rows count for, compete among
-    /// themselves.
+    /// Keeps the candidates that are best for some goal, compared as if all draws had been counted on them. Learned scores are counted on only half
+    /// of the rows, so they are compared among themselves.
     fn keep_best_candidates(&mut self) {
         if self.candidates.len() <= MAX_CANDIDATES {
             return;
         }
         let selected = self.select(self.draws.max(self.budget.explore as f64));
-        let mut best: Vec<usize> = (0..self.candidates.len()).filter(|candidate| self.candidates[*candidate].tells_all()).collect();
+        let mut best: Vec<usize> = (0..self.candidates.len()).filter(|candidate| self.candidates[*candidate].distinguishes_all()).collect();
         for goal in 0..self.goals().len() {
             let value = |candidate: usize| selected[candidate][goal].value;
             for learned in [false, true] {
@@ -202,11 +202,11 @@ impl<'a> Explorer<'a> {
         [Goal::Epsilon { delta }, Goal::Delta { odds: epsilon.exp() }, Goal::Power { delta }]
     }
 
-    /// The scores that the attacks ask for, the learned ones learned from every second row.
+    /// The scores of all attacks. Learned scores are learned from every second row.
     fn scores(&self) -> Vec<Score> {
         let width = self.left.width();
         if width == 1 {
-            // The other attacks are the same thing for a single component: the output.
+            // With a single component all other attacks look at the same value: the output.
             let output = self.attacks.iter().any(|attack| *attack != Attack::FloatBits).then_some(Score::Output);
             let bits = if self.attacks.contains(&Attack::FloatBits) { float_bits(width) } else { Vec::new() };
             return output.into_iter().chain(bits).collect();
@@ -232,23 +232,23 @@ impl<'a> Explorer<'a> {
         scores.into_iter().flatten().collect()
     }
 
-    /// The best rules so far: one for the ε bound, and one for the δ bound or, where no excess is in sight, one that guesses often.
+    /// The best rules so far: one for the ε bound, and one for the δ bound. If no excess is found, the second is a rule that guesses often.
     #[must_use]
     pub fn learn(&mut self) -> Vec<Learned> {
         self.make_candidates();
         let selected = self.select(self.draws);
         let [epsilon, delta, power] = [0, 1, 2].map(|goal| {
             let of_goal = self.candidates.iter().zip(&selected).map(|(candidate, selected)| (candidate, &selected[goal]));
-            // The first of equals.
+            // Among equal values the first wins.
             of_goal.reduce(|best, next| if next.1.value > best.1.value { next } else { best })
         });
         let second = delta.filter(|(_, best)| best.value > 0.0).or(power);
         epsilon.into_iter().chain(second).map(|(candidate, best)| self.learned(candidate, &best.answers, best.forecast)).collect()
     }
 
-    /// The best rule on each candidate for each goal, as pessimistic as after so many draws.
-    fn select(&self, seen: f64) -> Vec<Vec<Selected>> {
-        self.candidates.par_iter().map(|candidate| select(candidate, &self.goals(), seen)).collect()
+    /// The best rule on each candidate for each goal, as pessimistic as after `explored` draws.
+    fn select(&self, explored: f64) -> Vec<Vec<Selected>> {
+        self.candidates.par_iter().map(|candidate| select(candidate, &self.goals(), explored)).collect()
     }
 
     fn learned(&self, candidate: &ScoreBins, answers: &[Answer], forecast: Forecast) -> Learned {
@@ -256,7 +256,7 @@ impl<'a> Explorer<'a> {
         Learned { rule, forecast, histogram: Arc::new(ScoreHistogram::new(candidate, answers)) }
     }
 
-    /// Names the whole rows that have a bin of their own, so that a rule about them can be read.
+    /// Names the whole rows that have their own bin, so that a rule about them can be read.
     pub fn name_rows(&self, symbols: &mut Symbols) {
         let whole = self.candidates.iter().find(|candidate| *candidate.score() == Score::WholeRow);
         if let Some(bins) = whole.map(ScoreBins::bins) {
@@ -265,17 +265,17 @@ impl<'a> Explorer<'a> {
         }
     }
 
-    /// A rule about the tail of a learned score, if it promises a clearly larger ε bound than this one.
+    /// A rule for the tail of a learned score, if it promises a clearly larger ε bound than the rule `than`.
     #[must_use]
     pub fn tail_rule(&self, than: &Learned) -> Option<Learned> {
-        /// How many times larger the bound must look.
+        /// How many times larger the expected bound must be.
         const CLEARLY: f64 = 1.02;
         let delta = self.claim.delta.get();
-        // One standard error more than the limits take: what is promised is itself an estimate.
+        // One standard error more than the limits use, because the promise itself is an estimate.
         let caution = Caution { draws: self.budget.certify as f64, z: normal_quantile(self.budget.alpha.min(0.5)) + 1.0 };
         let candidates: Vec<&ScoreBins> = self.candidates.iter().filter(|candidate| candidate.score().is_learned()).collect();
         let selected: Vec<Option<TailRule>> = candidates.par_iter().map(|candidate| tail::select(candidate, delta, caution)).collect();
-        let candidates = candidates.into_iter().zip(selected).filter_map(|(candidate, bold)| Some((candidate, bold?)));
+        let candidates = candidates.into_iter().zip(selected).filter_map(|(candidate, rule)| Some((candidate, rule?)));
         let (candidate, best) = candidates.reduce(|best, next| if next.1.value > best.1.value { next } else { best })?;
         let Forecast { correct, wrong, .. } = than.forecast;
         let now = Goal::Epsilon { delta }.value(Odds { correct, wrong, regions: f64::from(than.rule.regions()) }, caution);
@@ -288,25 +288,25 @@ fn naive_bayes(lesson: Lesson, features: Features) -> Vec<Score> {
     vec![Score::NaiveBayes(each), Score::NaiveBayes(tied)]
 }
 
-/// What each component's bits tell.
+/// The float-bits scores of each component.
 fn float_bits(width: usize) -> Vec<Score> {
     (0..width).flat_map(|index| [Score::LowestBit(index), Score::BitsUsed(index)]).collect()
 }
 
-/// The most telling differences of two components, and the most telling pairs.
+/// The most significant difference of two components, and the most significant joint score of two components.
 fn pairs(lesson: Lesson, width: usize) -> Vec<Score> {
-    /// Beyond this many components there are too many pairs to try.
-    const MOST_COMPONENTS: usize = 24;
-    if width > MOST_COMPONENTS {
+    /// With more components there are too many pairs to try.
+    const MAX_COMPONENTS: usize = 24;
+    if width > MAX_COMPONENTS {
         return Vec::new();
     }
     let all: Vec<(usize, usize)> = (0..width).flat_map(|first| (first + 1..width).map(move |second| (first, second))).collect();
     let differences = all.iter().map(|(first, second)| Score::Difference(*first, *second)).collect();
-    // A quick look at few rows tells which pairs deserve a close one.
+    // The first rows are enough to choose a pair, which is then learned from all rows.
     let brief = lesson.brief();
     let joint: Vec<Score> = all.par_iter().map(|(first, second)| Score::Joint(Joint::learn(brief.first_half(), *first, *second))).collect();
     let joint = preselect(brief.second_half(), joint, 1).into_iter().map(|score| match score {
-        Score::Joint(model) => Score::Joint(model.learn_again(lesson)),
+        Score::Joint(model) => Score::Joint(model.relearn(lesson)),
         other => other,
     });
     preselect(lesson, differences, 1).into_iter().chain(joint).collect()
@@ -329,8 +329,8 @@ mod tests {
         }
 
         fn draw(&self, side: Side, count: usize, _: StreamSeed, sink: &mut dyn FnMut(&Rows)) -> Result<(), TargetError> {
-            let (often, seldom) = if side == Side::Left { ("a", "b") } else { ("b", "a") };
-            let cells = [often, seldom].map(Cell::symbol);
+            let (often, rarely) = if side == Side::Left { ("a", "b") } else { ("b", "a") };
+            let cells = [often, rarely].map(Cell::symbol);
             let mut rows = Rows::new(self.width);
             let mut row = vec![Cell::number(0.0); self.width];
             for index in 0..count {
@@ -349,7 +349,7 @@ mod tests {
     const BUDGET: DrawBudget = DrawBudget { explore: 1 << 21, certify: 1 << 20, alpha: 0.05 };
 
     #[test]
-    fn every_draw_is_kept_or_counted_and_judged_once() {
+    fn every_draw_is_kept_or_counted_and_judges_the_rules_once() {
         let target = Response { width: 1 };
         let mut sampler = Sampler::open(&target, PairStream::new(1, "explore", ""), Phase::Explore, &|_| ()).unwrap();
         let mut explorer = Explorer::new(1, &Attack::DEFAULT, claim(), BUDGET);
@@ -357,14 +357,14 @@ mod tests {
         let rules: Vec<GuessRule> = explorer.learn().into_iter().map(|learned| learned.rule).collect();
         assert_eq!(rules.len(), 2);
         // The first 2^18 rows are kept; the others are only counted.
-        for (draws, kept, seen) in [(100_000, 200_000, 200_000.0), (100_000, 1 << 18, 300_000.0), (50_000, 1 << 18, 350_000.0)] {
+        for (draws, kept, explored) in [(100_000, 200_000, 200_000.0), (100_000, 1 << 18, 300_000.0), (50_000, 1 << 18, 350_000.0)] {
             let tallies = explorer.absorb(&mut sampler, draws, &rules).unwrap();
             assert_eq!(tallies.0.iter().map(|tally| tally.draws()).collect::<Vec<_>>(), [draws; 2]);
-            // A rule may guess one side only, and then its odds vary with the coin: by a factor of 1 ± 2/√50,000; five of these.
+            // A rule may guess one side only; then its odds vary with the coin by a factor of 1 ± 2/√50,000. The tolerance is five times this.
             assert!(tallies.0.iter().all(|Tally { correct, wrong, .. }| (*correct as f64 / *wrong as f64 - 3.0).abs() < 0.14));
-            assert_eq!((explorer.left.len() + explorer.right.len(), explorer.draws), (kept, seen));
+            assert_eq!((explorer.left.len() + explorer.right.len(), explorer.draws), (kept, explored));
             let learned = explorer.learn();
-            assert_eq!(explorer.candidates.iter().map(|candidate| candidate.counts().draws()).collect::<Vec<_>>(), [seen]);
+            assert_eq!(explorer.candidates.iter().map(|candidate| candidate.counts().draws()).collect::<Vec<_>>(), [explored]);
             for Learned { forecast, .. } in &learned {
                 assert!((forecast.correct / forecast.wrong - 3.0).abs() < 0.14, "{forecast:?}");
             }
@@ -372,14 +372,14 @@ mod tests {
     }
 
     #[test]
-    fn of_wide_outputs_fewer_rows_are_kept_but_never_too_few() {
+    fn fewer_rows_of_wide_outputs_are_kept_but_never_too_few() {
         let kept = |width: usize, explore: u64| Explorer::new(width, &Attack::DEFAULT, claim(), DrawBudget { explore, ..BUDGET }).kept;
         assert_eq!((kept(1, 1 << 40), kept(2, 1 << 10), kept(2, 1 << 22), kept(2, 1 << 40)), (1 << 18, 1 << 18, 1 << 19, 1 << 20));
         assert_eq!((kept(1 << 10, 1 << 40), kept(1 << 16, 1 << 40)), (1 << 15, 1 << 12));
     }
 
     #[test]
-    fn attacks_have_their_scores_and_the_telling_ones_are_found() {
+    fn attacks_have_their_scores_and_the_significant_ones_are_found() {
         let target = Response { width: 5 };
         let mut sampler = Sampler::open(&target, PairStream::new(1, "explore", ""), Phase::Explore, &|_| ()).unwrap();
         let attacks = [Attack::Coordinates, Attack::WholeRow, Attack::Aggregates, Attack::NaiveBayes, Attack::Pairs];
@@ -391,11 +391,11 @@ mod tests {
         assert_eq!((scores.len(), learned), (3 + 1 + 3 + 2 + 2, 3));
         assert!(scores.contains(&Score::Coordinate(4)));
         let [best, _] = explorer.learn().try_into().expect("two rules");
-        // Five times 2/√20,000, as above.
+        // The tolerance is five times 2/√20,000, as above.
         assert!((best.forecast.correct / best.forecast.wrong - 3.0).abs() < 0.21, "{:?}", best.forecast);
         // Three aggregates that never vary are one candidate.
         assert!(explorer.candidates.len() < scores.len());
-        assert!(explorer.tail_rule(&best).is_none(), "there is no tail to be bold about");
+        assert!(explorer.tail_rule(&best).is_none(), "there is no tail");
         let of_one = |attacks: &[Attack]| Explorer::new(1, attacks, claim(), BUDGET).scores();
         assert_eq!(of_one(&Attack::DEFAULT), [Score::Output]);
         assert_eq!(of_one(&[Attack::FloatBits]), [Score::LowestBit(0), Score::BitsUsed(0)]);

@@ -1,4 +1,4 @@
-//! The attacks that an audit can name.
+//! The attacks that an audit can name; each is a family of scores.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,20 +13,20 @@ pub enum Attack {
     WholeRow,
     /// Sum, maximum and minimum of the numbers.
     Aggregates,
-    /// The sum of the components' log-likelihood ratios, for independent components; also with one ratio shared by all of them.
+    /// The sum of the components' log-likelihood ratios, for independent components; also with one ratio that all components share.
     NaiveBayes,
     /// The same for successive differences, for running sums.
     Differences,
-    /// Which symbols stand where, together with the numbers beside them.
+    /// Which symbols are at which positions, together with the numbers of the output.
     Patterns,
     /// Two components at a time: their difference and their joint ratio.
     Pairs,
-    /// How many bits the numbers use: what floating-point noise gives away and the ideal noise would not. Only where an audit asks.
+    /// How many bits the numbers use: what floating-point noise reveals and ideal noise would not. Only if an audit asks for it.
     FloatBits,
 }
 
 impl Attack {
-    /// What is tried when an audit does not say: all that speaks of the mechanism as it is meant, not of its floating-point numbers.
+    /// The attacks that are tried if an audit names none: all that are about the mechanism as it is meant, not about its floating-point numbers.
     pub const DEFAULT: [Self; 7] =
         [Self::Coordinates, Self::WholeRow, Self::Aggregates, Self::NaiveBayes, Self::Differences, Self::Patterns, Self::Pairs];
 }

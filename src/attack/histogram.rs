@@ -1,4 +1,4 @@
-//! What exploration saw of the score that a rule looks at: kept to explain the rule to people, never to judge it.
+//! The histogram of the score that a rule looks at, from the exploration draws. It explains the rule to people and is never used as evidence.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,14 +8,14 @@ use crate::attack::rule::score_bins::ScoreBins;
 use crate::model::number::Brief;
 use crate::output::{Cell, Symbols};
 
-/// Cells of the number line in a picture.
-const CELLS: usize = 60;
-/// At most so many values are shown as bars of their own.
+/// Buckets of the number line in a picture.
+const BUCKETS: usize = 60;
+/// The most values that are shown as bars.
 const BARS: usize = 10;
-/// The share of the numbers at either end that a picture may leave out.
+/// The share of the numbers that a picture may leave out at each end.
 const CUT: f64 = 0.003;
 
-/// The hits of one score_bins, and what a rule answers to each of its bins.
+/// The hits of one score, and the answer of a rule to each of its bins.
 #[derive(Clone, Debug)]
 pub struct ScoreHistogram {
     score: String,
@@ -24,29 +24,29 @@ pub struct ScoreHistogram {
     answers: Vec<Answer>,
 }
 
-/// How often each value came up on either side. Shares are of all outputs of that side.
+/// How often each value occurred on each side. Shares are of all outputs of that side.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Distribution {
     /// What the attacker looks at.
     pub score: String,
-    /// The numbers; absent when there are none, or so few different ones that each has a bar.
+    /// The numbers; absent if there are none, or so few different ones that each has its own bar.
     pub line: Option<NumberLine>,
-    /// Symbols, and numbers that are few.
+    /// The symbols, and the numbers if they are few.
     pub bars: Vec<Bar>,
 }
 
-/// Equal cells of the number line.
+/// A part of the number line, divided into equal buckets.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NumberLine {
-    /// Where the first cell begins.
+    /// Where the first bucket begins.
     pub from: f64,
-    /// Where the last one ends.
+    /// Where the last bucket ends.
     pub to: f64,
-    /// The share of each cell on D.
+    /// The share of each bucket on D.
     pub left: Vec<f64>,
-    /// The share of each cell on D'.
+    /// The share of each bucket on D'.
     pub right: Vec<f64>,
-    /// What the rule answers in each cell.
+    /// The answer of the rule in each bucket.
     pub answers: Vec<Answer>,
 }
 
@@ -59,12 +59,12 @@ pub struct Bar {
     pub left: f64,
     /// Its share on D'.
     pub right: f64,
-    /// What the rule answers to it; nothing for the rest that has no bar of its own.
+    /// The answer of the rule to it; no guess for the bar that sums up all other values.
     pub answer: Answer,
 }
 
 impl ScoreHistogram {
-    /// What a score_bins has seen, with these answers for its bins.
+    /// The histogram of a score with its bins, and these answers to the bins.
     #[must_use]
     pub fn new(score_bins: &ScoreBins, answers: &[Answer]) -> Self {
         Self {
@@ -75,7 +75,9 @@ impl ScoreHistogram {
         }
     }
 
-    /// An estimate of the least δ at this ε for what the score shows. Each part of the draws is judged by the event that the other parts choose, so that noise does not add to it.
+    /// An estimate of the smallest δ at this ε that the score shows: `δ ≥ P(A) − e^ε·P'(A)` for every event A, and the same with D and D' exchanged.
+    ///
+    /// The event is chosen on all folds but one and measured on that fold, so that noise does not make the estimate larger.
     #[must_use]
     pub fn delta_estimate(&self, epsilon: f64) -> f64 {
         let all = self.all();
@@ -98,7 +100,7 @@ impl ScoreHistogram {
         sums[0].max(sums[1]).max(0.0)
     }
 
-    /// The distributions, ready to be drawn.
+    /// The distributions for a picture.
     #[must_use]
     pub fn distribution(&self, names: &Symbols) -> Distribution {
         let all = self.all();
@@ -122,7 +124,7 @@ impl ScoreHistogram {
                 self.bins.symbols().get(bin - self.bins.numeric()).map_or_else(|| "other symbols".to_owned(), |symbol| names.text(*symbol));
             bar(name, bin)
         }));
-        Distribution { score: self.score.clone(), line, bars: most_telling(bars) }
+        Distribution { score: self.score.clone(), line, bars: most_significant(bars) }
     }
 
     fn all(&self) -> Counts {
@@ -131,23 +133,23 @@ impl ScoreHistogram {
         all
     }
 
-    /// Spreads the hits of the numeric bins over equal cells.
+    /// Spreads the hits of the numeric bins over equal buckets.
     fn line(&self, all: &Counts, total: &Totals) -> Option<NumberLine> {
         let (from, to) = self.range(all)?;
-        let width = (to - from) / CELLS as f64;
+        let width = (to - from) / BUCKETS as f64;
         let mut line = NumberLine {
             from: brief(from),
             to: brief(to),
-            left: vec![0.0; CELLS],
-            right: vec![0.0; CELLS],
-            answers: vec![Answer::Abstain; CELLS],
+            left: vec![0.0; BUCKETS],
+            right: vec![0.0; BUCKETS],
+            answers: vec![Answer::Abstain; BUCKETS],
         };
         let edges = self.bins.edges();
         for bin in 1..edges.len() {
             let (begin, end) = (edges[bin - 1], edges[bin]);
             let (left, right) = total.shares(all, bin);
             let (low, high) = (begin.max(from), end.min(to));
-            let (first, last) = (cell(low, from, width), cell(high, from, width));
+            let (first, last) = (bucket(low, from, width), bucket(high, from, width));
             for index in first..=last {
                 let start = from + index as f64 * width;
                 let inside = if first == last && begin >= from && end <= to {
@@ -159,7 +161,7 @@ impl ScoreHistogram {
                 line.right[index] += right * inside;
             }
         }
-        for index in 0..CELLS {
+        for index in 0..BUCKETS {
             line.left[index] = brief(line.left[index]);
             line.right[index] = brief(line.right[index]);
             line.answers[index] = self.answers[self.bins.index(Cell::number(from + (index as f64 + 0.5) * width))];
@@ -167,10 +169,10 @@ impl ScoreHistogram {
         Some(line)
     }
 
-    /// The part of the number line that is worth drawing: nearly all of the hits, and something of where the rule guesses if that is not too far out.
+    /// The part of the number line that is shown: nearly all hits, and the beginning of the region where the rule guesses if it is not too far out.
     fn range(&self, all: &Counts) -> Option<(f64, f64)> {
         let edges = self.bins.edges();
-        // The atoms −∞ and ∞ are no part of the line; the first ends where all other numbers begin.
+        // The atoms −∞ and ∞ are not part of the line. The bin of −∞ ends at −f64::MAX, where all other numbers begin.
         let finite = |edge: &f64| edge.abs() < f64::MAX;
         let hits = |bin: usize| if bin > 0 && edges[bin - 1].is_infinite() { 0 } else { all.left[bin] + all.right[bin] };
         let total = (0..self.bins.numeric()).map(hits).sum::<u64>().max(1) as f64;
@@ -189,7 +191,7 @@ impl ScoreHistogram {
         }
         let reach = (high - low) / 2.0;
         let margin = (high - low) / 20.0;
-        // The ends at which the rule begins to guess.
+        // The edges at which the rule begins to guess.
         let guesses = |bin: usize| self.answers[bin] != Answer::Abstain;
         if let Some(first) = (1..edges.len()).find(|bin| guesses(0) && !guesses(*bin))
             && (low - reach..low + margin).contains(&edges[first - 1])
@@ -206,15 +208,16 @@ impl ScoreHistogram {
     }
 }
 
-fn cell(x: f64, from: f64, width: f64) -> usize {
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // within the cells
+/// The bucket of a number; a number outside of all buckets belongs to the nearest one.
+fn bucket(x: f64, from: f64, width: f64) -> usize {
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // within the buckets
     {
-        (((x - from) / width).max(0.0) as usize).min(CELLS - 1)
+        (((x - from) / width).max(0.0) as usize).min(BUCKETS - 1)
     }
 }
 
-/// The bars that differ most or stand for most, in their order; the others together as one.
-fn most_telling(bars: Vec<Bar>) -> Vec<Bar> {
+/// The bars with the largest difference or the largest share, in their old order; all others are summed up in one bar.
+fn most_significant(bars: Vec<Bar>) -> Vec<Bar> {
     if bars.len() <= BARS {
         return bars;
     }
@@ -236,7 +239,7 @@ fn most_telling(bars: Vec<Bar>) -> Vec<Bar> {
     kept.into_iter().chain([rest]).collect()
 }
 
-/// Hits of each side.
+/// The number of hits of each side.
 struct Totals {
     left: f64,
     right: f64,
@@ -253,7 +256,7 @@ impl Totals {
     }
 }
 
-/// Four significant digits: enough for a picture.
+/// Rounds to four significant digits, which is enough for a picture.
 fn brief(value: f64) -> f64 {
     format!("{value:.3e}").parse().unwrap_or(value)
 }
@@ -274,7 +277,7 @@ mod tests {
         rows
     }
 
-    fn seen(left: &Rows, right: &Rows) -> ScoreHistogram {
+    fn histogram(left: &Rows, right: &Rows) -> ScoreHistogram {
         let score_bins = ScoreBins::new(Score::Output, left, right);
         let answers = vec![Answer::Abstain; score_bins.bins().len()];
         ScoreHistogram::new(&score_bins, &answers)
@@ -282,27 +285,28 @@ mod tests {
 
     #[test]
     fn the_estimate_is_the_profile_of_laplace_noise() {
-        // Lap(1) around 0 and 1: δ(ε) = 1 − e^((ε − 1)/2) for ε < 1, else 0. 400,000 draws a side leave a standard error of 8e-4 at most; bins cost less than 1e-3.
+        // Lap(1) around 0 and 1: δ(ε) = 1 − e^((ε − 1)/2) for ε < 1, else 0. With 400,000 draws a side the standard error is at most 8e-4; the bins
+        // cost less than 1e-3.
         let mut rng = Generator::seed_from_u64(5);
         let mut side = |at: f64| rows(400_000, |_| Cell::number(at + laplace(&mut rng, 1.0)));
-        let seen = seen(&side(0.0), &side(1.0));
+        let histogram = histogram(&side(0.0), &side(1.0));
         for epsilon in [0.0, 0.3, 0.7, 1.0, 1.5] {
             let exact = if epsilon < 1.0 { 1.0 - ((epsilon - 1.0) / 2.0_f64).exp() } else { 0.0 };
-            let found = seen.delta_estimate(epsilon);
+            let found = histogram.delta_estimate(epsilon);
             assert!((found - exact).abs() < 5e-3, "ε = {epsilon}: {found} instead of {exact}");
         }
     }
 
     #[test]
-    fn nearly_all_numbers_lie_in_the_cells() {
+    fn nearly_all_numbers_are_in_the_buckets() {
         let mut rng = Generator::seed_from_u64(6);
         let mut side =
             |at: f64| rows(20_000, |index| if index % 4 == 0 { Cell::symbol("⊥") } else { Cell::number(at + laplace(&mut rng, 1.0)) });
-        let drawn = seen(&side(0.0), &side(1.0)).distribution(&Symbols::default());
+        let drawn = histogram(&side(0.0), &side(1.0)).distribution(&Symbols::default());
         let line = drawn.line.expect("numbers");
         for shares in [&line.left, &line.right] {
             let sum: f64 = shares.iter().sum();
-            assert!((0.73..=0.751).contains(&sum), "three quarters are numbers, {sum} are in the cells");
+            assert!((0.73..=0.751).contains(&sum), "three quarters are numbers, {sum} are in the buckets");
         }
         assert_eq!(drawn.bars.len(), 1);
         assert_eq!((drawn.bars[0].name.as_str(), drawn.bars[0].left), ("⊥", 0.25));
@@ -311,45 +315,45 @@ mod tests {
     #[test]
     fn few_values_are_bars_and_many_are_summed_up() {
         let few =
-            seen(&rows(300, |index| Cell::number((index % 3) as f64)), &rows(300, |_| Cell::number(1.0))).distribution(&Symbols::default());
+            histogram(&rows(300, |index| Cell::number((index % 3) as f64)), &rows(300, |_| Cell::number(1.0))).distribution(&Symbols::default());
         assert!(few.line.is_none());
         let bars: Vec<(&str, f64, f64)> = few.bars.iter().map(|bar| (bar.name.as_str(), bar.left, bar.right)).collect();
         assert_eq!(bars, [("0", 0.3333, 0.0), ("1", 0.3333, 1.0), ("2", 0.3333, 0.0)]);
         let names: Vec<String> = (0..20).map(|index| format!("category {index}")).collect();
         let symbol = |index: usize| Cell::symbol(&names[index % 20]);
-        let many = seen(&rows(400, symbol), &rows(400, symbol)).distribution(&Symbols::default());
+        let many = histogram(&rows(400, symbol), &rows(400, symbol)).distribution(&Symbols::default());
         assert_eq!(many.bars.len(), BARS);
         assert_eq!(many.bars[BARS - 1].name, "11 others");
         assert!((many.bars.iter().map(|bar| bar.left).sum::<f64>() - 1.0).abs() < 1e-3);
     }
 
-    /// Rows of these symbols in these parts of twenty, the same in every part of the draws.
+    /// Rows in which each symbol has its number of parts, in the same proportions in every fold.
     fn parts(names: &[&str], parts: &[usize]) -> Rows {
         let symbols: Vec<Cell> = names.iter().zip(parts).flat_map(|(name, part)| vec![Cell::symbol(name); *part]).collect();
         rows(20 * symbols.len(), |index| symbols[index / 4 % symbols.len()])
     }
 
     #[test]
-    fn the_estimate_looks_from_either_side() {
+    fn the_estimate_considers_both_directions() {
         let names = ["a", "b", "c"];
-        let (spread, pointed) = (parts(&names, &[6, 6, 8]), parts(&names, &[2, 2, 16]));
+        let (spread, concentrated) = (parts(&names, &[6, 6, 8]), parts(&names, &[2, 2, 16]));
         for epsilon in [0.0, 0.2, 0.5, 1.0_f64] {
             let odds = epsilon.exp();
-            // From the spread side two symbols count, from the other one does: Σ max(0, p − e^ε·q).
+            // In one direction two symbols count, in the other direction one does: Σ max(0, p − e^ε·q).
             let exact = (2.0 * (0.3 - odds * 0.1)).max(0.8 - odds * 0.4).max(0.0);
-            for found in [seen(&spread, &pointed), seen(&pointed, &spread)].map(|seen| seen.delta_estimate(epsilon)) {
+            for found in [histogram(&spread, &concentrated), histogram(&concentrated, &spread)].map(|both| both.delta_estimate(epsilon)) {
                 assert!((found - exact).abs() < 1e-12, "ε = {epsilon}: {found} instead of {exact}");
             }
         }
-        // 1/20 against 19/20: the one symbol counts from one side only, at any ε below ln 19.
-        let (seldom, often) = (parts(&names[..2], &[1, 19]), parts(&names[..2], &[10, 10]));
+        // 1/20 against 1/2: at ε = 2 the first symbol counts in one direction only.
+        let (rare, frequent) = (parts(&names[..2], &[1, 19]), parts(&names[..2], &[10, 10]));
         let exact = 0.5 - 2.0_f64.exp() * 0.05;
-        for found in [seen(&seldom, &often), seen(&often, &seldom)].map(|seen| seen.delta_estimate(2.0)) {
+        for found in [histogram(&rare, &frequent), histogram(&frequent, &rare)].map(|both| both.delta_estimate(2.0)) {
             assert!((found - exact).abs() < 1e-12, "{found} instead of {exact}");
         }
     }
 
-    /// What a rule sees that guesses D below one number and D' from another on.
+    /// The histogram of a rule that guesses D below one number and D' from another one on.
     fn guessing(left: &Rows, right: &Rows, below: f64, from: f64) -> ScoreHistogram {
         let score_bins = ScoreBins::new(Score::Output, left, right);
         let edges = score_bins.bins().edges();
@@ -370,25 +374,25 @@ mod tests {
     }
 
     #[test]
-    fn cells_hold_their_part_of_the_numbers_and_the_answer_to_them() {
-        // Even over 0 to 3 and over 1.5 to 3.
+    fn buckets_have_their_share_of_the_numbers_and_the_answer_to_them() {
+        // Uniform from 0 to 3, and from 1.5 to 3.
         let even = |from: f64, to: f64| rows(30_000, |index| Cell::number(from + (to - from) * (index as f64 + 0.5) / 30_000.0));
-        let seen = guessing(&even(0.0, 3.0), &even(1.5, 3.0), 1.0, 2.0);
-        let line = seen.distribution(&Symbols::default()).line.expect("numbers");
+        let histogram = guessing(&even(0.0, 3.0), &even(1.5, 3.0), 1.0, 2.0);
+        let line = histogram.distribution(&Symbols::default()).line.expect("numbers");
         assert!((0.0..0.03).contains(&line.from) && (2.97..3.0).contains(&line.to), "{} to {}", line.from, line.to);
         assert_eq!((line.left.len(), line.right.len(), line.answers.len()), (60, 60, 60));
         let width = (line.to - line.from) / 60.0;
         for index in 0..60 {
             let (start, end) = (line.from + width * index as f64, line.from + width * (index + 1) as f64);
             let (of_left, of_right) = (width / 3.0, (end.max(1.5) - start.max(1.5)) / 1.5);
-            assert!((line.left[index] / of_left - 1.0).abs() < 0.01, "cell {index} of D: {} instead of {of_left}", line.left[index]);
-            // The bin that holds 1.5 is spread evenly: its part may be a little off.
+            assert!((line.left[index] / of_left - 1.0).abs() < 0.01, "bucket {index} of D: {} instead of {of_left}", line.left[index]);
+            // The bin that contains 1.5 is spread evenly over the buckets, so these may be a little off.
             assert!(
                 (line.right[index] - of_right).abs() < 0.01 * of_left + if (start - 1.5).abs() < 0.1 { 0.01 } else { 0.0 },
-                "cell {index} of D'"
+                "bucket {index} of D'"
             );
             let middle = f64::midpoint(start, end);
-            let near = |place: f64| (middle - place).abs() < 0.03;
+            let near = |cut: f64| (middle - cut).abs() < 0.03;
             let expected = if middle < 1.0 {
                 Answer::Left
             } else if middle > 2.0 {
@@ -396,46 +400,46 @@ mod tests {
             } else {
                 Answer::Abstain
             };
-            assert!(line.answers[index] == expected || near(1.0) || near(2.0), "cell {index} answers {:?}", line.answers[index]);
+            assert!(line.answers[index] == expected || near(1.0) || near(2.0), "bucket {index} answers {:?}", line.answers[index]);
         }
     }
 
     #[test]
-    fn a_margin_is_left_beside_guesses_close_to_the_ends() {
+    fn a_margin_is_shown_next_to_guesses_close_to_the_ends() {
         let even = rows(30_000, |index| Cell::number((index as f64 + 0.5) / 10_000.0));
         let line = guessing(&even, &even, 0.1, 2.9).distribution(&Symbols::default()).line.expect("numbers");
-        // A twentieth of 0 to 3, up to a bin or two.
+        // The margin is a twentieth of 0 to 3, up to a bin or two.
         assert!((line.from - (0.1 - 0.15)).abs() < 0.025, "from {}", line.from);
         assert!((line.to - (2.9 + 0.15)).abs() < 0.025, "to {}", line.to);
     }
 
     #[test]
     fn infinite_outputs_do_not_stretch_the_line() {
-        // One output in so many is infinite, and one in a thousand may lie far out.
-        let line = |count: usize, in_so_many: usize, far: f64| {
+        // One output in `one_in` is infinite, and one in a thousand may be far out.
+        let line = |count: usize, one_in: usize, far: f64| {
             let side = |infinite: f64| {
                 rows(count, move |index| match index {
-                    _ if index % in_so_many == 0 => Cell::number(infinite),
+                    _ if index % one_in == 0 => Cell::number(infinite),
                     _ if far > 0.0 && index % 1000 == 501 => Cell::number(far.copysign(infinite)),
                     _ => Cell::number((index as f64 + 0.5) / count as f64),
                 })
             };
-            seen(&side(f64::NEG_INFINITY), &side(f64::INFINITY)).distribution(&Symbols::default()).line.expect("numbers")
+            histogram(&side(f64::NEG_INFINITY), &side(f64::INFINITY)).distribution(&Symbols::default()).line.expect("numbers")
         };
-        for (count, in_so_many, far) in [(10_000, 2, 0.0), (200, 2, 0.0), (10_000, 50, 1e6)] {
-            let line = line(count, in_so_many, far);
+        for (count, one_in, far) in [(10_000, 2, 0.0), (200, 2, 0.0), (10_000, 50, 1e6)] {
+            let line = line(count, one_in, far);
             assert!(line.from >= 0.0 && line.to <= 1.0, "{} to {}", line.from, line.to);
         }
         let line = line(10_000, 2, 0.0);
         for shares in [&line.left, &line.right] {
             let sum: f64 = shares.iter().sum();
-            assert!((0.45..0.51).contains(&sum), "half of the outputs are finite, {sum} are in the cells");
+            assert!((0.45..0.51).contains(&sum), "half of the outputs are finite, {sum} are in the buckets");
         }
     }
 
     #[test]
-    fn the_line_reaches_to_where_the_rule_guesses_unless_that_is_far_out() {
-        // 8,000 quantiles a side of Laplace noise, and of its fifth power.
+    fn the_line_reaches_the_guesses_unless_they_are_far_out() {
+        // 8,000 quantiles per side of Laplace noise, and of its fifth power.
         let quantile = |index: usize, power: i32| {
             let u = (index as f64 + 0.5) / 4000.0 - 1.0;
             (-(1.0 - u.abs()).ln()).powi(power).copysign(u)
@@ -445,12 +449,13 @@ mod tests {
             let line = guessing(&rows, &rows, below, from).distribution(&Symbols::default()).line.expect("numbers");
             (line.from, line.to)
         };
-        // Three of a thousand lie beyond ±ln(1/0.006) = ±5.1, the middle of the picture; each value is there twice, and edges stand at 8, 16, 32 of 16,000.
+        // At each end, 0.003 of the draws are beyond ±ln(1/0.006) = ±5.1, so the picture ends near there. Each value occurs twice, and the outer edges
+        // are at 8, 16, 32 of the 16,000 draws.
         let (never, all) = ((f64::NEG_INFINITY, f64::INFINITY), (-5.5_f64, 5.5_f64));
         let (low, high) = ends(1, never.0, never.1);
         assert!((low - all.0).abs() < 0.5 && (high - all.1).abs() < 0.5, "{low} to {high}");
         let (reach, margin) = ((high - low) / 2.0, (high - low) / 20.0);
-        // Where a rule guesses beyond that, a margin of the guesses is shown; where it begins to guess further in, nothing changes.
+        // If a rule guesses only beyond that, a margin of the guesses is shown. If it begins to guess further inside, nothing changes.
         let (low_edge, high_edge) = (quantile(4, 1), quantile(7996, 1));
         assert!(low_edge < low - 0.5 && low_edge > low - reach && high_edge > high + 0.5 && high_edge < high + reach);
         let (far_low, far_high) = ends(1, 1.001 * low_edge, 0.999 * high_edge);
@@ -458,29 +463,29 @@ mod tests {
         assert!((far_high - high_edge - margin).abs() < 0.01, "{far_high} instead of {}", high_edge + margin);
         assert_eq!(ends(1, -1.0, 1.0), (low, high));
         assert_eq!(ends(1, 0.0, 0.0), (low, high));
-        // The fifth powers of the same places lie three times as far out, which is too far.
+        // The fifth powers of the same quantiles are three times as far out, which is too far.
         let powers = ends(5, never.0, never.1);
         assert!(powers.1 + (powers.1 - powers.0) / 2.0 < quantile(7996, 5));
         assert_eq!(ends(5, 1.001 * quantile(4, 5), 0.999 * quantile(7996, 5)), powers);
     }
 
     #[test]
-    fn bars_that_differ_or_weigh_most_are_shown() {
+    fn bars_with_the_largest_difference_or_share_are_shown() {
         let names: Vec<String> = (0..12).map(|index| format!("{index:02}")).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        // Of 400 on either side: 03 is frequent on both, 05 and 09 differ, six are not so seldom, and three are.
+        // Of 400 on each side: 03 is frequent on both, 05 and 09 differ, six others have a share of 1/40, and three are rare.
         let of_left = [2, 10, 10, 295, 10, 40, 10, 1, 10, 0, 10, 2];
         let of_right = [1, 10, 10, 296, 10, 0, 10, 2, 10, 40, 10, 1];
-        let drawn = seen(&parts(&names, &of_left), &parts(&names, &of_right)).distribution(&Symbols::default());
+        let drawn = histogram(&parts(&names, &of_left), &parts(&names, &of_right)).distribution(&Symbols::default());
         let mut shown: Vec<&str> = drawn.bars.iter().map(|bar| bar.name.as_str()).collect();
         let rest = drawn.bars.last().expect("bars");
         assert_eq!(shown.pop(), Some("3 others"));
         shown.sort_unstable();
         assert_eq!(shown, ["01", "02", "03", "04", "05", "06", "08", "09", "10"]);
         assert_eq!((rest.left, rest.right, rest.answer), (0.0125, 0.01, Answer::Abstain));
-        // A difference of 0.01 weighs more than a share of 0.04 on both sides.
+        // A difference of 0.01 counts more than a share of 0.04 on both sides.
         let (of_left, of_right) = ([[16; 10].as_slice(), &[236, 4]].concat(), [[16; 10].as_slice(), &[240, 0]].concat());
-        let drawn = seen(&parts(&names, &of_left), &parts(&names, &of_right)).distribution(&Symbols::default());
+        let drawn = histogram(&parts(&names, &of_left), &parts(&names, &of_right)).distribution(&Symbols::default());
         assert!(drawn.bars.iter().any(|bar| bar.name == "11"), "{:?}", drawn.bars);
     }
 
@@ -489,9 +494,9 @@ mod tests {
         let of = |values: usize, others: usize| {
             let side =
                 || rows(4000, |index| Cell::number(if index < others { index as f64 / 1000.0 + 0.3217 } else { (index % values) as f64 }));
-            seen(&side(), &side()).distribution(&Symbols::default())
+            histogram(&side(), &side()).distribution(&Symbols::default())
         };
-        // Ten values and no others, or a hundredth of the draws at most, have bars.
+        // Ten values have bars if there are no other numbers, or at most one per cent of the draws.
         assert!(of(10, 0).line.is_none() && of(10, 32).line.is_none());
         assert_eq!(of(10, 32).bars.len(), 10);
         assert!(of(11, 0).line.is_some() && of(10, 80).line.is_some());

@@ -1,4 +1,4 @@
-//! What a score is learned from.
+//! The training rows of a learned score, and ways to divide them.
 
 use crate::attack::bins::Bins;
 use crate::attack::fit::table::{Table, thinned};
@@ -15,14 +15,14 @@ pub struct Lesson<'a> {
 }
 
 impl<'a> Lesson<'a> {
-    /// Rows per side for a quick look.
+    /// Rows per side for a quick first estimate.
     const BRIEF: usize = 8192;
 
-    /// The first few rows.
+    /// The first rows only.
     #[must_use]
     pub fn brief(self) -> Self {
-        let few = |rows: &'a [&'a [Cell]]| &rows[..rows.len().min(Self::BRIEF)];
-        Self { left: few(self.left), right: few(self.right) }
+        let first = |rows: &'a [&'a [Cell]]| &rows[..rows.len().min(Self::BRIEF)];
+        Self { left: first(self.left), right: first(self.right) }
     }
 
     /// The first half of the rows.
@@ -31,32 +31,32 @@ impl<'a> Lesson<'a> {
         Self { left: &self.left[..self.left.len() / 2], right: &self.right[..self.right.len() / 2] }
     }
 
-    /// The other half.
+    /// The second half of the rows.
     #[must_use]
     pub fn second_half(self) -> Self {
         Self { left: &self.left[self.left.len() / 2..], right: &self.right[self.right.len() / 2..] }
     }
 
-    /// The first rows of one side, at most so many.
+    /// The first rows of one side, at most `max`.
     #[must_use]
-    pub fn rows(self, side: Side, most: usize) -> Rows {
+    pub fn rows(self, side: Side, max: usize) -> Rows {
         let rows = match side {
             Side::Left => self.left,
             Side::Right => self.right,
         };
         let mut copy = Rows::new(self.width().max(1));
-        rows.iter().take(most).for_each(|row| copy.push(row));
+        rows.iter().take(max).for_each(|row| copy.push(row));
         copy
     }
 
-    /// Bins for one value of each row.
+    /// Bins for the values of `cell`, which gives one value for each row.
     #[must_use]
     pub fn bins(self, cell: impl Fn(&[Cell]) -> Cell) -> Bins {
         let of = |rows: &[&[Cell]]| thinned(rows).map(|row| cell(row)).collect::<Vec<Cell>>();
         Bins::learn(&[of(self.left), of(self.right)].concat())
     }
 
-    /// The log-ratios of one value of each row, and how much they predict.
+    /// The log-ratios of the values of `cell`, and how well they predict (see [`Table::learn_and_rate`]).
     #[must_use]
     pub fn table(self, cell: impl Fn(&[Cell]) -> Cell) -> (Table, f64) {
         let of = |rows: &[&[Cell]]| rows.iter().map(|row| cell(row)).collect::<Vec<Cell>>();
@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_lesson_is_divided_without_loss() {
+    fn the_parts_of_a_lesson_have_all_its_rows() {
         let rows: Vec<Vec<Cell>> = (0..20_001).map(|index| vec![Cell::number(f64::from(index)), Cell::number(0.0)]).collect();
         let rows: Vec<&[Cell]> = rows.iter().map(Vec::as_slice).collect();
         let lesson = Lesson { left: &rows, right: &rows[..7] };

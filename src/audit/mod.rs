@@ -1,8 +1,8 @@
 //! The pipeline: plan → run → result.
 //!
-//! A [`PairPlan`] says what to audit. It can be written to a file and run by another process. [`run_pair`] explores, freezes rules, certifies
-//! them and computes the verdict. A [`PairResult`] holds everything that was found, including errors. [`run`] does this for all pairs of all
-//! audits and reports events to a [`Listener`].
+//! A [`PairPlan`] says what to audit. It can be written to a file and run by another process. [`run_pair`] explores, freezes rules,
+//! certifies them and computes the verdict. A [`PairResult`] holds everything that was found, including errors. [`run`] does this for all
+//! pairs of all audits and reports events to a [`Listener`].
 
 mod curves;
 mod events;

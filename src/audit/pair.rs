@@ -49,7 +49,7 @@ struct PairAudit<'a, L: ?Sized> {
     draws: u64,
 }
 
-/// The rules learned so far, and a tally for each position among them: the sum over all rounds that its rules were judged on.
+/// The rules learned so far. `tallies[i]` sums the counts of the i-th rule over all rounds, although the rule changes between rounds.
 #[derive(Default)]
 struct Exploration {
     learned: Vec<Learned>,

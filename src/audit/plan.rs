@@ -78,8 +78,8 @@ pub struct PairPlan {
 }
 
 impl Audit {
-    /// An audit without a file: named pairs under one claim, which is expected to hold. The caller creates the targets and is responsible for
-    /// using neighbours.
+    /// An audit without a file: named pairs under one claim, which is expected to hold. The caller creates the targets and is responsible
+    /// for using neighbours.
     #[must_use]
     pub fn given(name: &str, kind: &str, claim: Claim, pairs: impl IntoIterator<Item = String>) -> Self {
         let pair = |name| Pair { name, left: Dataset::default(), right: Dataset::default(), expect: None, truth: Truth::default() };

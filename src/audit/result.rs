@@ -103,8 +103,8 @@ impl RunReport {
         self.audits.iter().flat_map(|audit| audit.evidence()).map(|(_, evidence)| evidence.draws).sum()
     }
 
-    /// The audits in this order: unexpected results, audits that could not be run, refuted claims, all others. Within each group in the order of
-    /// the run.
+    /// The audits in this order: unexpected results, audits that could not be run, refuted claims, all others. Within each group in the
+    /// order of the run.
     #[must_use]
     pub fn gravest_first(&self) -> Vec<&AuditReport> {
         let mut audits: Vec<&AuditReport> = self.audits.iter().map(AsRef::as_ref).collect();

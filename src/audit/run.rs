@@ -22,7 +22,8 @@ impl<F: Fn(&PairPlan) -> Result<Box<dyn Target>, PrepareError>> TargetSource for
     }
 }
 
-/// Runs all audits in order, on the rayon pool that it is called in. If a mechanism cannot be run, that is reported and the others still run.
+/// Runs all audits in order, on the rayon pool that it is called in. If a mechanism cannot be run, that is reported and the others still
+/// run.
 pub fn run(audits: &[Audit], settings: Settings, source: &dyn TargetSource, listener: &(impl Listener + ?Sized)) -> RunReport {
     run_rest(audits, settings, source, &|_| None, listener)
 }

@@ -76,8 +76,8 @@ mod tests {
 
     #[test]
     fn one_record_changes_how_65536_others_are_rounded() {
-        // Below 2^16 the distance between singles is 2^-8, and −0.75·2^-8 is rounded to −2^-8. Above, the distance is twice as large, and it is
-        // rounded to 0.
+        // Below 2^16 the distance between singles is 2^-8, and −0.75·2^-8 is rounded to −2^-8. Above, the distance is twice as large, and
+        // it is rounded to 0.
         let small = -0.75 * 2_f64.powi(-8);
         let of = |arithmetic, ones| sum(arithmetic, &[(1.0, ones), (0.5, 1), (small, 65_536)]);
         assert_eq!((of(Arithmetic::F32, 65_535), of(Arithmetic::F32, 65_536)), (65_279.5, 65_536.5));

@@ -32,9 +32,9 @@ pub struct Cli {
     pub command: Command,
 }
 
-const EXIT_CODES: &str = "Exit codes: 0 every verdict as expected, or a replay confirmed; 1 wrong usage, a bad audit file or witness, or an unwritable result; \
+const EXIT_CODES: &str = "Exit codes: 0 every verdict as expected, or a replay confirmed; 1 wrong usage, a bad audit file or witness, or an unwritable result or standard output; \
 2 a verdict differs from what was expected, something is worse than the baseline, --fail-on violated, or a replay could not confirm; \
-3 inconclusive with --fail-on inconclusive or --require-power; 5 a mechanism could not be run; 70 internal error.";
+3 inconclusive with --fail-on inconclusive or --require-power; 5 a mechanism could not be run; 70 internal error; 128 + N ended by signal N.";
 
 /// The subcommands.
 #[derive(Subcommand)]
@@ -448,7 +448,7 @@ fn draws(text: &str) -> Result<u64, String> {
     let plain = text.replace('_', "");
     let number: f64 = plain.parse().map_err(|_| "must be a whole number like 20000 or 2e7".to_owned())?;
     if number.fract() != 0.0 || !(1.0..=MAX_DRAWS as f64).contains(&number) {
-        return Err(format!("must be a whole number from 1 to {MAX_DRAWS}"));
+        return Err(format!("must be a whole number from 1 to {MAX_DRAWS:e}"));
     }
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // checked above
     Ok(number as u64)

@@ -26,6 +26,7 @@ use clap::Parser;
 
 use crate::model::Error;
 use crate::report::exit_code::ExitCode;
+use crate::target::process::end_on_signals;
 use args::{Cli, Command};
 use screen::warn;
 
@@ -39,6 +40,9 @@ pub fn main() -> process::ExitCode {
             return if error.use_stderr() { ExitCode::Usage.into() } else { process::ExitCode::SUCCESS };
         }
     };
+    if let Err(error) = end_on_signals() {
+        warn(format_args!("cannot wait for signals: {error}; programs under audit that hang will outlive an interrupted run"));
+    }
     // A panic has printed its message already; what is left is to say that it was ours.
     let code = match std::panic::catch_unwind(|| dispatch(&cli.command)) {
         Ok(Ok(code)) => code,

@@ -1,5 +1,6 @@
 //! `dp-audit run`.
 
+use std::fmt::Write as _;
 use std::time::Instant;
 
 use super::args::{Reports, RunArgs};
@@ -36,19 +37,20 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Error> {
     let mut listeners: Vec<&dyn Listener> = vec![&witnesses];
     listeners.extend(journal.as_ref().map(|journal| journal as &dyn Listener));
     let work = Work { audits: &audits, settings, source: &crate::prepare, known: &known };
-    let report = work.run_and_report(reports, &listeners, screen)?;
+    let (report, mut text) = work.run_and_report(reports, &listeners, screen)?;
     let written = witnesses.close()?;
     if let Some(journal) = journal.map_or(Ok(None), |journal| journal.close(&report))? {
-        screen.say(format_args!("Journal: {}; with --resume only what could not be run is run again\n", journal.display()))?;
+        let _ = writeln!(text, "Journal: {}; with --resume only what could not be run is run again", journal.display());
     }
     if written > 0 {
-        let folder = args.witnesses.display();
-        screen.say(format_args!("Witnesses: {written} in {folder}; check one with `dp-audit replay FILE`\n"))?;
+        let _ = writeln!(text, "Witnesses: {written} in {}; check one with `dp-audit replay FILE`", args.witnesses.display());
     }
     let comparison = baseline.map(|before| Comparison::new(&before, &JsonReport::new(&report)));
     if let Some(comparison) = &comparison {
-        screen.say(comparison.text())?;
+        text.push_str(&comparison.text());
     }
+    // Everything is written by now, so nothing is lost if nobody can be told.
+    screen.say(text)?;
     tell_github(&report, &gate, comparison.as_ref())?;
     Ok(gate.exit_code(&report, comparison.is_some_and(|comparison| !comparison.worse.is_empty())))
 }
@@ -66,8 +68,8 @@ pub struct Work<'a> {
 }
 
 impl Work<'_> {
-    /// Runs the audits while files, a person and others follow.
-    pub fn run_and_report(&self, reports: Reports, others: &[&dyn Listener], screen: Screen) -> Result<RunReport, Error> {
+    /// Runs the audits while files, a person and others follow. Returns what was found, and the words about it.
+    pub fn run_and_report(&self, reports: Reports, others: &[&dyn Listener], screen: Screen) -> Result<(RunReport, String), Error> {
         let started = Instant::now();
         let progress = Progress::new(self.audits.len(), screen == Screen::Quiet);
         let places: Vec<Destination> = reports.places().filter(|place| !place.is_standard_output()).cloned().collect();
@@ -76,12 +78,16 @@ impl Work<'_> {
         listeners.extend(others);
         listeners.push(&files);
         let report = audit::run_rest(self.audits, self.settings, self.source, self.known, listeners.as_slice());
-        screen.say(format_args!("{}\n", tables::closing(&report, started.elapsed().as_secs_f64())))?;
-        for place in &places {
-            screen.say(format_args!("Report: {}\n", place.path().display()))?;
+        let mut text = format!("{}\n", tables::closing(&report, started.elapsed().as_secs_f64()));
+        if let Err(error) = files.close() {
+            // The reports are lost; what was found is not.
+            screen.say(text)?;
+            return Err(error);
         }
-        files.close()?;
-        Ok(report)
+        for place in &places {
+            let _ = writeln!(text, "Report: {}", place.path().display());
+        }
+        Ok((report, text))
     }
 }
 

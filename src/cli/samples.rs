@@ -32,7 +32,8 @@ pub fn samples(args: &SamplesArgs) -> Result<ExitCode, Error> {
         Ok(Box::new(recording.into_target(args.order(), plan.seed)))
     };
     let work = Work { audits: &[audit], settings, source: &source, known: &|_| None };
-    let report = work.run_and_report(reports, &[], screen)?;
+    let (report, text) = work.run_and_report(reports, &[], screen)?;
+    screen.say(text)?;
     tell_github(&report, &gate, None)?;
     Ok(gate.exit_code(&report, false))
 }

@@ -18,7 +18,7 @@ pub use claim::{Claim, Confidence, Delta, Epsilon};
 pub use dataset::{Dataset, Record};
 pub use error::{Error, FileProblem};
 pub use relation::Relation;
-pub use settings::{DEFAULT_DRAWS, MAX_DRAWS, Settings, Until};
+pub use settings::{DEFAULT_DRAWS, MAX_DRAWS, Settings, Until, check_draws};
 pub use side::Side;
 pub use tally::Tally;
 pub use truth::Truth;

@@ -6,7 +6,7 @@
 pub enum ExitCode {
     /// Every verdict is as expected (or, without `--require-power`, inconclusive where no violation was expected). Or: a replay confirmed.
     AsExpected = 0,
-    /// Wrong usage, a bad audit file, or a result file that cannot be written.
+    /// Wrong usage, a bad audit file, or a result file or standard output that cannot be written.
     Usage = 1,
     /// A verdict differs from what was expected, a claim is refuted and `--fail-on violated` was given, something is worse than in the baseline, or a replay
     /// could not confirm.

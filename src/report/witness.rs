@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::attack::GuessRule;
 use crate::audit::{Audit, AuditReport, Pair, behaviour};
-use crate::model::{Claim, Confidence, Settings, Tally, Verdict};
+use crate::model::{Claim, Confidence, Settings, Tally, Verdict, check_draws};
 use crate::output::{Symbols, fingerprint};
 use crate::target::{Subject, Target};
 
@@ -98,7 +98,9 @@ impl Witness {
         if found != sealed.checksum {
             return Err(format!("was changed after it was written: its checksum is {found} and should be {}", sealed.checksum));
         }
-        serde_json::from_value(sealed.witness).map_err(|error| format!("is no witness: {error}"))
+        let witness: Self = serde_json::from_value(sealed.witness).map_err(|error| format!("is no witness: {error}"))?;
+        check_draws(witness.draws).map_err(|problem| format!("is no witness: draws {problem}"))?;
+        Ok(witness)
     }
 
     /// Checks that the audit is still what the witness was written for.

@@ -10,7 +10,7 @@ use crate::attack::Attack;
 use crate::audit::{Audit, Pair};
 use crate::catalogue::registry;
 use crate::model::claim::Positive;
-use crate::model::{Claim, Dataset, Expectation, FileProblem, MAX_DRAWS, Params, Relation, Truth};
+use crate::model::{Claim, Dataset, Expectation, FileProblem, Params, Relation, Truth, check_draws};
 use crate::target::Subject;
 use crate::target::process::{self, CommandLine};
 
@@ -163,10 +163,8 @@ fn check_name(path: &str, what: &str, name: &str) -> Option<Problem> {
 fn check(file_path: &Path, file: AuditFile) -> Result<Audit, Vec<Problem>> {
     let mut problems = Vec::new();
     problems.extend(check_name("name", "name", &file.name));
-    if let Some(draws) = file.draws
-        && !(1..=MAX_DRAWS).contains(&draws)
-    {
-        problems.push(Problem::new("draws", format!("draws is {draws}, must be a whole number from 1 to {MAX_DRAWS}")));
+    if let Some(Err(problem)) = file.draws.map(check_draws) {
+        problems.push(Problem::new("draws", format!("draws {problem}")));
     }
     if file.attacks.as_ref().is_some_and(Vec::is_empty) {
         problems.push(Problem::new("attacks", "attacks is empty; name at least one attack or leave the key out for all of them"));

@@ -5,13 +5,13 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use rand::SeedableRng;
 
-use super::panics::caught;
+use super::panics::catch_panic;
 use super::{Phase, StreamSeed, Target, TargetError};
 use crate::model::Side;
 use crate::noise::Generator;
-use crate::output::{Cell, Mix, Output, OutputRow, Rows, Symbols};
+use crate::output::{Cell, MAX_WIDTH, Mix, Output, OutputRow, Rows, Symbols};
 
-/// Calls per side that tell how many cells an output has.
+/// Calls per side that determine how many cells an output has.
 const PROBES: usize = 64;
 
 /// Rows per chunk.
@@ -22,16 +22,16 @@ pub struct Closure<D, O, F> {
     mechanism: Arc<F>,
     data: Arc<(D, D)>,
     width: usize,
-    /// What the closure says if it does nothing but panic.
+    /// The panic message, if every call panics.
     always_panics: Option<String>,
-    /// What the first panic said; there may be millions.
+    /// The message of the first panic. Later ones are not kept, because there may be millions.
     panicked: OnceLock<String>,
     symbols: Mutex<Symbols>,
     output: PhantomData<fn() -> O>,
 }
 
 impl<D, O: Output, F: Fn(&D, &mut Generator) -> O> Closure<D, O, F> {
-    /// The closure on two datasets. A few calls, which count for nothing else, tell how wide its outputs are.
+    /// The closure on two datasets. A few extra calls determine how wide its outputs are; their outputs are not used for anything else.
     pub fn new(mechanism: Arc<F>, data: Arc<(D, D)>, seed: u64) -> Self {
         let (panicked, symbols, output) = (OnceLock::new(), Mutex::default(), PhantomData);
         let mut closure = Self { mechanism, data, width: 1, always_panics: None, panicked, symbols, output };
@@ -54,7 +54,7 @@ impl<D, O: Output, F: Fn(&D, &mut Generator) -> O> Closure<D, O, F> {
 
     /// One call: its output is added to the row, or the symbol `panic`.
     fn call(&self, data: &D, rng: &mut Generator, row: &mut OutputRow) -> Result<(), String> {
-        caught(|| (self.mechanism)(data, rng).write(row)).inspect_err(|message| {
+        catch_panic(|| (self.mechanism)(data, rng).write(row)).inspect_err(|message| {
             self.panicked.get_or_init(|| message.clone());
             row.clear(0);
             row.push(Cell::PANIC);
@@ -71,6 +71,7 @@ where
     fn open(&self) -> Result<usize, TargetError> {
         match &self.always_panics {
             Some(message) => Err(TargetError::AlwaysPanics { message: message.clone() }),
+            None if self.width > MAX_WIDTH => Err(TargetError::TooWide { width: self.width }),
             None => Ok(self.width),
         }
     }
@@ -83,14 +84,14 @@ where
         let mut rng = Generator::from_seed(seed.bytes());
         let mut rows = Rows::new(self.width);
         let place = seed.place();
-        // Names are for rules, and rules are learned in exploration.
+        // Only rules need names, and rules are learned in exploration.
         let mut output = if place.phase == Phase::Explore { OutputRow::with_names() } else { OutputRow::default() };
         let mut drawn = 0;
         while drawn < count {
             rows.resize(CHUNK.min(count - drawn));
             for row in &mut rows {
                 output.clear(2 * (place.first + drawn as u64) + side as u64);
-                // A panic is in the row by now.
+                // After a panic, the row already holds the symbol `panic`.
                 let _ = self.call(data, &mut rng, &mut output);
                 fit(output.cells(), row);
                 drawn += 1;
@@ -106,11 +107,11 @@ where
     }
 
     fn note(&self) -> Option<String> {
-        self.panicked.get().map(|message| format!("the mechanism panicked, which is an output like any other: {message}"))
+        self.panicked.get().map(|message| format!("the mechanism panicked; a panic is an output like any other: {message}"))
     }
 }
 
-/// Fills a row up, or closes it with one symbol for all that is too much.
+/// Pads a short output with absent cells. In a long output, one symbol replaces all cells from the last column on.
 fn fit(cells: &[Cell], row: &mut [Cell]) {
     if cells.len() <= row.len() {
         row[..cells.len()].copy_from_slice(cells);
@@ -127,7 +128,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_are_filled_up_or_closed() {
+    fn short_rows_are_padded_and_long_rows_end_with_a_symbol() {
         let (absent, number) = (Cell::ABSENT, |x: u8| Cell::number(f64::from(x)));
         let mut row = [number(0); 3];
         fit(&[number(1)], &mut row);
@@ -136,8 +137,8 @@ mod tests {
         assert_eq!(row, [number(1), number(2), number(3)]);
         fit(&[number(1), number(2), number(3), number(4)], &mut row);
         assert_eq!(row[..2], [number(1), number(2)]);
-        let closed = row[2];
+        let rest = row[2];
         fit(&[number(1), number(2), number(3), number(5)], &mut row);
-        assert_ne!(row[2], closed);
+        assert_ne!(row[2], rest);
     }
 }

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::model::Side;
+use crate::output::MAX_WIDTH;
 use crate::stats::independence::Dependence;
 
 /// Why a mechanism could not be run.
@@ -36,6 +37,12 @@ pub enum TargetError {
         side: Side,
         /// The outputs in its file.
         rows: usize,
+    },
+    /// Its outputs have more cells than can be meant.
+    #[error("its output has {width} cells, must be at most {MAX_WIDTH}; release less")]
+    TooWide {
+        /// The cells of an output.
+        width: usize,
     },
     /// It does nothing but panic.
     #[error("it panics on every draw of both sides: {message}")]
@@ -71,9 +78,9 @@ pub struct ProcessError {
 #[non_exhaustive]
 pub enum Problem {
     /// It could not be started.
-    #[error("cannot be started: {reason}; is it installed, and the path relative to the audit file's folder?")]
+    #[error("cannot be started: {reason}")]
     NotStarted {
-        /// The system's reason.
+        /// The system's reason, and what to do.
         reason: String,
     },
     /// It speaks another version of the protocol.

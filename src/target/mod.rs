@@ -1,13 +1,14 @@
-//! Whatever is audited, wherever it runs: asked for so many draws of a side with a seed, it hands over rows.
+//! A target is what is audited. It gets a side, a number of draws and a seed, and returns rows.
 //!
-//! | file | a target made from |
+//! | file | a target created from |
 //! |---|---|
 //! | `in_process.rs` | a mechanism in Rust, prepared once for each dataset |
-//! | `closure.rs` | a closure of a test |
-//! | `recorded/` | two files of outputs: draws are looked up, not made |
+//! | `closure.rs` | a closure in a test |
+//! | `recorded/` | two files of outputs; draws are looked up in them |
 //! | `process/` | a program in any language |
 //!
-//! `subject.rs` says what a target is made from, in a form that can be sent to another process; `seed.rs` has the random streams.
+//! `subject.rs` describes what a target is created from, in a form that can be sent to another process. `seed.rs` defines the random
+//! streams.
 
 mod closure;
 mod error;
@@ -29,38 +30,38 @@ use std::sync::Arc;
 use crate::model::Side;
 use crate::output::{Rows, Symbols};
 
-/// A mechanism prepared for both datasets of a pair, wherever it runs.
+/// A mechanism prepared for both datasets of a pair.
 ///
-/// Batch-wise, so that the inner loop is static code and the registry is dynamic.
+/// Draws are made in batches: the call of a batch is dynamic, the loop inside it is static code.
 pub trait Target: Send + Sync {
-    /// Gets ready to draw; returns the cells per output.
+    /// Prepares for drawing and returns the number of cells per output.
     ///
     /// # Errors
     /// When the mechanism cannot be run at all.
     fn open(&self) -> Result<usize, TargetError>;
 
-    /// Draws `count` outputs of one side and hands them to `sink` in chunks.
+    /// Draws `count` outputs of one side and passes them to `sink` in chunks.
     ///
     /// # Errors
-    /// When the mechanism could not be run as often as asked.
+    /// When the mechanism could not be run `count` times.
     fn draw(&self, side: Side, count: usize, seed: StreamSeed, sink: &mut dyn FnMut(&Rows)) -> Result<(), TargetError>;
 
-    /// The names of the symbols that have come up so far, or may come up.
+    /// The names of the symbols that have occurred so far, or may occur.
     fn symbols(&self) -> Symbols {
         Symbols::default()
     }
 
-    /// Whether the same seeds have given, and will give, the same draws.
+    /// Whether the same seeds always give the same draws.
     fn reproducible(&self) -> bool {
         true
     }
 
-    /// What a person should know about the draws that were made.
+    /// A note about the draws for the reader of a report.
     fn note(&self) -> Option<String> {
         None
     }
 
-    /// Lets go of what only drawing needs; a later draw gets ready again.
+    /// Releases what is only needed for drawing. A later draw prepares again.
     fn close(&self) {}
 }
 

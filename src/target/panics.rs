@@ -1,4 +1,4 @@
-//! A mechanism that panics has put something out: the panic is caught, and nothing is printed.
+//! Panics of a mechanism are outputs: they are caught, and nothing is printed.
 
 use std::any::Any;
 use std::cell::Cell as Flag;
@@ -6,24 +6,24 @@ use std::panic::{self, AssertUnwindSafe};
 use std::sync::Once;
 
 thread_local! {
-    /// Whether this thread runs a mechanism, whose panics are outputs.
+    /// Whether this thread is running a mechanism. If so, panics are outputs and are not printed.
     static QUIET: Flag<bool> = const { Flag::new(false) };
 }
 
 static HOOK: Once = Once::new();
 
-/// Runs the code; if it panics, returns what it said. Other threads' panics are printed as ever.
-pub fn caught<T>(code: impl FnOnce() -> T) -> Result<T, String> {
+/// Runs the code. If it panics, returns the panic message. Panics of other threads are printed as usual.
+pub fn catch_panic<T>(code: impl FnOnce() -> T) -> Result<T, String> {
     HOOK.call_once(|| {
-        let earlier = panic::take_hook();
+        let previous = panic::take_hook();
         panic::set_hook(Box::new(move |info| {
             if !QUIET.get() {
-                earlier(info);
+                previous(info);
             }
         }));
     });
     let before = QUIET.replace(true);
-    // What the code leaves half done is a generator, which is sound in any state, and a row, which the caller overwrites.
+    // Unwind safety: the code can only leave a generator, which is valid in any state, and a row, which the caller overwrites.
     let outcome = panic::catch_unwind(AssertUnwindSafe(code));
     QUIET.set(before);
     outcome.map_err(|payload| message(payload.as_ref()))

@@ -1,18 +1,18 @@
-//! Random streams that depend on what is drawn, never on who draws it.
+//! Random streams. They depend on what is drawn, never on the thread that draws it.
 
 use std::fmt;
 
 use crate::model::Side;
 use crate::output::Mix;
 
-/// What the draws are for; explore and certify never share a stream, nor does a replay with either.
+/// What the draws are for. No two phases share a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
     /// Draws from which rules are learned.
     Explore,
     /// Draws on which the frozen rules are judged.
     Certify,
-    /// Draws that check a witness, whatever the seed: never those that made it.
+    /// Draws that check a witness. With any seed, they are different from the draws that made it.
     Replay,
 }
 
@@ -46,16 +46,16 @@ impl PairStream {
     }
 }
 
-/// Where the draws of a stream stand among all draws of their side: for outputs that are looked up, not made.
+/// The position of a stream's draws among all draws of their side. Needed for outputs that are looked up in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     /// The phase.
     pub phase: Phase,
-    /// How many draws of the side and phase come before these.
+    /// The number of draws of the same side and phase before these.
     pub first: u64,
 }
 
-/// The seed of one stream: 128 bits, so that no two streams of any run coincide by chance; and the place of its draws.
+/// The seed of one stream, and the place of its draws. It has 128 bits, so that no two streams of any run are equal by chance.
 ///
 /// Written as 32 hexadecimal digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,7 +91,7 @@ impl StreamSeed {
         Self { halves: (half(self.halves.0), half(self.halves.1)), place: self.place }
     }
 
-    /// As a generator wants it.
+    /// The seed in the form that generators need.
     #[must_use]
     pub fn bytes(self) -> [u8; 16] {
         let mut bytes = [0; 16];
@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_part_of_the_address_changes_the_seed() {
+    fn every_input_changes_the_seed() {
         let mut seen = HashSet::new();
         for run in 0..4 {
             for audit in ["a", "b", "ab"] {

@@ -1,4 +1,4 @@
-//! What a target is made from.
+//! What a target is created from.
 
 use serde::{Deserialize, Serialize};
 
@@ -21,12 +21,12 @@ pub enum Subject {
     Program {
         /// How it is started.
         command: CommandLine,
-        /// What it is told.
+        /// The parameters that are sent to it.
         params: Params,
     },
-    /// Something that only the caller can make: a closure, or recorded outputs.
+    /// Something that only the caller can create: a closure, or recorded outputs.
     Given {
-        /// What it is.
+        /// The kind, for reports.
         kind: String,
     },
 }
@@ -42,7 +42,7 @@ impl Subject {
         }
     }
 
-    /// The parameters; none if the caller makes the target.
+    /// The parameters; `None` if the caller creates the target.
     #[must_use]
     pub fn params(&self) -> Option<&Params> {
         match self {

@@ -157,3 +157,33 @@ fn a_half_described_audit_says_what_is_missing() {
     let sure = message(|| drop(audit(|x: &f64, _: &mut Generator| *x).confidence(1.0)));
     assert_eq!(sure, "the confidence is 1, must be greater than 0.5 and less than 1");
 }
+
+#[test]
+fn values_that_make_no_audit_are_refused_at_once() {
+    let message = |run: fn()| {
+        let payload = catch_unwind(run).expect_err("it is refused");
+        payload.downcast_ref::<String>().cloned().or_else(|| payload.downcast_ref::<&str>().map(|text| (*text).to_owned())).unwrap()
+    };
+    macro_rules! refused {
+        ($($call:ident($($value:expr),+) => $wanted:literal)*) => {$(
+            assert_eq!(message(|| drop(audit(|x: &f64, _: &mut Generator| *x).$call($($value),+))), $wanted);
+        )*};
+    }
+    refused! {
+        claim(f64::NAN, 0.0) => "ε is NaN, must be positive and finite"
+        claim(1.0, f64::NAN) => "δ is NaN, must be at least 0 and less than 1"
+        confidence(f64::NAN) => "the confidence is NaN, must be greater than 0.5 and less than 1"
+        resolution(f64::NAN) => "the resolution is NaN, must be positive and finite"
+        resolution(-0.1) => "the resolution is -0.1, must be positive and finite"
+        resolution(f64::INFINITY) => "the resolution is inf, must be positive and finite"
+        draws(0) => "the number of draws is 0, must be a whole number from 1 to 1e12"
+        draws(u64::MAX) => "the number of draws is 18446744073709551615, must be a whole number from 1 to 1e12"
+        attacks(&[]) => "the audit has no attacks; name at least one, or leave .attacks out for all of them"
+    }
+}
+
+#[test]
+fn outputs_of_more_cells_than_can_be_meant_are_an_error() {
+    let finding = audit(|x: &f64, _| vec![*x; 100_001]).claim(1.0, 0.0).pair(0.0, 1.0).run();
+    assert_eq!(finding.verdict().unwrap_err().to_string(), "its output has 100001 cells, must be at most 100000; release less");
+}

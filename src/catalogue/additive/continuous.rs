@@ -5,6 +5,7 @@
 //! *The bug*, one parameter away: `scale_factor` below 1 adds too little noise, and the true ε is `ε / scale_factor`;
 //! a `sensitivity` that is too small does the same.
 
+use std::f64::consts::{PI, SQRT_2};
 use std::num::NonZeroUsize;
 
 use serde::Deserialize;
@@ -135,22 +136,56 @@ enum Calibration {
     Slides { epsilon: Epsilon, delta: PositiveDelta },
 }
 
-/// The least δ at ε of Gaussian noise on answers that differ by μ standard deviations: `Φ(μ/2 − ε/μ) − e^ε·Φ(−μ/2 − ε/μ)`.
+/// `Φ(−x)`.
+fn tail(x: f64) -> f64 {
+    0.5 * erfc(x / SQRT_2)
+}
+
+/// `Φ(−x)/φ(x)`, Mills' ratio, for x ≥ −1.
+fn mills(x: f64) -> f64 {
+    if x < 10.0 {
+        return (2.0 * PI).sqrt() * (0.5 * x * x).exp() * tail(x);
+    }
+    // The continued fraction x + 1/(x + 2/(x + …)): from 10 up forty terms are more than double precision needs.
+    1.0 / (1..=40).rev().fold(x, |rest, term| x + f64::from(term) / rest)
+}
+
+/// The least δ at ε of Gaussian noise on answers that differ by μ standard deviations: `Φ(−x) − e^ε·Φ(−y)` with `x = ε/μ − μ/2` and `y = ε/μ + μ/2`.
+///
+/// As `φ(x) = e^ε·φ(y)`, the second term is `φ(x)·mills(y)`, in which nothing overflows. For small μ the two terms are nearly equal, and what is left is
+/// `φ(x)` times the integral of `1 − t·mills(t) = −mills'(t)` from x to y.
 fn gaussian_delta(mu: f64, epsilon: f64) -> f64 {
-    let phi = |x: f64| 0.5 * erfc(-x / std::f64::consts::SQRT_2);
-    phi(mu / 2.0 - epsilon / mu) - epsilon.exp() * phi(-mu / 2.0 - epsilon / mu)
+    let (x, y) = (epsilon / mu - mu / 2.0, epsilon / mu + mu / 2.0);
+    if x > 40.0 {
+        // Below the least number there is.
+        return 0.0;
+    }
+    let density = (-0.5 * x * x).exp() / (2.0 * PI).sqrt();
+    if mu < 0.01 {
+        // Gauss–Legendre with three points.
+        let slope = |place: f64| 1.0 - place * mills(place);
+        let (middle, off) = (f64::midpoint(x, y), mu / 2.0 * 0.6_f64.sqrt());
+        return density * mu * (5.0 * slope(middle - off) + 8.0 * slope(middle) + 5.0 * slope(middle + off)) / 18.0;
+    }
+    // As ε ≤ y²/2, neither factor of the plain form leaves the range of numbers here.
+    tail(x) - if y < 30.0 { epsilon.exp() * tail(y) } else { density * mills(y) }
 }
 
 /// The least σ for answers that differ by 1, by bisection and from above.
 fn analytic_sigma(epsilon: f64, delta: f64) -> f64 {
     // δ falls from 1 to 0 as σ grows.
-    let (mut low, mut high) = (0.0, 1.0);
-    while gaussian_delta(1.0 / high, epsilon) > delta {
-        (low, high) = (high, 2.0 * high);
+    let enough = |sigma: f64| gaussian_delta(1.0 / sigma, epsilon) <= delta;
+    let mut high = 1.0;
+    while !enough(high) {
+        high *= 2.0;
     }
+    while high.is_finite() && enough(0.5 * high) {
+        high *= 0.5;
+    }
+    let mut low = 0.5 * high;
     for _ in 0..64 {
         let middle = 0.5 * (low + high);
-        if gaussian_delta(1.0 / middle, epsilon) > delta { low = middle } else { high = middle }
+        if enough(middle) { high = middle } else { low = middle }
     }
     high
 }
@@ -188,7 +223,15 @@ impl Mechanism for Gaussian {
             Calibration::Analytic { epsilon, delta } => sensitivity * analytic_sigma(epsilon.get(), delta.get()),
             Calibration::Slides { epsilon, delta } => 2.0 * sensitivity * (1.0 / delta.get()).ln().sqrt() / epsilon.get(),
         };
-        Ok(Self { values: answers.values, sigma: sigma * params.scale_factor.get() })
+        let sigma = sigma * params.scale_factor.get();
+        if sigma > 0.0 && sigma.is_finite() {
+            Ok(Self { values: answers.values, sigma })
+        } else {
+            Err(Misfit::Params(format!(
+                "params.calibration gives a standard deviation of {sigma}, must be positive and finite; \
+                 change its numbers, sensitivity or scale_factor"
+            )))
+        }
     }
 
     fn width(&self) -> usize {
@@ -223,11 +266,68 @@ mod tests {
 
     #[test]
     fn the_least_gaussian_noise_is_the_published_one() {
-        // By bisection with 25 digits.
-        for (epsilon, delta, sigma) in [(1.0, 1e-5, 3.730_631_634_815_942), (1.0, 0.01, 1.877_875_560_907_386)] {
+        // Balle & Wang's formula, by bisection with 60 digits and more.
+        for (epsilon, delta, sigma) in [
+            (1.0, 1e-5, 3.730_631_634_815_94),
+            (1.0, 0.01, 1.877_875_560_907_386),
+            (3.0, 0.9, 0.225_538_503_612_804),
+            (20.0, 1e-3, 0.246_721_797_384_339),
+            // From here on e^ε is infinite.
+            (710.0, 1e-5, 0.029_688_223_194_158_7),
+            (800.0, 1e-5, 0.027_789_114_082_250_8),
+            (5000.0, 1e-10, 0.010_655_250_662_462_1),
+            (1e6, 1e-6, 7.094_871_322_697_31e-4),
+            // Here the second term is below all numbers, or next to the first one.
+            (100.0, 1e-300, 0.382_798_397_497_762),
+            (1e-6, 1e-9, 2_436_407.913_810_17),
+            (1e-9, 1e-20, 6_146_352_868.483_54),
+            (1e-9, 0.01, 39.893_181_606_800_7),
+            (1e-12, 1e-6, 398_942.080_930_519),
+            (1e-15, 1e-15, 276_029_804_798_143.4),
+        ] {
             let found = analytic_sigma(epsilon, delta);
-            assert!((found / sigma - 1.0).abs() < 1e-7, "{found} instead of {sigma}");
+            // `erfc` has some ten digits.
+            assert!((found / sigma - 1.0).abs() < 1e-9, "ε = {epsilon}, δ = {delta}: {found} instead of {sigma}");
         }
+    }
+
+    /// δ as the expectation of `1 − e^(ε − L)` where that is positive; the loss L is normal with mean μ²/2 and variance μ². By Simpson's rule.
+    fn expected_delta(mu: f64, epsilon: f64) -> f64 {
+        const STEPS: u32 = 200_000;
+        // L = μ²/2 + μ·z exceeds ε where z is above this; beyond 40 there is nothing.
+        let from = (epsilon / mu - mu / 2.0).max(-40.0);
+        let h = (40.0 - from) / f64::from(STEPS);
+        let value = |i: u32| {
+            let z = from + f64::from(i) * h;
+            -(-0.5 * z * z).exp() * (epsilon - mu * mu / 2.0 - mu * z).exp_m1() / (2.0 * PI).sqrt()
+        };
+        let weight = |i: u32| if i == 0 || i == STEPS { 1.0 } else { f64::from(2 + 2 * (i % 2)) };
+        (0..=STEPS).map(|i| weight(i) * value(i)).sum::<f64>() * h / 3.0
+    }
+
+    #[test]
+    fn the_least_gaussian_noise_has_exactly_the_expected_delta() {
+        for epsilon in [0.01, 1.0, 30.0, 709.0, 711.0, 800.0, 10_000.0] {
+            for delta in [1e-12, 1e-5, 0.3] {
+                let sigma = analytic_sigma(epsilon, delta);
+                let found = expected_delta(1.0 / sigma, epsilon);
+                assert!((found / delta - 1.0).abs() < 1e-7, "ε = {epsilon}, δ = {delta}: {found}");
+            }
+        }
+    }
+
+    #[test]
+    fn noise_that_is_no_number_is_refused() {
+        let data = Dataset::of_numbers(&[1.0]);
+        let prepared = |calibration: &str| {
+            let text = format!("query = 'count'\ncalibration = {calibration}");
+            let params: GaussianParams = spec::read_params(&text.parse().unwrap()).unwrap();
+            Gaussian::prepare(&params, &data, &Universe::of(&data, &data)).map(|gaussian| gaussian.sigma)
+        };
+        let problem = prepared("{ analytic = { epsilon = 1e-320, delta = 1e-320 } }").unwrap_err();
+        assert!(problem.starts_with("params.calibration gives a standard deviation of inf, must be positive and finite"), "{problem}");
+        assert!(prepared("{ classic = { epsilon = 1e-320, delta = 0.1 } }").is_err());
+        assert!(prepared("{ analytic = { epsilon = 1e300, delta = 0.1 } }").is_ok_and(|sigma| sigma > 0.0));
     }
 
     #[test]

@@ -14,8 +14,7 @@ use serde::Deserialize;
 use crate::catalogue::query::Query;
 use crate::model::Dataset;
 use crate::model::claim::{Epsilon, Positive};
-use crate::noise;
-use crate::noise::Generator;
+use crate::noise::{CutDiscreteLaplace, Generator, LEAST_RATE};
 use crate::output::Cell;
 use crate::target::{Mechanism, Misfit, Universe};
 
@@ -41,13 +40,28 @@ pub struct Params {
     cut: Option<u32>,
 }
 
+impl Params {
+    /// The rate of the noise, per step of the grid.
+    fn rate(&self, sensitivity: f64) -> Result<f64, String> {
+        let steps = (self.sensitivity.map_or(sensitivity, Positive::get) / self.grid.get()).ceil();
+        let rate = self.epsilon.get() / (steps * self.scale_factor.get());
+        if rate >= LEAST_RATE {
+            return Ok(rate);
+        }
+        let (epsilon, factor) = (self.epsilon.get(), self.scale_factor.get());
+        Err(format!(
+            "params.epsilon is {epsilon:e}, too little for noise that is finite with a sensitivity of {steps:e} steps of the grid and scale_factor {factor:e}: \
+             epsilon/(steps·scale_factor) must be at least {LEAST_RATE:e}"
+        ))
+    }
+}
+
 /// `f(D)` on a grid plus discrete Laplace noise, on every component.
 pub struct DiscreteLaplace {
     /// The answers, in steps of the grid.
     values: Vec<f64>,
-    rate: f64,
     grid: f64,
-    cut: f64,
+    noise: CutDiscreteLaplace,
 }
 
 impl Mechanism for DiscreteLaplace {
@@ -58,13 +72,9 @@ impl Mechanism for DiscreteLaplace {
     fn prepare(params: &Params, data: &Dataset, universe: &Universe) -> Result<Self, Misfit> {
         let answers = params.query.answer(data, universe)?;
         let grid = params.grid.get();
-        let steps = (params.sensitivity.map_or(answers.sensitivity, Positive::get) / grid).ceil();
-        Ok(Self {
-            values: answers.values.iter().map(|value| (value / grid).round()).collect(),
-            rate: params.epsilon.get() / (steps * params.scale_factor.get()),
-            grid,
-            cut: params.cut.map_or(f64::INFINITY, f64::from),
-        })
+        let rate = params.rate(answers.sensitivity)?;
+        let values = answers.values.iter().map(|value| (value / grid).round()).collect();
+        Ok(Self { values, grid, noise: CutDiscreteLaplace::new(rate, params.cut) })
     }
 
     fn width(&self) -> usize {
@@ -74,13 +84,7 @@ impl Mechanism for DiscreteLaplace {
     #[inline]
     fn run(&self, rng: &mut Generator, row: &mut [Cell]) {
         for (cell, value) in row.iter_mut().zip(&self.values) {
-            let noise = loop {
-                let noise = noise::discrete_laplace(rng, self.rate);
-                if noise.abs() <= self.cut {
-                    break noise;
-                }
-            };
-            *cell = Cell::number((value + noise) * self.grid);
+            *cell = Cell::number((value + self.noise.sample(rng)) * self.grid);
         }
     }
 }
@@ -92,24 +96,45 @@ mod tests {
     use super::*;
     use crate::catalogue::registry::read_toml;
 
-    fn prepared(params: &str, value: f64) -> DiscreteLaplace {
+    fn params(text: &str) -> Params {
+        spec::read_params(&text.parse().unwrap()).unwrap()
+    }
+
+    fn rate(text: &str) -> Result<f64, String> {
+        params(text).rate(1.0)
+    }
+
+    fn prepared(text: &str, value: f64) -> DiscreteLaplace {
         let data = Dataset::of_numbers(&[value]);
-        let params = read_toml(params);
+        let params = params(text);
         DiscreteLaplace::prepare(&params, &data, &Universe::of(&data, &data)).unwrap()
     }
 
     #[test]
     fn a_finer_grid_has_the_same_scale_and_rounds_the_answers() {
         let fine = prepared("query = 'values'\nepsilon = 0.5\ngrid = 0.125", 1.3);
-        assert_eq!((fine.values[0], fine.rate), (10.0, 0.5 / 8.0));
+        assert_eq!((fine.values[0], rate("query = 'values'\nepsilon = 0.5\ngrid = 0.125")), (10.0, Ok(0.5 / 8.0)));
         // A step that does not divide the sensitivity is on the safe side.
-        assert_eq!(prepared("query = 'values'\nepsilon = 0.5\ngrid = 0.3", 0.0).rate, 0.125);
+        assert_eq!(rate("query = 'values'\nepsilon = 0.5\ngrid = 0.3"), Ok(0.125));
         let mut row = [Cell::ABSENT];
         let mut rng = Generator::seed_from_u64(1);
         for _ in 0..1000 {
             fine.run(&mut rng, &mut row);
             assert_eq!((row[0].raw() * 8.0).fract(), 0.0);
         }
+    }
+
+    #[test]
+    fn noise_without_end_is_refused_and_a_cut_one_is_drawn() {
+        // Once all but the last never ended, and ten million draws of the last took years.
+        let problem = rate("query = 'count'\nepsilon = 1e-320").unwrap_err();
+        assert!(problem.starts_with("params.epsilon is 1e-320, too little"), "{problem}");
+        assert!(rate("query = 'count'\nepsilon = 1e-200\nscale_factor = 1e200").is_err());
+        assert!(rate("query = 'count'\nepsilon = 1.0\nsensitivity = 1e300\ngrid = 1e-300").is_err(), "infinitely many steps");
+        let mechanism = prepared("query = 'values'\nepsilon = 1e-9\ncut = 0", 5.0);
+        let mut row = [Cell::absent()];
+        mechanism.run(&mut Generator::seed_from_u64(1), &mut row);
+        assert_eq!(row[0], Cell::number(5.0));
     }
 
     #[test]

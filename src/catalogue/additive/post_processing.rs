@@ -5,7 +5,8 @@
 //! *Source*: post-processing of the Laplace mechanism (Dwork, McSherry, Nissim, Smith 2006).
 //! *The bugs*: clamping the noisy answer to the largest value *in the data*, and deciding by the *exact* count whether the noisy count is
 //! released.
-//! *True leakage*: infinite if one record moves the limit: an output is above the ceiling of the other dataset, or only one side has an answer.
+//! *True leakage*: infinite if one record moves the limit: an output is above the ceiling of the other dataset, or only one side has an
+//! answer.
 
 use serde::Deserialize;
 

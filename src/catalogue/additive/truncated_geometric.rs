@@ -75,8 +75,9 @@ impl Mechanism for TruncatedGeometric {
             Base::E => (2.0 / params.epsilon.get()).ln(),
             Base::Two => (2.0 / params.epsilon.get()).log2(),
         };
-        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // the logarithm of a float is between 0 and 1100
-        let k = log.ceil().max(0.0) as u32;
+        // Infinite for ε below 1e-308; from 64 up all are too large.
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // between 0 and 64
+        let k = log.ceil().clamp(0.0, 64.0) as u32;
         let d = denominator(k, n).ok_or_else(|| {
             format!(
                 "params.largest is {n}; with 2^{k} it needs numbers of more than 64 bits; choose a smaller one or a larger params.epsilon"
@@ -144,6 +145,17 @@ mod tests {
         assert_eq!(prepared.cumulative[0].last(), Some(&111_537));
         let prepared = TruncatedGeometric::prepare(&params(Base::Two), &data, &Universe::of(&data, &data)).unwrap();
         assert_eq!(prepared.cumulative[0].last(), Some(&(65 * 33u64.pow(4))));
+    }
+
+    #[test]
+    fn what_needs_more_than_64_bits_is_refused() {
+        // Once k was cut off at 32 bits for ε below 1e-308, and d was 2.
+        let data = Dataset::of_numbers(&[1.0]);
+        for epsilon in [1e-30, 1e-320] {
+            let params = Params { query: Query::Values, epsilon: Epsilon::try_from(epsilon).unwrap(), largest: 1, base: Base::Two };
+            let problem = TruncatedGeometric::prepare(&params, &data, &Universe::of(&data, &data)).err().unwrap();
+            assert!(problem.contains("2^64 needs numbers beyond 64 bits"), "{problem}");
+        }
     }
 
     #[test]

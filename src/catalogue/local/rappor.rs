@@ -12,9 +12,8 @@
 use serde::Deserialize;
 
 use crate::model::{Dataset, Record};
-use crate::noise;
-use crate::noise::Generator;
-use crate::output::{Cell, Mix};
+use crate::noise::{self, Generator};
+use crate::output::{Cell, MAX_WIDTH, Mix};
 use crate::target::{Mechanism, Misfit, Universe};
 
 /// Parameters of RAPPOR.
@@ -53,9 +52,13 @@ fn four() -> u16 {
 
 /// The Bloom filter of one value.
 fn filter(value: &str, bits: u16, hashes: u16) -> Vec<bool> {
-    let bits = u64::from(bits);
-    let set: Vec<u64> = (0..u64::from(hashes)).map(|i| Mix::new().word(i).text(value).end() % bits).collect();
-    (0..bits).map(|bit| set.contains(&bit)).collect()
+    let mut filter = vec![false; usize::from(bits)];
+    for i in 0..u64::from(hashes) {
+        #[allow(clippy::cast_possible_truncation)] // less than the bits, of which there are fewer than 2^16
+        let bit = (Mix::new().word(i).text(value).end() % u64::from(bits)) as usize;
+        filter[bit] = true;
+    }
+    filter
 }
 
 impl Params {
@@ -65,14 +68,24 @@ impl Params {
         self.report.map_or(kept, |report| kept * report.q + (1.0 - kept) * report.p)
     }
 
-    fn check(&self) -> Result<(), Misfit> {
+    /// Checks them, for outputs on this many records.
+    fn check(&self, records: usize) -> Result<(), Misfit> {
         let report = self.report.unwrap_or(Report { q: 0.0, p: 0.0 });
         for (key, p) in [("f", self.f), ("report.q", report.q), ("report.p", report.p)] {
             if !(0.0..=1.0).contains(&p) {
                 return Err(Misfit::Params(format!("params.{key} is {p}, must be between 0 and 1")));
             }
         }
-        if self.bits == 0 { Err(Misfit::Params("params.bits is 0, must be at least 1".to_owned())) } else { Ok(()) }
+        let bits = self.bits;
+        if bits == 0 {
+            return Err(Misfit::Params("params.bits is 0, must be at least 1".to_owned()));
+        }
+        if records.saturating_mul(bits.into()) > MAX_WIDTH {
+            return Err(Misfit::Params(format!(
+                "params.bits is {bits}, which on {records} records makes an output of more than {MAX_WIDTH} cells; release less"
+            )));
+        }
+        Ok(())
     }
 }
 
@@ -88,7 +101,7 @@ impl Mechanism for Rappor {
     type Params = Params;
 
     fn prepare(params: &Params, data: &Dataset, _: &Universe) -> Result<Self, Misfit> {
-        params.check()?;
+        params.check(data.len())?;
         let mut one = Vec::new();
         for record in data.records() {
             match record {
@@ -128,6 +141,17 @@ mod tests {
         let differing = |a: &str, b: &str| filter(a, 20, 4).into_iter().zip(filter(b, 20, 4)).filter(|(a, b)| a != b).count();
         assert_eq!(differing("Alan", "Grace"), 6);
         assert_eq!(differing("Grace", "Kurt"), 8);
+    }
+
+    #[test]
+    fn outputs_that_are_too_wide_are_refused_before_they_are_made() {
+        let params = Params { f: 0.5, report: None, bits: u16::MAX, hashes: u16::MAX };
+        // Once 65,535 by 65,535 comparisons.
+        assert_eq!(filter("x", params.bits, params.hashes).len(), 65_535);
+        assert!(params.check(1).is_ok());
+        // Two petabytes, if they were made.
+        let problem = params.check(1 << 32).unwrap_err();
+        assert_eq!(problem, "params.bits is 65535, which on 4294967296 records makes an output of more than 100000 cells; release less");
     }
 
     #[test]

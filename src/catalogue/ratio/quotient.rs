@@ -13,8 +13,7 @@ use serde::Deserialize;
 
 use crate::model::Dataset;
 use crate::model::claim::{Epsilon, Positive, PositiveDelta};
-use crate::noise;
-use crate::noise::Generator;
+use crate::noise::{self, Generator, LEAST_RATE};
 use crate::output::Cell;
 use crate::target::{Mechanism, Misfit, Universe};
 
@@ -229,6 +228,12 @@ impl Mechanism for BoundedSensitivity {
         let users = Users::count(data)?;
         let range_epsilon = params.epsilon.get() * fraction;
         let release_epsilon = params.epsilon.get() - range_epsilon;
+        if range_epsilon / 2.0 < LEAST_RATE {
+            return Err(Misfit::Params(format!(
+                "params.epsilon is {:e}, too little for ranges that are finite: epsilon·range_fraction/2 must be at least {LEAST_RATE:e}",
+                params.epsilon.get()
+            )));
+        }
         Ok(Self {
             users,
             ratio: users.ratio(),

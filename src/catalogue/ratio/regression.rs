@@ -7,9 +7,9 @@
 //!
 //! **Sensitivity.** Let `A = Σx²` and `h(t) = Σ x(y − tx) = Σxy − tA`. `h` falls with slope `A` and has the root θ. Replacing a point
 //! changes `h(t)` by the difference of two values of `x(y − tx)`. For `0 ≤ t ≤ R` such a value is between `−XY − RX²` and `XY`. For
-//! negative `t` it is the mirror image. So `h` moves by at most `C = 2XY + RX²` everywhere in `[−R, R]`. Let the clamped slopes be `t < t'`,
-//! where t' belongs to the neighbour D'. Then t is not cut off above, so `h(t) ≤ 0`. And t' is not cut off below, so `h'(t') ≥ 0` and
-//! `h(t') ≥ −C`. From t to t', h falls by `A·(t' − t)`, so this is at most C. The same holds with the two datasets exchanged:
+//! negative `t` it is the mirror image. So `h` moves by at most `C = 2XY + RX²` everywhere in `[−R, R]`. Let the clamped slopes be
+//! `t < t'`, where t' belongs to the neighbour D'. Then t is not cut off above, so `h(t) ≤ 0`. And t' is not cut off below, so `h'(t') ≥ 0`
+//! and `h(t') ≥ −C`. From t to t', h falls by `A·(t' − t)`, so this is at most C. The same holds with the two datasets exchanged:
 //!
 //! ```text
 //! |t' − t| ≤ C / max(A, A')

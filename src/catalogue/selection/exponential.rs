@@ -2,11 +2,11 @@
 //!
 //! *Claim*: ε, for utilities of sensitivity 1. *Neighbours*: component-wise. *Source*: `McSherry` & Talwar 2007.
 //! *The bugs*, one parameter each: `exponent = "whole"` forgets the ½, which is needed because one record may move the weight of the chosen
-//! candidate in one direction and all other weights in the other. `weights = "raw"` computes `e^(ε·u_i/2)` directly. If all of them underflow
-//! to 0, the probabilities are 0/0.
+//! candidate in one direction and all other weights in the other. `weights = "raw"` computes `e^(ε·u_i/2)` directly. If all of them
+//! underflow to 0, the probabilities are 0/0.
 //! *True leakage* without the ½: up to 2ε. With k candidates of equal utility, of which one falls by 1 and the others rise by 1, it is
-//! `ln((1 + (k−1)·e^(2ε))/k)`; with the ½ it is `ln((1 + (k−1)·e^ε)/k)`. Of the underflow: infinite if one record makes the difference between
-//! a choice and an error.
+//! `ln((1 + (k−1)·e^(2ε))/k)`; with the ½ it is `ln((1 + (k−1)·e^ε)/k)`. Of the underflow: infinite if one record makes the difference
+//! between a choice and an error.
 
 use serde::Deserialize;
 

@@ -1,7 +1,7 @@
 //! Thresholds for a value that no neighbour may be able to release.
 //!
-//! A count (or a distance to an unsafe dataset) of 1 may be 0 in a neighbour, which has nothing to release. So the threshold must make it rare
-//! that `1 + Lap(1/ε)` exceeds it: the probability must be at most δ.
+//! A count (or a distance to an unsafe dataset) of 1 may be 0 in a neighbour, which has nothing to release. So the threshold must make it
+//! rare that `1 + Lap(1/ε)` exceeds it: the probability must be at most δ.
 //! *The bug*: without the "+1" it is only rare that `0 + Lap(1/ε)` exceeds it. A value of 1 exceeds it e^ε times as often.
 
 use serde::Deserialize;

@@ -3,14 +3,15 @@
 //! Three threads stand at the pipes, so that no step waits longer than the time limit, whatever the child reads, writes or leaves undone.
 
 use std::collections::VecDeque;
-use std::io::{Read, Write};
-use std::process::{self, Command, Stdio};
+use std::io::{self, Read, Write};
+use std::process::{Command, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use super::CommandLine;
+use super::group::Group;
 use super::protocol::{self, Greeting, Hello, Reply, Request};
 use crate::output::{Rows, Symbols};
 use crate::target::{Problem, TargetError};
@@ -26,10 +27,10 @@ const STDERR_TAIL: usize = 2000;
 /// How long a child that has closed its output may take to end.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// A running program. Dropping it ends it.
+/// A running program. Dropping it ends it, and whatever it has started.
 pub struct Child {
     command: CommandLine,
-    process: process::Child,
+    group: Group,
     /// Lines for its standard input.
     input: Sender<Vec<u8>>,
     output: Output,
@@ -39,27 +40,33 @@ pub struct Child {
 impl Child {
     /// Starts the program.
     pub fn start(command: &CommandLine) -> Result<Self, TargetError> {
-        let started = Command::new(command.program())
-            .args(command.arguments())
-            .current_dir(&command.folder)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn();
-        let not_started = |reason: String| command.fails(Problem::NotStarted { reason }, String::new());
-        let mut process = started.map_err(|error| not_started(error.to_string()))?;
-        let pipes = (process.stdin.take(), process.stdout.take(), process.stderr.take());
-        let (Some(mut stdin), Some(stdout), Some(stderr)) = pipes else { return Err(not_started("it has no pipes".to_owned())) };
+        Self::with_pipes(command).map_err(|error| {
+            let remedy = if error.kind() == io::ErrorKind::WouldBlock {
+                "the system allows no more processes or threads; choose fewer with --threads"
+            } else {
+                "is it installed, and the path relative to the audit file's folder?"
+            };
+            command.fails(Problem::NotStarted { reason: format!("{error}; {remedy}") }, String::new())
+        })
+    }
+
+    fn with_pipes(command: &CommandLine) -> io::Result<Self> {
+        let mut starting = Command::new(command.program());
+        starting.args(command.arguments()).current_dir(&command.folder);
+        let mut group = Group::start(starting.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()))?;
+        let leader = group.leader();
+        let pipes = (leader.stdin.take(), leader.stdout.take(), leader.stderr.take());
+        let (Some(mut stdin), Some(stdout), Some(stderr)) = pipes else { return Err(io::Error::other("it has no pipes")) };
         let (input, lines) = mpsc::channel::<Vec<u8>>();
-        thread::spawn(move || {
+        beside(move || {
             // A child that no longer reads has ended or will run out of time: its output tells.
             for line in lines {
                 if stdin.write_all(&line).and_then(|()| stdin.flush()).is_err() {
                     break;
                 }
             }
-        });
-        Ok(Self { command: command.clone(), process, input, output: Output::new(stdout), errors: StderrTail::of(stderr) })
+        })?;
+        Ok(Self { command: command.clone(), group, input, output: Output::new(stdout)?, errors: StderrTail::of(stderr)? })
     }
 
     /// Sends what does not change, and hears what the outputs look like.
@@ -101,32 +108,25 @@ impl Child {
     /// How the process ended.
     fn end(&mut self) -> String {
         let limit = Instant::now() + GRACE;
-        loop {
-            match self.process.try_wait() {
-                Ok(Some(status)) => return format!("ended ({status})"),
-                Ok(None) if Instant::now() < limit => thread::sleep(Duration::from_millis(2)),
-                _ => return "closed its output".to_owned(),
+        while !self.group.has_ended() {
+            if Instant::now() >= limit {
+                return "closed its output".to_owned();
             }
+            thread::sleep(Duration::from_millis(2));
         }
+        self.group.end().map_or_else(|error| format!("ended ({error})"), |status| format!("ended ({status})"))
     }
 
     /// Ends the child; the error has what it last wrote to standard error.
     pub fn fail(&mut self, problem: Problem) -> TargetError {
-        self.kill();
+        let _ = self.group.end();
         self.command.fails(problem, self.errors.text())
-    }
-
-    fn kill(&mut self) {
-        // Fails only if the process has ended already.
-        let _ = self.process.kill();
-        let _ = self.process.wait();
     }
 }
 
-impl Drop for Child {
-    fn drop(&mut self) {
-        self.kill();
-    }
+/// Does this on a thread of its own.
+fn beside(work: impl FnOnce() + Send + 'static) -> io::Result<()> {
+    thread::Builder::new().spawn(work).map(|_| ())
 }
 
 /// Why no answer came.
@@ -155,13 +155,13 @@ struct Output {
 }
 
 impl Output {
-    fn new(mut pipe: impl Read + Send + 'static) -> Self {
+    fn new(mut pipe: impl Read + Send + 'static) -> io::Result<Self> {
         let (sender, reads) = mpsc::sync_channel(WAITING);
-        thread::spawn(move || {
+        beside(move || {
             loop {
                 let mut bytes = vec![0; READ];
                 match pipe.read(&mut bytes) {
-                    Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                    Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                     Ok(0) | Err(_) => break,
                     Ok(length) => {
                         bytes.truncate(length);
@@ -171,8 +171,8 @@ impl Output {
                     }
                 }
             }
-        });
-        Self { reads, buffer: Vec::new(), taken: 0 }
+        })?;
+        Ok(Self { reads, buffer: Vec::new(), taken: 0 })
     }
 
     /// The answer to a request for `count` outputs: exactly as many, or trouble.
@@ -245,11 +245,11 @@ struct StderrTail {
 }
 
 impl StderrTail {
-    fn of(mut pipe: impl Read + Send + 'static) -> Self {
+    fn of(mut pipe: impl Read + Send + 'static) -> io::Result<Self> {
         let bytes = Arc::new(Mutex::new(VecDeque::new()));
         let (closing, open) = mpsc::channel::<()>();
         let words = Arc::clone(&bytes);
-        thread::spawn(move || {
+        beside(move || {
             let mut read = [0; 4096];
             while let Ok(length @ 1..) = pipe.read(&mut read) {
                 let mut words = words.lock().unwrap_or_else(PoisonError::into_inner);
@@ -258,13 +258,13 @@ impl StderrTail {
                 words.drain(..excess);
             }
             drop(closing);
-        });
-        Self { bytes, open }
+        })?;
+        Ok(Self { bytes, open })
     }
 
     /// All of it, once the child has ended.
     fn text(&self) -> String {
-        // A child of the child may keep the pipe open.
+        // A child of the child may keep the pipe open, if it has left the group.
         let _ = self.open.recv_timeout(GRACE);
         let bytes: Vec<u8> = self.bytes.lock().unwrap_or_else(PoisonError::into_inner).iter().copied().collect();
         String::from_utf8_lossy(&bytes).trim().to_owned()

@@ -4,6 +4,7 @@
 //! child does wrong ends the pair with an error: what it had put out until then is not used.
 
 mod child;
+mod group;
 mod protocol;
 mod repeats;
 
@@ -13,6 +14,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use child::Child;
+pub use group::end_on_signals;
 use protocol::{Greeting, Request};
 use repeats::Repeats;
 

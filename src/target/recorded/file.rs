@@ -1,4 +1,4 @@
-//! A file of outputs: comma-separated, one row an output, each cell a number or a symbol.
+//! A file of outputs: comma-separated, one output per row. Each cell is a number or a symbol.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -7,19 +7,19 @@ use std::path::Path;
 use crate::model::FileProblem;
 use crate::output::{Cell, MAX_WIDTH, Rows, Symbols};
 
-/// Rows are filled up to the widest of them; if that makes more cells than this, one of them is taken for a mistake.
-const MOST_FILLED: usize = 1 << 30;
+/// All rows are padded to the width of the widest one. If this needs more cells than this number, the widest row is rejected as a mistake.
+const MAX_PADDED_CELLS: usize = 1 << 30;
 
 /// Whether the first row names the columns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum HeaderRow {
-    /// It does if none of its cells is a number, is empty, or occurs again in its column
+    /// Yes, if none of its cells is a number, is empty, or occurs again in its column
     #[default]
     Detect,
-    /// It does
+    /// Yes
     Present,
-    /// It is an output like the others
+    /// No, it is an output like the others
     Absent,
 }
 
@@ -27,9 +27,9 @@ pub enum HeaderRow {
 pub struct Outputs {
     /// The file.
     pub name: String,
-    /// The names of the columns, if there are any.
+    /// The names of the columns, if the file has a header.
     pub header: Option<Vec<String>>,
-    /// The outputs in the order of the file, as wide as the widest of them or as the header.
+    /// The outputs in the order of the file, all padded to the width of the widest row, including the header.
     pub rows: Rows,
     /// The names of the symbols in them.
     pub symbols: Symbols,
@@ -39,13 +39,13 @@ impl Outputs {
     /// Reads a file.
     ///
     /// # Errors
-    /// When it cannot be read, when a line is not a row, or when there is no output in it.
+    /// When it cannot be read, when a line is not a valid row, or when it has no outputs.
     pub fn read(path: &Path, header: HeaderRow) -> Result<Self, FileProblem> {
         let failed = |message: String| FileProblem::new(path, message);
         let file = File::open(path).map_err(|error| failed(format!("cannot be read: {error}")))?;
         let mut reader = BufReader::with_capacity(1 << 16, file);
-        let mut first: Option<First> = None;
-        // Each part is wider than the one before it.
+        let mut first: Option<FirstRow> = None;
+        // Rows of increasing width: each part is wider than the part before it.
         let mut parts: Vec<Rows> = Vec::new();
         let (mut line, mut number) = (String::new(), 0_u64);
         let (mut row, mut symbols) = (Vec::new(), Symbols::default());
@@ -57,19 +57,19 @@ impl Outputs {
             }
             let text = line.trim_end_matches(['\n', '\r']).trim_start_matches('\u{feff}');
             row.clear();
-            cells(text, &mut |cell| row.push(written(cell, |name| symbols.ranked_symbol(number, name)))).map_err(at)?;
+            split_cells(text, &mut |cell| row.push(parse_cell(cell, |name| symbols.ranked_symbol(number, name)))).map_err(at)?;
             number += 1;
             if row.len() > MAX_WIDTH {
-                return Err(failed(format!("line {number} has {} cells, more than {MAX_WIDTH}; write one output in each row", row.len())));
+                return Err(failed(format!("line {number} has {} cells, more than {MAX_WIDTH}; write one output per row", row.len())));
             }
             match (&mut first, parts.first()) {
                 (Some(first), Some(part)) => first.compare(part.row(0), &row),
-                _ => first = Some(First::new(text)),
+                _ => first = Some(FirstRow::new(text)),
             }
             let width = parts.last().map_or(0, Rows::width);
             if row.len() > width {
                 if header == HeaderRow::Present && width > 0 {
-                    return Err(failed(format!("line {number} has {} cells, the header {width}; name all columns", row.len())));
+                    return Err(failed(format!("line {number} has {} cells, the header {width}; name all columns in the header", row.len())));
                 }
                 parts.push(Rows::new(row.len()));
             }
@@ -78,8 +78,8 @@ impl Outputs {
                 part.push(&row);
             }
         }
-        let (Some(first), Some(rows)) = (first, joined(parts).map_err(failed)?) else {
-            return Err(failed("is empty; it must hold one output in each row".to_owned()));
+        let (Some(first), Some(rows)) = (first, join_parts(parts).map_err(failed)?) else {
+            return Err(failed("is empty; it must have one output per row".to_owned()));
         };
         let names = match header {
             HeaderRow::Present => Some(first.names),
@@ -88,17 +88,17 @@ impl Outputs {
         };
         let rows = if names.is_some() { rows.without_first() } else { rows };
         if rows.is_empty() {
-            return Err(failed("holds a header and no outputs; say --header absent if its only row is an output".to_owned()));
+            return Err(failed("holds a header and no outputs; use --header absent if its only row is an output".to_owned()));
         }
         Ok(Self { name: path.display().to_string(), header: names, rows, symbols })
     }
 }
 
-/// All rows, as wide as the last part.
-fn joined(parts: Vec<Rows>) -> Result<Option<Rows>, String> {
+/// All rows, padded to the width of the last part.
+fn join_parts(parts: Vec<Rows>) -> Result<Option<Rows>, String> {
     let (width, rows) = (parts.last().map_or(0, Rows::width), parts.iter().map(Rows::len).sum::<usize>());
-    if parts.len() > 1 && rows.saturating_mul(width) > MOST_FILLED {
-        return Err(format!("its widest row has {width} cells, and to fill up all {rows} rows to that needs too much memory; shorten it"));
+    if parts.len() > 1 && rows.saturating_mul(width) > MAX_PADDED_CELLS {
+        return Err(format!("its widest row has {width} cells, and padding all {rows} rows to this width needs too much memory; shorten this row"));
     }
     Ok(parts.into_iter().reduce(|mut rows, mut part| {
         rows.widen(width);
@@ -109,31 +109,31 @@ fn joined(parts: Vec<Rows>) -> Result<Option<Rows>, String> {
 }
 
 /// The first row, which may be a header.
-struct First {
+struct FirstRow {
     names: Vec<String>,
     /// Whether one of its cells occurs again in its column.
-    again: bool,
+    repeats: bool,
 }
 
-impl First {
+impl FirstRow {
     fn new(text: &str) -> Self {
         let mut names = Vec::new();
-        // The line has been read once already.
-        let _ = cells(text, &mut |name| names.push(name.to_owned()));
-        Self { names, again: false }
+        // The line was already split without an error.
+        let _ = split_cells(text, &mut |name| names.push(name.to_owned()));
+        Self { names, repeats: false }
     }
 
     fn compare(&mut self, first: &[Cell], row: &[Cell]) {
-        self.again = self.again || first.iter().zip(row).any(|(first, cell)| first == cell);
+        self.repeats = self.repeats || first.iter().zip(row).any(|(first, cell)| first == cell);
     }
 
     fn is_header(&self) -> bool {
-        !self.again && self.names.iter().all(|name| !name.is_empty() && name.parse::<f64>().is_err())
+        !self.repeats && self.names.iter().all(|name| !name.is_empty() && name.parse::<f64>().is_err())
     }
 }
 
-/// A cell as files write it: a number, nothing, or a symbol's name.
-fn written(text: &str, symbol: impl FnOnce(&str) -> Cell) -> Cell {
+/// Parses a cell of a file: a number, nothing, or a symbol's name.
+fn parse_cell(text: &str, symbol: impl FnOnce(&str) -> Cell) -> Cell {
     match text.parse() {
         Ok(number) => Cell::number(number),
         Err(_) if text.is_empty() => Cell::ABSENT,
@@ -149,25 +149,25 @@ impl Rows {
     }
 }
 
-/// The cells of a line, without the blanks around them.
-fn cells(line: &str, sink: &mut impl FnMut(&str)) -> Result<(), &'static str> {
+/// Splits a line into cells and removes the spaces around them.
+fn split_cells(line: &str, sink: &mut impl FnMut(&str)) -> Result<(), &'static str> {
     if line.is_empty() {
-        return Err("is empty; write \"\" for an output that holds nothing, or delete the line");
+        return Err("is empty; write \"\" for an output without a value, or delete the line");
     }
     if line.contains('\r') {
-        return Err("holds a carriage return; end lines with a line feed, and write one output on each");
+        return Err("contains a carriage return; end each line with a line feed and write one output per line");
     }
     if !line.contains('"') {
         line.split(',').for_each(|cell| sink(cell.trim()));
         return Ok(());
     }
-    // With its end, which is then part of a quoted cell that is not closed.
+    // Add the line end: if a quotation mark is not closed, the line end becomes part of the last cell.
     let line = format!("{line}\n");
     let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(line.as_bytes());
     let mut record = csv::StringRecord::new();
     match reader.read_record(&mut record) {
         Ok(true) if record.iter().any(|cell| cell.ends_with('\n')) => {
-            Err("a quotation mark is not closed; an output must stand on one line, and \"\" inside quotes is a quotation mark")
+            Err("a quotation mark is not closed; an output must be on one line; inside quotes, write a quotation mark as \"\"")
         }
         Ok(true) => {
             record.iter().for_each(|cell| sink(cell.trim()));
@@ -190,8 +190,8 @@ mod tests {
         Outputs::read(file.path(), header).map_err(|error| error.message)
     }
 
-    /// The rows as a person would write them.
-    fn shown(text: &str, header: HeaderRow) -> Vec<String> {
+    /// The text of each row.
+    fn row_texts(text: &str, header: HeaderRow) -> Vec<String> {
         let Outputs { rows, symbols, .. } = read(text, header).unwrap();
         rows.iter().map(|row| row.iter().map(|cell| symbols.text(*cell)).collect::<Vec<_>>().join(" ")).collect()
     }
@@ -200,17 +200,17 @@ mod tests {
     fn cells_are_numbers_symbols_or_absent() {
         let text = "1, -2.5e-3 ,⊥\r\nnan,inf,\"a, \"\"b\"\"\"\r\n0,,\r\n5,true\r\n\"\"\r\n+7,-infinity,None";
         let wanted = ["1 -0.0025 ⊥", "NaN inf a, \"b\"", "0 ∅ ∅", "5 true ∅", "∅ ∅ ∅", "7 -inf None"];
-        assert_eq!(shown(text, HeaderRow::Detect), wanted);
-        assert_eq!(written("NaN", Cell::symbol), Cell::number(f64::NAN));
+        assert_eq!(row_texts(text, HeaderRow::Detect), wanted);
+        assert_eq!(parse_cell("NaN", Cell::symbol), Cell::number(f64::NAN));
     }
 
     #[test]
-    fn a_later_longer_row_widens_the_earlier_ones() {
-        assert_eq!(shown("1\n2,3\n4,5,6\n", HeaderRow::Detect), ["1 ∅ ∅", "2 3 ∅", "4 5 6"]);
+    fn a_longer_row_widens_all_earlier_rows() {
+        assert_eq!(row_texts("1\n2,3\n4,5,6\n", HeaderRow::Detect), ["1 ∅ ∅", "2 3 ∅", "4 5 6"]);
     }
 
     #[test]
-    fn a_header_is_text_that_does_not_come_again() {
+    fn a_header_is_text_that_is_not_repeated_below() {
         let names = |text| read(text, HeaderRow::Detect).unwrap().header;
         assert_eq!(names("y,state\n1,ok\n2,failed"), Some(vec!["y".to_owned(), "state".to_owned()]));
         assert_eq!(names("\u{feff}answer\nyes\nno"), Some(vec!["answer".to_owned()]));
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_a_table_of_outputs_is_refused() {
+    fn a_file_that_is_not_a_table_of_outputs_is_rejected() {
         for (text, header, wanted) in [
             ("", HeaderRow::Detect, "is empty"),
             ("y\n", HeaderRow::Detect, "holds a header and no outputs"),
@@ -230,20 +230,20 @@ mod tests {
             ("1\n2\n\n", HeaderRow::Detect, "line 3: is empty"),
             ("1\n\"2\n3\n", HeaderRow::Detect, "line 2: a quotation mark is not closed"),
             ("y\n1,2\n", HeaderRow::Present, "line 2 has 2 cells, the header 1"),
-            // Once one output, and once all but the first were lost.
-            ("1\r2\r3\r", HeaderRow::Detect, "line 1: holds a carriage return"),
-            ("\"1\"\r2\n", HeaderRow::Detect, "line 1: holds a carriage return"),
-            // Once two outputs, of which programs for tables make one.
+            // Earlier versions read the first file as one output and lost all but the first cell of the second.
+            ("1\r2\r3\r", HeaderRow::Detect, "line 1: contains a carriage return"),
+            ("\"1\"\r2\n", HeaderRow::Detect, "line 1: contains a carriage return"),
+            // Earlier versions read two outputs here; CSV readers read one.
             ("a\"b,\"c\n\"d\"\n", HeaderRow::Detect, "line 1: a quotation mark is not closed"),
             (&",".repeat(MAX_WIDTH), HeaderRow::Detect, "line 1 has 100001 cells, more than 100000"),
         ] {
             let problem = read(text, header).err().unwrap_or_else(|| panic!("{text:?} was read"));
             assert!(problem.contains(wanted), "{text:?}: {problem}");
         }
-        // 16,385 rows of up to 65,536 cells are more than 2^30.
-        let lopsided = format!("{}{}\n", "1\n".repeat(1 << 14), ",".repeat((1 << 16) - 1));
+        // 16,385 rows of up to 100,000 cells are more than 2^30.
+        let lopsided = format!("{}{}\n", "1\n".repeat(1 << 14), ",".repeat(MAX_WIDTH - 1));
         let problem = read(&lopsided, HeaderRow::Detect).err().unwrap();
-        assert!(problem.contains("its widest row has 65536 cells, and to fill up all 16385 rows"), "{problem}");
+        assert!(problem.contains("its widest row has 100000 cells, and to fill up all 16385 rows"), "{problem}");
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), [b'1', b'\n', 0xff, b'\n']).unwrap();
         let problem = Outputs::read(file.path(), HeaderRow::Detect).err().unwrap().message;
@@ -251,15 +251,15 @@ mod tests {
         assert!(Outputs::read(Path::new("no/such.csv"), HeaderRow::Detect).err().unwrap().message.contains("cannot be read"));
     }
 
-    /// What a program for tables makes of the file: the oracle.
+    /// The oracle: the file as a CSV reader reads it.
     fn records(bytes: &[u8]) -> Vec<Vec<String>> {
         let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
         let reader = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(bytes);
         reader.into_records().map(|record| record.unwrap().iter().map(|cell| cell.trim().to_owned()).collect()).collect()
     }
 
-    /// One output for each record, cell by cell; or an error, of which there is a reason.
-    fn complete_or_refused(bytes: &[u8]) -> Result<(), TestCaseError> {
+    /// The outputs equal the records of the CSV reader, cell by cell; or there is an error with a message.
+    fn complete_or_rejected(bytes: &[u8]) -> Result<(), TestCaseError> {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), bytes).unwrap();
         let all = match Outputs::read(file.path(), HeaderRow::Absent) {
@@ -281,14 +281,14 @@ mod tests {
             }
         }
         for header in [HeaderRow::Detect, HeaderRow::Present] {
-            if let Ok(found) = Outputs::read(file.path(), header) {
-                prop_assert_eq!(found.rows.len() + usize::from(found.header.is_some()), records.len());
+            if let Ok(outputs) = Outputs::read(file.path(), header) {
+                prop_assert_eq!(outputs.rows.len() + usize::from(outputs.header.is_some()), records.len());
             }
         }
         Ok(())
     }
 
-    /// A cell as somebody may write it.
+    /// A cell in any notation that may occur.
     fn cell() -> impl Strategy<Value = String> {
         let words = [
             "1",
@@ -314,7 +314,7 @@ mod tests {
         prop_oneof![prop::sample::select(words.to_vec()).prop_map(str::to_owned), "[a-b0-9 \"⊥.\u{0}]{0,5}"]
     }
 
-    /// A table with all the liberties that programs take.
+    /// A table with all the variations that programs produce.
     fn table() -> impl Strategy<Value = String> {
         let row = prop::collection::vec(cell(), 1..5).prop_map(|cells| cells.join(","));
         let end = prop::sample::select(vec!["\n", "\r\n", "\n", "\r\n", "\r", "\n\n", "\r\r\n", ""]);
@@ -331,24 +331,24 @@ mod tests {
         })]
 
         #[test]
-        fn any_bytes_are_complete_or_refused(bytes in prop::collection::vec(prop_oneof![any::<u8>(), Just(b'\n'), Just(b','), Just(b'"'), Just(b'1')], 0..60)) {
-            complete_or_refused(&bytes)?;
+        fn any_bytes_are_complete_or_rejected(bytes in prop::collection::vec(prop_oneof![any::<u8>(), Just(b'\n'), Just(b','), Just(b'"'), Just(b'1')], 0..60)) {
+            complete_or_rejected(&bytes)?;
         }
 
         #[test]
-        fn any_table_is_complete_or_refused(text in table()) {
-            complete_or_refused(text.as_bytes())?;
+        fn any_table_is_complete_or_rejected(text in table()) {
+            complete_or_rejected(text.as_bytes())?;
         }
 
         #[test]
         fn cells_are_read_as_they_were_written(cells in prop::collection::vec(prop::collection::vec("[a-c ,\"1.⊥-]{0,4}", 1..4), 1..6), crlf in any::<bool>()) {
-            // Another program's hand: all quotes doubled, all cells quoted.
+            // The style of another program: all cells quoted, all quotation marks doubled.
             let quoted = |row: &Vec<String>| row.iter().map(|cell| format!("\"{}\"", cell.replace('"', "\"\""))).collect::<Vec<_>>().join(",");
             let text = cells.iter().map(quoted).collect::<Vec<_>>().join(if crlf { "\r\n" } else { "\n" });
-            let found = read(&text, HeaderRow::Absent).unwrap().rows;
-            prop_assert_eq!(found.len(), cells.len());
-            for (row, cells) in found.iter().zip(&cells) {
-                let expected: Vec<Cell> = cells.iter().map(|cell| written(cell.trim(), Cell::symbol)).collect();
+            let rows = read(&text, HeaderRow::Absent).unwrap().rows;
+            prop_assert_eq!(rows.len(), cells.len());
+            for (row, cells) in rows.iter().zip(&cells) {
+                let expected: Vec<Cell> = cells.iter().map(|cell| parse_cell(cell.trim(), Cell::symbol)).collect();
                 prop_assert_eq!(&row[..cells.len()], &expected[..]);
                 prop_assert!(row[cells.len()..].iter().all(|cell| *cell == Cell::ABSENT));
             }

@@ -1,12 +1,12 @@
-//! Auditing outputs that somebody has collected already: two files, one of each dataset.
+//! Audits of outputs that were collected earlier: two files, one for each dataset.
 //!
-//! The bounds need a fair coin for every draw (see `sample`), and collected outputs come in fixed numbers. So the number of draws `N` is fixed first,
-//! from the sizes of the files alone: as large as it can be such that `k ~ Binomial(N, ½)` heads hardly ever exceed the left file, nor `N − k` tails the right
-//! one. Then the coin is flipped as for any other target. When it asks for more rows than there are, the audit ends with an error and refutes nothing; so that
-//! event costs no confidence, whatever its chance.
+//! The bounds need a fair coin for every draw (see `sample`), but the files have fixed sizes. So the number of draws `N` is fixed first,
+//! from the sizes of the files alone. It is the largest `N` for which `k ~ Binomial(N, ½)` heads almost never exceed the left file, and
+//! `N − k` tails almost never exceed the right one. Then the coin is flipped as for any other target. If it needs more rows than there are,
+//! the audit ends with an error and refutes nothing. So this event costs no confidence, whatever its probability.
 //!
-//! Rows are taken in a random order, so that a file that was sorted shows the same to exploration and certification. That mends the order,
-//! not dependence: each row must come from a run of its own. Dependence is looked for in the order of the file.
+//! Rows are used in a random order, so that exploration and certification see the same distribution even if a file was sorted. This fixes
+//! the order, but not dependence: each row must come from a separate run. Dependence is tested in the order of the file.
 
 mod file;
 mod target;
@@ -22,10 +22,10 @@ use crate::model::number::grouped;
 use crate::model::{Error, FileProblem};
 use crate::stats::binomial::upper_tail;
 
-/// The chance that the coin asks for more rows than a file has.
-const OVERRUN: f64 = 1e-6;
+/// The probability, at most, that the coin needs more rows than a file has.
+const MAX_OVERRUN: f64 = 1e-6;
 
-/// Two files of outputs, read and found to fit each other.
+/// Two files of outputs that fit each other.
 pub struct Recording {
     left: Outputs,
     right: Outputs,
@@ -44,17 +44,17 @@ impl Recording {
         };
         let misfit = |message: String| Err(Error::Input(vec![FileProblem::new(right, message)]));
         if left_outputs.header != right_outputs.header {
-            let named = |names: &Option<Vec<String>>| names.as_ref().map_or_else(|| "none".to_owned(), |names| names.join(", "));
+            let joined = |names: &Option<Vec<String>>| names.as_ref().map_or_else(|| "none".to_owned(), |names| names.join(", "));
             return misfit(format!(
-                "the header is {}, that of {} is {}; make them equal, or say --header present or --header absent",
-                named(&right_outputs.header),
+                "the header is {}, that of {} is {}; make them equal, or use --header present or --header absent",
+                joined(&right_outputs.header),
                 left.display(),
-                named(&left_outputs.header)
+                joined(&left_outputs.header)
             ));
         }
         if left_outputs.rows.width() != right_outputs.rows.width() {
             return misfit(format!(
-                "has {} columns and {} has {}; give both files all columns, with empty cells where an output has nothing",
+                "has {} columns and {} has {}; give both files all columns, and leave cells without a value empty",
                 right_outputs.rows.width(),
                 left.display(),
                 left_outputs.rows.width()
@@ -63,19 +63,19 @@ impl Recording {
         Ok(Self { left: left_outputs, right: right_outputs })
     }
 
-    /// How many draws a fair coin can make of the outputs.
+    /// How many draws a fair coin can make from the outputs.
     #[must_use]
     pub fn draws(&self) -> u64 {
         draws(self.left.rows.len() as u64, self.right.rows.len() as u64)
     }
 
-    /// What the two files are called together.
+    /// A name for the two files together.
     #[must_use]
     pub fn name(&self) -> String {
         format!("{} and {}", self.left.name, self.right.name)
     }
 
-    /// The target that draws from these outputs; the seed decides in which order rows are taken.
+    /// The target that draws from these outputs. The seed determines the order in which rows are used.
     #[must_use]
     pub fn into_target(self, order: RowOrder, seed: u64) -> Recorded {
         let mut symbols = self.left.symbols;
@@ -90,21 +90,22 @@ impl fmt::Display for Recording {
         let outputs = |outputs: &Outputs| format!("{} has {} outputs", outputs.name, grouped(outputs.rows.len() as u64));
         write!(f, "{}, {}. ", outputs(&self.left), outputs(&self.right))?;
         match &self.left.header {
-            Some(names) => write!(f, "Their first rows were taken for a header ({}). ", names.join(", "))?,
-            None => write!(f, "They have no header. ")?,
+            Some(names) => write!(f, "The first row of each is treated as a header ({}). ", names.join(", "))?,
+            None => write!(f, "There is no header. ")?,
         }
         write!(f, "A fair coin can draw {} of them.", grouped(self.draws()))
     }
 }
 
-/// The largest number of fair coins whose heads exceed `left`, or whose tails exceed `right`, with probability at most [`OVERRUN`].
+/// The largest number of fair coins whose heads exceed `left`, or whose tails exceed `right`, with probability at most [`MAX_OVERRUN`].
 fn draws(left: u64, right: u64) -> u64 {
     let overruns = |n: u64| upper_tail(left + 1, n, 0.5) + upper_tail(right + 1, n, 0.5);
-    // As many draws as the smaller file has rows never overrun; twice as many do every other time.
+    // If there are as many draws as rows in the smaller file, there is never an overrun. With more than twice as many, an overrun is
+    // likely.
     let (mut fits, mut too_many) = (left.min(right), 2 * left.min(right) + 2);
     while too_many - fits > 1 {
         let middle = fits + (too_many - fits) / 2;
-        if overruns(middle) <= OVERRUN { fits = middle } else { too_many = middle }
+        if overruns(middle) <= MAX_OVERRUN { fits = middle } else { too_many = middle }
     }
     fits
 }
@@ -114,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_coin_hardly_ever_overruns_a_file() {
+    fn the_coin_almost_never_needs_more_rows_than_a_file_has() {
         // P(Binomial(n, ½) > rows) term by term, in exact powers of two.
         let beyond = |rows: u64, n: u64| {
             let mut term = 0.5_f64.powi(i32::try_from(n).unwrap());
@@ -130,7 +131,7 @@ mod tests {
             assert!(beyond(left, n) + beyond(right, n) <= 1e-6, "{left}, {right}: {n}");
             assert!(beyond(left, n + 1) + beyond(right, n + 1) > 1e-6, "{left}, {right}: {n} could be more");
         }
-        // Two large files lose five standard deviations of the coin, √N/2 each, of either: N ≈ 2n − 5√(2n).
+        // N is smaller than the 2n rows of two large files by about ten standard deviations of the coin, √N/2: N ≈ 2n − 5√(2n).
         let n = draws(1_000_000, 1_000_000);
         assert!((1_992_500..1_993_500).contains(&n), "{n}");
     }

@@ -1,4 +1,4 @@
-//! Recorded outputs as a target: draws are looked up instead of made.
+//! Recorded outputs as a target: draws are looked up in the files.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -13,22 +13,22 @@ use crate::target::{Phase, StreamSeed, Target, TargetError};
 /// Rows per chunk.
 const CHUNK: usize = 1024;
 
-/// Rows of either file that are looked at for dependence.
-const WATCHED: usize = 1 << 20;
+/// The number of rows of each file that are tested for dependence.
+const TESTED_ROWS: usize = 1 << 20;
 
-const REMEDY: &str = "Collect each output in a run of its own with a seed of its own, on left and on right. \
-                      If the rows were only sorted after they were drawn, say --unordered";
+const REMEDY: &str = "Collect each output in a separate run with its own seed, on left and on right. \
+                      If the rows are independent and were only sorted afterwards, use --unordered";
 
 /// What the order of rows in a file means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowOrder {
     /// They were drawn in this order.
     AsDrawn,
-    /// Nothing: they were sorted, say.
+    /// Nothing: for example, they were sorted.
     Any,
 }
 
-/// The outputs of both sides, each in random order. Exploration takes them from the front, certification from the back.
+/// The outputs of both sides, each in random order. Exploration uses them from the front, certification from the back.
 pub struct Recorded {
     left: Shuffled,
     right: Shuffled,
@@ -39,18 +39,18 @@ pub struct Recorded {
 struct Shuffled {
     side: Side,
     rows: Rows,
-    /// How many rows exploration has taken.
+    /// How many rows exploration has used.
     explored: AtomicU64,
 }
 
 impl Recorded {
-    /// Takes the outputs of both sides, which are equally wide, and shuffles them. If they are in the order in which they were drawn, it looks for
-    /// dependence first; outputs that depend on each other cannot be drawn from.
+    /// Shuffles the outputs of both sides, which have the same width. If they are in the order in which they were drawn, they are tested
+    /// for dependence first. It is not possible to draw from dependent outputs.
     #[must_use]
     pub fn new(left: Rows, right: Rows, symbols: Symbols, order: RowOrder, seed: u64) -> Self {
         let dependence = match order {
             RowOrder::AsDrawn => {
-                let mut episode = Episode::new(left.width(), WATCHED);
+                let mut episode = Episode::new(left.width(), TESTED_ROWS);
                 episode.see(Side::Left, &left);
                 episode.see(Side::Right, &right);
                 dependence(&[episode])
@@ -71,12 +71,12 @@ impl Shuffled {
         Self { side, rows, explored: AtomicU64::new(0) }
     }
 
-    /// The rows in a place, if they are there and no other place has them. Exploration has ended before certification begins.
+    /// The rows for a place, if the file has them and no other place uses them. Exploration ends before certification begins.
     fn find(&self, phase: Phase, first: u64, count: u64) -> Result<std::ops::Range<usize>, TargetError> {
         let end = first + count;
         let rows = self.rows.len() as u64;
         let used_up = TargetError::UsedUp { side: self.side, rows: self.rows.len() };
-        let (taken, range) = match phase {
+        let (used, range) = match phase {
             Phase::Explore => {
                 self.explored.fetch_max(end, Ordering::Relaxed);
                 (end, first..end)
@@ -85,10 +85,10 @@ impl Shuffled {
             // A file has no fresh draws to replay.
             Phase::Replay => return Err(used_up),
         };
-        if taken > rows {
+        if used > rows {
             return Err(used_up);
         }
-        #[allow(clippy::cast_possible_truncation)] // not beyond the number of rows
+        #[allow(clippy::cast_possible_truncation)] // at most the number of rows
         Ok(range.start as usize..range.end as usize)
     }
 }
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn every_row_is_drawn_once_and_none_twice() {
+    fn every_row_is_drawn_exactly_once() {
         let target = Recorded::new(numbers(0..5000), numbers(5000..5010), Symbols::default(), RowOrder::Any, 3);
         let mut drawn = draw(&target, Side::Left, Phase::Explore, 100, 1400).unwrap();
         drawn.extend(draw(&target, Side::Left, Phase::Explore, 0, 100).unwrap());
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn the_seed_decides_the_order() {
+    fn the_seed_determines_the_order() {
         let first = |seed| {
             draw(
                 &Recorded::new(numbers(0..100), numbers(0..100), Symbols::default(), RowOrder::Any, seed),

@@ -1,7 +1,8 @@
 //! Mechanisms that are programs: what `docs/protocol.md` promises, with workers that are a few lines of shell.
 
 use std::path::Path;
-use std::process::Command;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
 
 use dp_audit::target::{PairStream, Phase};
 use dp_audit::{Cell, Rows, Side};
@@ -149,6 +150,131 @@ fn processes_end_with_their_pair_even_if_they_hang() {
             assert!(!alive, "{text}: process {pid} is still there");
         }
     }
+}
+
+/// Whether a process runs. One that has ended and that nobody has waited for does not.
+fn runs(pid: &str) -> bool {
+    match std::fs::read_to_string(format!("/proc/{pid}/stat")) {
+        Ok(stat) => !stat.rsplit(')').next().is_some_and(|rest| rest.trim_start().starts_with('Z')),
+        Err(_) if Path::new("/proc/self/stat").exists() => false,
+        Err(_) => Command::new("kill").args(["-0", pid]).output().unwrap().status.success(),
+    }
+}
+
+/// Waits until something is so, for ten seconds at most.
+fn soon(what: &str, is_so: impl Fn() -> bool) {
+    let limit = Instant::now() + Duration::from_secs(10);
+    while !is_so() {
+        assert!(Instant::now() < limit, "in ten seconds: {what}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// A worker that hangs after its hello, deaf to the end of its input, and so does a process that it has started. Their numbers go to `pids`.
+const HANGS: &str = "sleep 600 & printf '%s\\n%s\\n' $$ $! >> pids\ngreet; next; wait; sleep 600\n";
+
+/// The numbers of worker and its process, once both are there.
+fn hanging(folder: &Path) -> Vec<String> {
+    let file = folder.join("audits/pids");
+    let read = || std::fs::read_to_string(&file).unwrap_or_default().lines().map(str::to_owned).collect::<Vec<_>>();
+    soon("the worker has started", || read().len() >= 2);
+    assert!(read().iter().all(|pid| runs(pid)));
+    read()
+}
+
+/// Runs the program on one thread, after `before` in the same shell.
+fn started(folder: &Path, before: &str) -> Child {
+    let script = format!("{before} exec \"$0\" run -q --draws 20000 --threads 1");
+    let mut command = Command::new("sh");
+    command.args(["-c", &script, env!("CARGO_BIN_EXE_dp-audit")]).current_dir(folder).stdout(Stdio::null()).stderr(Stdio::null());
+    command.spawn().unwrap()
+}
+
+fn send(signal: &str, process: &Child) {
+    assert!(Command::new("kill").args([&format!("-{signal}"), &process.id().to_string()]).status().unwrap().success());
+}
+
+/// Whether this process ignores a signal, and hence those that it starts.
+fn ignored(number: u32) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).map_or("0", str::trim);
+    u64::from_str_radix(mask, 16).unwrap() >> (number - 1) & 1 == 1
+}
+
+#[test]
+fn a_signal_ends_hanging_programs_and_what_they_have_started_and_the_run_can_be_resumed() {
+    for (signal, number) in [("TERM", 15), ("INT", 2), ("HUP", 1), ("QUIT", 3)] {
+        if ignored(number) {
+            eprintln!("SKIPPED: SIG{signal} is ignored here");
+            continue;
+        }
+        let folder = folder(&[("a", GOOD), ("b", &audit("b", "command = [\"sh\", \"worker.sh\"]"))]);
+        worker(folder.path(), "worker.sh", &format!("{PROLOGUE}{HANGS}"));
+        let mut child = started(folder.path(), "");
+        let pids = hanging(folder.path());
+        send(signal, &child);
+        assert_eq!(child.wait().unwrap().code(), Some(128 + i32::try_from(number).unwrap()), "SIG{signal}");
+        pids.iter().for_each(|pid| soon("a signal ends all processes", || !runs(pid)));
+        assert_eq!(value(&rows(folder.path(), "results/audit.csv"), 1, "audit"), "good", "what is finished stays");
+        worker(folder.path(), "worker.sh", &documented("sh"));
+        let output = dp_audit(folder.path(), &["run", "--draws", "20000", "--threads", "1", "--resume"]);
+        assert_eq!(code(&output), 0, "{}", errors(&output));
+        assert!(errors(&output).contains("Resuming: 1 of 2 audits are finished already"), "{}", errors(&output));
+        assert_eq!(rows(folder.path(), "results/audit.csv").len(), 3);
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_signal_that_is_to_be_ignored_is() {
+    let folder = script(&format!("{PROLOGUE}{HANGS}"));
+    let mut child = started(folder.path(), "trap '' HUP;");
+    let pids = hanging(folder.path());
+    send("HUP", &child);
+    std::thread::sleep(Duration::from_millis(500));
+    assert!(child.try_wait().unwrap().is_none() && pids.iter().all(|pid| runs(pid)), "as under nohup");
+    send("TERM", &child);
+    assert_eq!(child.wait().unwrap().code(), Some(143));
+    pids.iter().for_each(|pid| soon("a signal ends all processes", || !runs(pid)));
+}
+
+#[test]
+fn what_a_program_has_started_ends_with_it() {
+    // One whose process keeps its output open, and one whose process does not.
+    let well = "sleep 600 & printf '%s\\n%s\\n' $$ $! >> pids\ngreet; while next; do zeros $n; done\n";
+    let dies = "sleep 600 >/dev/null 2>&1 & printf '%s\\n%s\\n' $$ $! >> pids\ngreet; next; exit 3\n";
+    for (text, keys, wanted) in [(HANGS, "timeout = 0.5", "was silent for 0.5 s"), (dies, "", "ended (exit status: 3)"), (well, "", "")] {
+        let folder = script(&format!("{PROLOGUE}{text}"));
+        let keys = format!("command = [\"sh\", \"worker.sh\"]\n{keys}");
+        std::fs::write(folder.path().join("audits/count.toml"), audit("count", &keys)).unwrap();
+        dp_audit(folder.path(), &["run", "-q", "--draws", "20000", "--threads", "1"]);
+        let rule = value(&rows(folder.path(), "results/audit.csv"), 1, "rule");
+        assert!(rule.contains(wanted), "{rule}");
+        let pids = std::fs::read_to_string(folder.path().join("audits/pids")).unwrap();
+        assert!(pids.lines().count() >= 2);
+        pids.lines().for_each(|pid| soon(&format!("{text}: process {pid} ends"), || !runs(pid)));
+    }
+}
+
+#[test]
+fn too_few_threads_for_the_pipes_are_an_error() {
+    const AGAIN: &str = "DP_AUDIT_TEST_WITHOUT_THREADS";
+    if std::env::var_os(AGAIN).is_none() {
+        // The same test with stacks that no thread can have.
+        let name = "too_few_threads_for_the_pipes_are_an_error";
+        let mut again = Command::new(std::env::current_exe().unwrap());
+        again
+            .args(["--exact", name, "--nocapture", "--test-threads", "1"])
+            .env(AGAIN, "1")
+            .env("RUST_MIN_STACK", (1_u64 << 60).to_string());
+        let output = again.output().unwrap();
+        assert!(output.status.success() && String::from_utf8_lossy(&output.stdout).contains("1 passed"), "{output:?}");
+        return;
+    }
+    let folder = script(&format!("echo $$ >> pids\n{PROLOGUE}greet; sleep 600\n"));
+    let error = draw(folder.path(), Side::Left, 1).unwrap_err();
+    assert!(error.contains("sh worker.sh: cannot be started: "), "{error}");
+    assert!(error.contains("allows no more processes or threads; choose fewer with --threads"), "{error}");
 }
 
 #[test]

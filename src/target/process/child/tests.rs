@@ -19,7 +19,8 @@ impl Read for Pieces {
 }
 
 fn rows(bytes: &[u8], piece: usize, count: usize, width: usize) -> Result<Rows, Trouble> {
-    let answered = Output::new(Pieces(bytes.to_vec(), piece)).rows(count, width, Instant::now() + Duration::from_secs(60));
+    let output = Output::new(Pieces(bytes.to_vec(), piece));
+    let answered = output.expect("a thread").rows(count, width, Instant::now() + Duration::from_secs(60));
     answered.map(|(rows, _)| rows)
 }
 
@@ -185,7 +186,7 @@ proptest! {
     }
 
     #[test]
-    fn a_changed_hello_is_right_or_refused(width in 0..70_000_usize, seeded in any::<bool>(), changes in changes()) {
+    fn a_changed_hello_is_right_or_refused(width in 0..=MOST_WIDTH + 10_000, seeded in any::<bool>(), changes in changes()) {
         let hello = json!({ "dp_audit": 1, "width": width, "seeded": seeded }).to_string();
         hello_is_right_or_refused(&hello)?;
         hello_is_right_or_refused(&String::from_utf8_lossy(&changed(hello.into_bytes(), &changes)))?;
