@@ -108,15 +108,17 @@ impl fmt::Display for Finding {
         }
         f.write_str(match self.verdict() {
             Ok(Verdict::Violated) => {
-                "What to do: look at the outputs that the rule names; check the sensitivity, the noise scale and the code branch that makes these \
-                 outputs. By chance, a claim that holds is refuted for a few seeds: at most the share 1 − confidence. A real leak is found again \
-                 with another seed and more draws."
+                "What to do: look at the outputs that the rule names; check the sensitivity, the noise scale and the code branch that makes \
+                 these outputs. By chance, a claim that holds is refuted for a few seeds: at most the share 1 − confidence. A real leak is \
+                 found again with another seed and more draws."
             }
             Ok(Verdict::Consistent) => {
-                "This is not a proof: another pair or a better attack may break the claim. If a violation was expected, choose a pair on which the \
-                 claim is tightest."
+                "This is not a proof: another pair or a better attack may break the claim. If a violation was expected, choose a pair on \
+                 which the claim is tightest."
             }
-            Ok(Verdict::Inconclusive) => "What to do: raise .draws(…) until the ε that would have been detected is near the claim, or set .resolution(…).",
+            Ok(Verdict::Inconclusive) => {
+                "What to do: raise .draws(…) until the ε that would have been detected is near the claim, or set .resolution(…)."
+            }
             Err(_) => "What to do: follow the message above; no bound holds for such draws.",
         })
     }
@@ -135,7 +137,8 @@ fn describe(f: &mut fmt::Formatter<'_>, pair: &str, evidence: &Evidence, claim: 
         Brief(-round_down(-bounds.detectable_epsilon, 4)),
     )?;
     if evidence.rule.is_some() {
-        let (correct, wrong, abstained) = (grouped(evidence.tally.correct), grouped(evidence.tally.wrong), grouped(evidence.tally.abstained));
+        let tally = evidence.tally;
+        let (correct, wrong, abstained) = (grouped(tally.correct), grouped(tally.wrong), grouped(tally.abstained));
         writeln!(f, "    the attacker {}", evidence.sentence(claim))?;
         writeln!(f, "    rule: {} ({correct} right, {wrong} wrong, {abstained} without a guess)", evidence.rule_text())?;
     }

@@ -20,11 +20,11 @@
 //!     .assert_violated();
 //! ```
 //!
-//! The closure gets the data and a generator, [`Generator`], which is a PCG (`rand_pcg::Pcg64Mcg`) of rand 0.10; [`dp_audit::rand`](crate::rand) is that rand.
-//! Code that wants another generator seeds it from this one, anew in each call: `StdRng::seed_from_u64(rng.next_u64())`. Calls must be
-//! independent of each other: nothing random may be kept from one call to the next.
+//! The closure gets the data and a generator, [`Generator`], which is a PCG (`rand_pcg::Pcg64Mcg`) of rand 0.10.
+//! [`dp_audit::rand`](crate::rand) re-exports this version of rand. Code that needs another generator must seed it from this one, again in
+//! each call: `StdRng::seed_from_u64(rng.next_u64())`. Calls must be independent: do not keep random state from one call to the next.
 //!
-//! What the closure returns is the output that the attacker sees: anything that is an [`Output`].
+//! The return value of the closure is the output that the attacker sees. It can be any [`Output`].
 
 mod finding;
 
@@ -42,12 +42,12 @@ use crate::noise::Generator;
 use crate::output::Output;
 use crate::target::{Closure, PrepareError, Target};
 
-/// Draws per pair unless a test says otherwise: enough to see a leak a few per cent beyond ε = 1, in a fraction of a second.
+/// The default number of draws per pair. It takes a fraction of a second and detects a leak a few per cent above ε = 1.
 pub const DEFAULT_DRAWS: u64 = 1_000_000;
 
-/// Begins the audit of a mechanism: a function of the data and a generator. See the [module's example](self).
+/// Starts to describe the audit of a mechanism, which is a function of the data and a generator. See the [module's example](self).
 ///
-/// Draws are made on all cores at once, so the closure is shared between threads. A panic in it is an output that the attacker sees.
+/// Draws are made on all cores in parallel, so the closure is shared between threads. A panic in it is an output that the attacker sees.
 pub fn audit<D, O, F>(mechanism: F) -> MechanismAudit<D, O, F>
 where
     D: Send + Sync + 'static,
@@ -66,8 +66,8 @@ where
     }
 }
 
-/// An audit of a closure, being described.
-#[must_use = "nothing is audited before `run`"]
+/// A builder for the audit of a closure.
+#[must_use = "nothing is audited until `run` is called"]
 pub struct MechanismAudit<D, O, F> {
     mechanism: Arc<F>,
     name: String,
@@ -85,43 +85,45 @@ where
     O: Output + 'static,
     F: Fn(&D, &mut Generator) -> O + Send + Sync + 'static,
 {
-    /// What the mechanism promises.
+    /// The claim: the mechanism is (ε, δ)-differentially private.
     ///
     /// # Panics
-    /// When ε is not positive and finite, or δ not at least 0 and less than 1.
+    /// When ε is not positive and finite, or when δ is not at least 0 and less than 1.
     #[track_caller]
     pub fn claim(mut self, epsilon: f64, delta: f64) -> Self {
         self.claim = Some(Claim { epsilon: checked("ε", epsilon.try_into()), delta: checked("δ", delta.try_into()) });
         self
     }
 
-    /// Two neighbouring datasets, under the relation that the claim is made for. May be called several times: the claim then has to hold for all pairs.
+    /// Two neighbouring datasets, under the relation of the claim. May be called several times: the claim must then hold for all pairs.
     pub fn pair(mut self, left: D, right: D) -> Self {
         let name = format!("pair {}", self.pairs.len() + 1);
         self.pairs.push((name, left, right));
         self
     }
 
-    /// Draws per pair; [`DEFAULT_DRAWS`] if this is not called.
+    /// Draws per pair; the default is [`DEFAULT_DRAWS`].
     ///
     /// # Panics
-    /// When there are none, or more than 10^12.
+    /// When it is 0 or larger than 10^12.
     #[track_caller]
     pub fn draws(mut self, draws: u64) -> Self {
         self.settings.draws = Some(checked("the number of draws", check_draws(draws)));
         self
     }
 
-    /// The seed of all random streams, 0 at first. The same seed gives the same finding, on any machine: a test that passes once passes always.
+    /// The seed of all random streams; the default is 0. The same seed gives the same finding on every machine, so a test that passes once
+    /// always passes.
     pub fn seed(mut self, seed: u64) -> Self {
         self.settings.seed = seed;
         self
     }
 
-    /// The confidence of all bounds of this audit together, 0.999 at first.
+    /// The confidence of all bounds of this audit together; the default is 0.999.
     ///
-    /// It speaks of one call of [`run`](Self::run): if the claim holds, then with this probability over seeds it is not refuted. A suite with a hundred audits
-    /// at 0.999 has, for each new choice of seeds, a chance of a tenth that some claim which holds is refuted; as seeds are fixed, that is settled when the test is written.
+    /// It is about one call of [`run`](Self::run): a claim that holds is not refuted with at least this probability over seeds. In a suite
+    /// of a hundred audits at 0.999, each new choice of seeds has a chance of up to one tenth that a claim that holds is refuted. Because
+    /// seeds are fixed, this shows when the test is written and does not change later.
     ///
     /// # Panics
     /// When it is not greater than ½ and less than 1.
@@ -131,7 +133,8 @@ where
         self
     }
 
-    /// By how much ε may exceed the claim before [`Finding::assert_consistent`] must notice; a tenth of ε, and at least 0.01, if this is not called.
+    /// The excess of ε over the claim that [`Finding::assert_consistent`] must be able to detect. The default is a tenth of ε, and at least
+    /// 0.01.
     ///
     /// # Panics
     /// When it is not positive and finite.
@@ -141,7 +144,7 @@ where
         self
     }
 
-    /// Whether to stop as soon as the claim is refuted; at first the whole budget is spent, for the tightest bounds.
+    /// Whether to stop as soon as the claim is refuted. By default the whole budget is used, for the tightest bounds.
     pub fn until(mut self, until: Until) -> Self {
         self.settings.until = until;
         self
@@ -153,10 +156,10 @@ where
         self
     }
 
-    /// The attacks to try instead of all.
+    /// The attacks to try instead of the default ones.
     ///
     /// # Panics
-    /// When there are none.
+    /// When the list is empty.
     #[track_caller]
     pub fn attacks(mut self, attacks: &[Attack]) -> Self {
         assert!(!attacks.is_empty(), "the audit has no attacks; name at least one, or leave .attacks out for all of them");
@@ -169,10 +172,10 @@ where
     /// # Panics
     /// When no claim or no pair was given.
     #[track_caller]
-    #[must_use = "a finding says nothing by itself; call assert_consistent, or look at it"]
+    #[must_use = "a finding does not fail by itself; call assert_consistent or read it"]
     pub fn run(self) -> Finding {
-        let Some(claim) = self.claim else { panic!("the audit has no claim; say what the mechanism promises with .claim(epsilon, delta)") };
-        assert!(!self.pairs.is_empty(), "the audit has no pair; give it neighbouring datasets with .pair(left, right)");
+        let Some(claim) = self.claim else { panic!("the audit has no claim; set it with .claim(epsilon, delta)") };
+        assert!(!self.pairs.is_empty(), "the audit has no pair; add neighbouring datasets with .pair(left, right)");
         let mut audit = Audit::given(&self.name, "closure", claim, self.pairs.iter().map(|(name, ..)| name.clone()));
         audit.attacks = self.attacks;
         audit.resolution = self.resolution.unwrap_or(audit.resolution);
@@ -188,6 +191,6 @@ where
 }
 
 #[track_caller]
-fn checked<T>(what: &str, value: Result<T, String>) -> T {
-    value.unwrap_or_else(|problem| panic!("{what} {problem}"))
+fn checked<T>(name: &str, value: Result<T, String>) -> T {
+    value.unwrap_or_else(|problem| panic!("{name} {problem}"))
 }

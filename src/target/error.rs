@@ -1,4 +1,4 @@
-//! Why a mechanism could not be run, said so that it can be fixed.
+//! Why a mechanism could not be run. The messages say how to fix it.
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -12,15 +12,15 @@ use crate::stats::independence::Dependence;
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum TargetError {
-    /// It gave fewer or more outputs than were asked for.
+    /// It returned fewer or more outputs than requested.
     #[error("asked for {asked} outputs, got {got}")]
     WrongCount {
-        /// How many were asked for.
+        /// How many were requested.
         asked: usize,
-        /// How many came.
+        /// How many were returned.
         got: usize,
     },
-    /// Its draws depend on each other, so that no bound would hold.
+    /// Its draws depend on each other, so no bound would hold.
     #[error("its draws are not independent: {what}. {remedy}")]
     NotIndependent {
         /// How they depend on each other.
@@ -28,9 +28,9 @@ pub enum TargetError {
         /// What to do.
         remedy: String,
     },
-    /// The coin asked for more recorded outputs than there are.
+    /// The coin needed more recorded outputs than the file has.
     #[error(
-        "chance wanted more outputs of {side} than its file has ({rows}), which happens once in a million seeds; choose another with --seed"
+        "the coin needed more outputs of {side} than its file has ({rows}); this happens for one seed in a million; choose another with --seed"
     )]
     UsedUp {
         /// Which side.
@@ -38,29 +38,29 @@ pub enum TargetError {
         /// The outputs in its file.
         rows: usize,
     },
-    /// Its outputs have more cells than can be meant.
+    /// Its outputs have more cells than allowed.
     #[error("its output has {width} cells, must be at most {MAX_WIDTH}; release less")]
     TooWide {
-        /// The cells of an output.
+        /// The number of cells of an output.
         width: usize,
     },
-    /// It does nothing but panic.
+    /// Every draw panics.
     #[error("it panics on every draw of both sides: {message}")]
     AlwaysPanics {
-        /// What it says.
+        /// The panic message.
         message: String,
     },
     /// It could not be prepared for the data.
     #[error("{0}")]
     NotPrepared(PrepareError),
-    /// It is a program, and that program failed.
+    /// It is a program, and the program failed.
     #[error("{0}")]
     Process(Box<ProcessError>),
 }
 
-/// How a program failed that is asked for outputs.
+/// How a program failed that was asked for outputs.
 #[derive(Clone, Debug, Error, PartialEq, Eq, Serialize, Deserialize)]
-#[error("{command}: {problem}{}{}", said(.stderr), remedy(.setup.as_deref()))]
+#[error("{command}: {problem}{}{}", stderr_text(.stderr), setup_text(.setup.as_deref()))]
 pub struct ProcessError {
     /// The command line.
     pub command: String,
@@ -83,49 +83,49 @@ pub enum Problem {
         /// The system's reason, and what to do.
         reason: String,
     },
-    /// It speaks another version of the protocol.
+    /// It uses another version of the protocol.
     #[error("speaks version {theirs} of the protocol, and dp-audit speaks {ours}; docs/protocol.md describes it")]
     Version {
-        /// The version spoken here.
+        /// The version that dp-audit uses.
         ours: u64,
-        /// What it said.
+        /// The version in its hello.
         theirs: String,
     },
-    /// Its hello is not as it should be.
+    /// Its hello is not valid.
     #[error("its hello is wrong: {reason}; docs/protocol.md describes it")]
     Hello {
         /// What is wrong.
         reason: String,
     },
-    /// An answer is not as it should be.
+    /// An answer is not valid.
     #[error("{reason}; docs/protocol.md describes what is expected")]
     Answer {
         /// What is wrong.
         reason: String,
     },
-    /// It gave fewer or more outputs than were asked for.
+    /// It returned fewer or more outputs than requested.
     #[error("asked for {asked} outputs, got {got}")]
     WrongCount {
-        /// How many were asked for.
+        /// How many were requested.
         asked: usize,
-        /// How many came.
+        /// How many were returned.
         got: usize,
     },
-    /// It answered two requests with the same draws.
+    /// It answered two requests with different seeds with the same draws.
     #[error(
         "gave the same draws for two different seeds; seed its generator with the seed of each request, or once per process from the system"
     )]
     Repeats,
-    /// It said that it cannot go on.
+    /// It reported that it cannot continue.
     #[error("gave up: {message}")]
     Refused {
-        /// What it said.
+        /// Its error message.
         message: String,
     },
-    /// It ended, or closed its output, when it should have answered.
+    /// It exited or closed its output instead of answering.
     #[error("{how} when it was {task}")]
     Ended {
-        /// How.
+        /// How it ended.
         how: String,
         /// What it should have done.
         task: String,
@@ -133,27 +133,27 @@ pub enum Problem {
     /// It did not answer in time and was killed.
     #[error("was silent for {seconds} s when it was {task}, and was killed; `timeout` in the audit file sets the limit")]
     Hung {
-        /// The limit.
+        /// The time limit.
         seconds: String,
         /// What it should have done.
         task: String,
     },
 }
 
-fn said(stderr: &str) -> String {
+fn stderr_text(stderr: &str) -> String {
     if stderr.is_empty() { String::new() } else { format!("\nIt wrote to standard error:\n{stderr}") }
 }
 
-fn remedy(setup: Option<&str>) -> String {
+fn setup_text(setup: Option<&str>) -> String {
     setup.map_or_else(String::new, |setup| format!("\nTo install what it needs: {setup}"))
 }
 
-/// Why a target could not be made from a subject and two datasets.
+/// Why a target could not be created from a subject and two datasets.
 #[derive(Clone, Debug, Error, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum PrepareError {
-    /// The parameters are wrong, for whatever data.
+    /// The parameters are wrong, for any data.
     #[error("{problem}")]
     Params {
         /// Which: `params.query.lower`.
@@ -164,15 +164,15 @@ pub enum PrepareError {
     /// The parameters and the data do not fit each other, or the data does not fit the mechanism.
     #[error("{}{problem}", .side.map_or_else(String::new, |side| format!("{side}: ")))]
     Data {
-        /// On which side; absent where it lies between the two.
+        /// The side; absent if the problem is in the combination of both sides.
         side: Option<Side>,
         /// What is wrong, and what is needed.
         problem: String,
     },
-    /// No such mechanism.
+    /// There is no such mechanism.
     #[error("{0}")]
     Unknown(String),
-    /// Only the caller can make it.
-    #[error("a {0} cannot be prepared from its description; whoever made it must run it")]
+    /// Only the caller can create it.
+    #[error("a {0} cannot be prepared from its description; only the code that created it can run it")]
     Given(String),
 }

@@ -6,7 +6,7 @@ use std::fmt;
 use rand::SeedableRng;
 use serde::de::DeserializeOwned;
 
-use super::panics::caught;
+use super::panics::catch_panic;
 use super::{PrepareError, StreamSeed, Target, TargetError};
 use crate::model::{Dataset, Record, Side};
 use crate::noise::Generator;
@@ -24,7 +24,7 @@ pub trait Mechanism: Sized + Send + Sync + 'static {
     /// Does all work that depends on the data only, once: sorting, counting, sensitivities.
     ///
     /// # Errors
-    /// When the data or the parameters do not fit the mechanism: which value, and what is needed.
+    /// When the data or the parameters do not fit the mechanism. The message says which value is wrong and what is needed.
     fn prepare(params: &Self::Params, data: &Dataset, universe: &Universe) -> Result<Self, Misfit>;
 
     /// Cells per output. The same for all datasets with the same universe.
@@ -52,7 +52,7 @@ impl fmt::Display for Misfit {
     }
 }
 
-/// What is not said to be about the parameters is about the data.
+/// A problem given as plain text is about the data.
 impl From<String> for Misfit {
     fn from(problem: String) -> Self {
         Self::Data(problem)
@@ -65,8 +65,8 @@ impl From<&str> for Misfit {
     }
 }
 
-/// What both sides of a pair have in common: all distinct records of either side, sorted, which the attacker knows could occur; and the names of the
-/// symbols that outputs are made of.
+/// What both sides of a pair share: all distinct records of either side, sorted (the attacker knows that they can occur), and the names of
+/// the symbols in outputs.
 pub struct Universe {
     records: Vec<Record>,
     symbols: RefCell<Symbols>,
@@ -82,7 +82,7 @@ impl Universe {
         Self { records, symbols: RefCell::default() }
     }
 
-    /// A symbol of the output, such as ⊥ or a category. Mechanisms make their symbols once, when they are prepared.
+    /// A symbol for the output, such as ⊥ or a category. Mechanisms create their symbols once, in `prepare`.
     #[must_use]
     pub fn symbol(&self, name: &str) -> Cell {
         self.symbols.borrow_mut().symbol(name)
@@ -114,7 +114,7 @@ pub struct InProcess<M> {
     symbols: Symbols,
 }
 
-/// Cells per chunk: small enough to stay in a core's nearest cache.
+/// Cells per chunk: small enough to stay in a core's L1 cache.
 const CHUNK_CELLS: usize = 2048;
 
 impl<M: Mechanism> InProcess<M> {
@@ -138,9 +138,9 @@ impl<M: Mechanism> InProcess<M> {
         let misfit = |problem: String| Err(PrepareError::Data { side: None, problem });
         match (target.left.width(), target.right.width()) {
             (left, right) if left != right => {
-                misfit(format!("the output has {left} cells on left and {right} on right; both must be equally wide"))
+                misfit(format!("the output has {left} cells on left and {right} on right; both must have the same number"))
             }
-            (0, _) => misfit("the output has no cells at all; give the datasets at least one record to report on".to_owned()),
+            (0, _) => misfit("the output has no cells; give the datasets at least one record".to_owned()),
             (width, _) if width > MAX_WIDTH => misfit(format!("the output has {width} cells, must be at most {MAX_WIDTH}")),
             _ => Ok(target),
         }
@@ -156,19 +156,19 @@ impl<M: Mechanism> InProcess<M> {
     }
 }
 
-/// So many draws of each side tell whether the mechanism does anything but panic.
-const TRIALS: usize = 64;
+/// Draws of each side that check whether the mechanism always panics.
+const PROBES: usize = 64;
 
 impl<M: Mechanism> Target for InProcess<M> {
-    /// A mechanism that panics whatever the data is perfectly private and of no use: that is a mistake, not a pass.
+    /// A mechanism that panics for all data is perfectly private but useless. That is reported as an error, not as a pass.
     fn open(&self) -> Result<usize, TargetError> {
         let mut row = Rows::new(self.left.width());
         row.resize(1);
         let mut last = String::new();
         for side in [Side::Left, Side::Right] {
             let mut rng = Generator::seed_from_u64(0);
-            for _ in 0..TRIALS {
-                match caught(|| run_rows(self.mechanism(side), &mut rng, &mut row)) {
+            for _ in 0..PROBES {
+                match catch_panic(|| run_rows(self.mechanism(side), &mut rng, &mut row)) {
                     Ok(()) => return Ok(self.left.width()),
                     Err(message) => last = message,
                 }
@@ -186,10 +186,10 @@ impl<M: Mechanism> Target for InProcess<M> {
         let mut rng = Generator::from_seed(seed.bytes());
         let mut rows = Rows::new(mechanism.width());
         let chunk = (CHUNK_CELLS / mechanism.width()).max(1);
-        let mut left = count;
-        while left > 0 {
-            rows.resize(chunk.min(left));
-            left -= rows.len();
+        let mut remaining = count;
+        while remaining > 0 {
+            rows.resize(chunk.min(remaining));
+            remaining -= rows.len();
             fill(mechanism, &mut rng, &mut rows);
             sink(&rows);
         }
@@ -197,40 +197,41 @@ impl<M: Mechanism> Target for InProcess<M> {
     }
 }
 
-/// Makes one draw for each row. A draw that panics gives a row of the symbol `panic`.
+/// Makes one draw for each row. A draw that panics gives a row in which every cell is the symbol `panic`.
 fn fill<M: Mechanism>(mechanism: &M, rng: &mut Generator, rows: &mut Rows) {
     let mut after = rng.clone();
-    if caught(|| run_rows(mechanism, &mut after, rows)).is_ok() {
+    if catch_panic(|| run_rows(mechanism, &mut after, rows)).is_ok() {
         *rng = after;
         return;
     }
-    // The same draws once more, each by itself. Nothing is drawn anew, so the panics are as frequent as they are.
+    // Repeat the same draws one by one, from the same generator state. Drawing new values instead would change how often panics occur.
     let mut single = Rows::new(rows.width());
     single.resize(1);
     for row in rows {
-        match caught(|| run_rows(mechanism, rng, &mut single)) {
+        match catch_panic(|| run_rows(mechanism, rng, &mut single)) {
             Ok(()) => row.copy_from_slice(single.row(0)),
             Err(_) => row.fill(Cell::PANIC),
         }
     }
 }
 
-/// The only place that calls a mechanism: with a single call the compiler puts its code into the loop, and the generator stays in registers.
+/// The only place that calls a mechanism. With a single call site the compiler inlines it into the loop and keeps the generator in
+/// registers.
 #[inline(never)]
 fn run_rows<M: Mechanism>(mechanism: &M, rng: &mut Generator, rows: &mut Rows) {
-    let mut own = Own { rng: rng.clone(), back: rng };
-    rows.iter_mut().for_each(|row| mechanism.run(&mut own.rng, row));
+    let mut local = WriteBack { rng: rng.clone(), original: rng };
+    rows.iter_mut().for_each(|row| mechanism.run(&mut local.rng, row));
 }
 
 /// Writes the generator state back on drop, even when unwinding.
-struct Own<'a> {
+struct WriteBack<'a> {
     rng: Generator,
-    back: &'a mut Generator,
+    original: &'a mut Generator,
 }
 
-impl Drop for Own<'_> {
+impl Drop for WriteBack<'_> {
     fn drop(&mut self) {
-        self.back.clone_from(&self.rng);
+        self.original.clone_from(&self.rng);
     }
 }
 
@@ -241,14 +242,14 @@ mod tests {
     use super::*;
     use crate::target::{PairStream, Phase};
 
-    /// Puts out the low bits of a random word, and panics halfway through a row when asked to.
+    /// Outputs random integers, and panics in the middle of a row with a given probability.
     struct Fragile {
         panics_below: f64,
     }
 
     impl Mechanism for Fragile {
         const NAME: &'static str = "fragile";
-        const SUMMARY: &'static str = "panics now and then";
+        const SUMMARY: &'static str = "panics sometimes";
         type Params = f64;
 
         fn prepare(params: &f64, _: &Dataset, _: &Universe) -> Result<Self, Misfit> {
@@ -275,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_is_an_output_and_the_draws_before_it_stay() {
+    fn a_panic_is_an_output_and_does_not_change_the_draws_before_it() {
         let (calm, fragile) = (draws(0.0, 5000), draws(0.001, 5000));
         assert_eq!((calm.len(), fragile.len()), (5000, 5000));
         let panic = [Cell::PANIC; 2];
@@ -285,19 +286,19 @@ mod tests {
     }
 
     #[test]
-    fn panics_are_as_frequent_as_they_are() {
-        // 100,000 draws at ¼: the standard error is 137; 5 of these is a false alarm of 6e-7.
+    fn panics_occur_with_the_right_frequency() {
+        // 100,000 draws at ¼: the standard deviation is 137. The probability of a false alarm at 5 standard deviations is 6e-7.
         let rows = draws(0.25, 100_000);
         let panics = rows.iter().filter(|row| row[0] == Cell::PANIC).count();
         assert!((panics as f64 - 25_000.0).abs() < 5.0 * 137.0, "{panics} panics in 100,000 draws");
     }
 
     #[test]
-    fn a_mechanism_that_only_panics_cannot_be_run() {
+    fn a_mechanism_that_always_panics_cannot_be_run() {
         let fragile = |panics_below| Fragile { panics_below };
         let opened = |left, right| InProcess { left: fragile(left), right: fragile(right), symbols: Symbols::default() }.open();
         assert_eq!(opened(2.0, 2.0), Err(TargetError::AlwaysPanics { message: "too low".to_owned() }));
-        assert_eq!(opened(2.0, 0.0), Ok(2), "if only one side panics, that is a leak to be found");
+        assert_eq!(opened(2.0, 0.0), Ok(2), "if only one side panics, that is a leak that the audit must find");
         assert_eq!(opened(0.5, 0.5), Ok(2));
     }
 }

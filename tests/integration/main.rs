@@ -6,6 +6,7 @@
 //! | `statistics` | bounds and verdicts: right, tight, never where nothing can be told |
 //! | `properties` | what must be true of every input, with random ones |
 //! | `api` | audits of closures |
+//! | `plans` | plans that another process runs |
 //! | `outside` | mechanisms that are programs, outputs that were collected elsewhere |
 //! | `program` | the command line: exit codes, messages, interruptions |
 //! | `reports` | report files, gates, witnesses |
@@ -16,6 +17,7 @@
 mod api;
 mod harness;
 mod outside;
+mod plans;
 mod program;
 mod properties;
 mod reports;

@@ -1,4 +1,4 @@
-//! Hits per bin and side.
+//! Counts the hits of each bin, for each side.
 
 use crate::attack::answer::Answer;
 use crate::model::Side;
@@ -13,7 +13,7 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// No hits in so many bins.
+    /// No hits yet, for this number of bins.
     pub fn new(bins: usize) -> Self {
         Self { left: vec![0; bins], right: vec![0; bins] }
     }
@@ -47,13 +47,13 @@ impl Counts {
         Self { left: sub(&self.left, &part.left), right: sub(&self.right, &part.right) }
     }
 
-    /// All hits.
+    /// The number of all hits.
     pub fn draws(&self) -> f64 {
         (self.left.iter().sum::<u64>() + self.right.iter().sum::<u64>()) as f64
     }
 
-    /// How often these answers are right and wrong.
-    pub fn judge(&self, answers: &[Answer]) -> (u64, u64) {
+    /// How often these answers, one per bin, are correct and wrong.
+    pub fn tally(&self, answers: &[Answer]) -> (u64, u64) {
         let mut tally = (0, 0);
         for ((answer, left), right) in answers.iter().zip(&self.left).zip(&self.right) {
             match answer {
@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hits_are_added_taken_away_and_judged_bin_by_bin() {
+    fn hits_are_added_subtracted_and_tallied_bin_by_bin() {
         let mut all = Counts::new(3);
         assert_eq!(all, Counts { left: vec![0; 3], right: vec![0; 3] });
         all.side(Side::Left).copy_from_slice(&[2, 3, 5]);
@@ -81,8 +81,8 @@ mod tests {
         assert_eq!(all, Counts { left: vec![19, 22, 28], right: vec![36, 42, 50] });
         assert_eq!(all.without(&part), Counts { left: vec![2, 3, 5], right: vec![7, 11, 13] });
         assert_eq!(all.draws(), 69.0 + 128.0);
-        assert_eq!(all.judge(&[Answer::Left, Answer::Abstain, Answer::Right]), (19 + 50, 36 + 28));
-        assert_eq!(all.judge(&[Answer::Right, Answer::Left, Answer::Left]), (36 + 22 + 28, 19 + 42 + 50));
+        assert_eq!(all.tally(&[Answer::Left, Answer::Abstain, Answer::Right]), (19 + 50, 36 + 28));
+        assert_eq!(all.tally(&[Answer::Right, Answer::Left, Answer::Left]), (36 + 22 + 28, 19 + 42 + 50));
         all.replace(Side::Left, vec![1]);
         all.replace(Side::Right, vec![4]);
         assert_eq!(all, Counts { left: vec![1], right: vec![4] });

@@ -1,4 +1,4 @@
-//! A division of the values of a score: atoms and symbols by themselves, the rest by quantiles.
+//! Divides the values of a score into bins: one bin for each atom and symbol, quantile bins for all other numbers.
 
 mod counts;
 mod grid;
@@ -14,19 +14,19 @@ pub use counts::Counts;
 
 use crate::output::Cell;
 
-/// Quantile bins of the middle; the tails have geometric ones in addition.
+/// The number of quantile bins. The tails have geometric bins in addition.
 const MIDDLE: usize = 256;
-/// Fewer values than this make no bin.
-const LEAST: usize = 8;
+/// The fewest values in a bin.
+const MIN_VALUES: usize = 8;
 /// A number or symbol that occurs this often in the sample is an atom.
 const REPEATS: usize = 4;
-/// At most so many atoms and symbols, the most frequent ones.
-const MOST_ATOMS: usize = 4096;
+/// The most atoms, and the most symbols, that have their own bin; if there are more, the most frequent ones.
+const MAX_ATOMS: usize = 4096;
 
 /// Bins over numbers and symbols.
 ///
-/// Numbers fall between `edges` (a bin begins at its edge); an atom `a` is the bin from `a` to the next larger float. Then follow one bin for
-/// each known symbol and a last one for all others.
+/// The numeric bins are between `edges` (a bin includes its lower edge); an atom `a` is the bin from `a` to the next larger float. After them there
+/// is one bin for each known symbol and a last bin for all other symbols.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(from = "Parts")]
 pub struct Bins {
@@ -37,7 +37,7 @@ pub struct Bins {
     grid: Grid,
 }
 
-/// What is written of bins.
+/// The parts of bins that are written to a file.
 #[derive(Deserialize)]
 struct Parts {
     #[serde(with = "crate::model::exact::list")]
@@ -52,39 +52,39 @@ impl From<Parts> for Bins {
 }
 
 impl PartialEq for Bins {
-    /// The grid follows from the edges.
+    /// The grid is not compared, because the edges determine it.
     fn eq(&self, other: &Self) -> bool {
         self.edges == other.edges && self.symbols == other.symbols
     }
 }
 
 impl Bins {
-    /// Divides a sample of scores, both sides together.
+    /// Learns bins from a sample of scores, both sides together.
     #[must_use]
     pub fn learn<'a>(sample: impl IntoIterator<Item = &'a Cell>) -> Self {
-        Self::divide(sample, MIDDLE, LEAST)
+        Self::divide(sample, MIDDLE, MIN_VALUES)
     }
 
-    /// The same with a few large bins, for a quick look.
+    /// The same with fewer and larger bins, for a quick test.
     #[must_use]
     pub fn learn_coarse<'a>(sample: impl IntoIterator<Item = &'a Cell>) -> Self {
         Self::divide(sample, 24, 32)
     }
 
-    fn divide<'a>(sample: impl IntoIterator<Item = &'a Cell>, middle: usize, least: usize) -> Self {
+    fn divide<'a>(sample: impl IntoIterator<Item = &'a Cell>, middle: usize, min_values: usize) -> Self {
         let mut numbers = Vec::new();
-        let mut seen: HashMap<u64, (Cell, usize)> = HashMap::new();
+        let mut symbol_counts: HashMap<u64, (Cell, usize)> = HashMap::new();
         for &cell in sample {
             match cell.as_number() {
                 Some(number) => numbers.push(number + 0.0),
-                None => seen.entry(cell.key()).or_insert((cell, 0)).1 += 1,
+                None => symbol_counts.entry(cell.key()).or_insert((cell, 0)).1 += 1,
             }
         }
-        let mut symbols: Vec<(Cell, usize)> = seen.into_values().filter(|(_, times)| *times >= REPEATS).collect();
+        let mut symbols: Vec<(Cell, usize)> = symbol_counts.into_values().filter(|(_, times)| *times >= REPEATS).collect();
         keep_most_frequent(&mut symbols, Cell::key);
         symbols.sort_unstable_by_key(|(cell, _)| cell.key());
         sort(&mut numbers);
-        Parts { edges: edges(&numbers, middle, least), symbols: symbols.into_iter().map(|(cell, _)| cell).collect() }.into()
+        Parts { edges: edges(&numbers, middle, min_values), symbols: symbols.into_iter().map(|(cell, _)| cell).collect() }.into()
     }
 
     /// Number of bins.
@@ -99,13 +99,13 @@ impl Bins {
         self.edges.len() + 1
     }
 
-    /// The beginnings of all numeric bins but the first.
+    /// The lower edges of all numeric bins except the first.
     #[must_use]
     pub fn edges(&self) -> &[f64] {
         &self.edges
     }
 
-    /// The symbols with a bin of their own.
+    /// The symbols that have their own bin.
     #[must_use]
     pub fn symbols(&self) -> &[Cell] {
         &self.symbols
@@ -117,24 +117,25 @@ impl Bins {
         bin > 0 && bin < self.edges.len() && self.edges[bin] == self.edges[bin - 1].next_up()
     }
 
-    /// Whether any value or symbol has a bin of its own.
+    /// Whether any value or symbol has its own bin.
     #[must_use]
     pub fn has_atoms(&self) -> bool {
         !self.symbols.is_empty() || (1..self.numeric()).any(|bin| self.is_atom(bin))
     }
 
-    /// Whether a symbol has a bin of its own.
+    /// Whether a symbol has its own bin.
     #[must_use]
     pub fn knows(&self, symbol: Cell) -> bool {
         self.symbols.binary_search_by_key(&symbol.key(), |known| known.key()).is_ok()
     }
 
-    /// The same bins, but the first and the last divided at masses of 8, 16, 32 … of these sorted numbers, which are all that fell into them; None if that changes nothing.
+    /// The same bins, but the first and the last are divided at masses of 8, 16, 32 … of `numbers`. These are sorted and are all numbers of those two
+    /// bins. None if nothing changes.
     #[must_use]
     pub fn with_finer_ends(&self, numbers: &[f64]) -> Option<Self> {
         let (first, last) = (*self.edges.first()?, *self.edges.last()?);
         let (low, high) = (&numbers[..numbers.partition_point(|x| *x < first)], &numbers[numbers.partition_point(|x| *x < last)..]);
-        let masses = |n: usize| std::iter::successors(Some(LEAST), |mass| Some(mass * 2)).take_while(move |mass| *mass < n);
+        let masses = |n: usize| std::iter::successors(Some(MIN_VALUES), |mass| Some(mass * 2)).take_while(move |mass| *mass < n);
         let mut edges: Vec<f64> = masses(low.len()).map(|mass| low[mass]).collect();
         edges.extend(&self.edges);
         edges.extend(masses(high.len()).map(|mass| high[high.len() - mass]));
@@ -143,7 +144,7 @@ impl Bins {
         (edges.len() > self.edges.len()).then(|| Parts { edges, symbols: self.symbols.clone() }.into())
     }
 
-    /// The same bins, each numeric one merged with the one before it where `same(before, bin)`; and which old bin each new one begins with.
+    /// The same bins, but each numeric bin is merged with the previous one if `same(previous, bin)`; and the first old bin of each new one.
     #[must_use]
     pub fn merged(&self, same: impl Fn(usize, usize) -> bool) -> (Self, Vec<usize>) {
         let kept: Vec<usize> = (1..self.numeric()).filter(|bin| !same(bin - 1, *bin)).collect();
@@ -163,44 +164,44 @@ impl Bins {
     #[must_use]
     pub fn index_all(&self, cells: &[Cell]) -> Vec<u32> {
         let mut bins = Vec::with_capacity(cells.len());
-        // Slots with the widest instructions that the processor has; each is then looked up.
+        // First all slots, with the widest instructions of the processor; then the bin of each cell.
         pulp::Arch::new().dispatch(
             #[inline(always)]
             || bins.extend(cells.iter().map(|cell| self.grid.slot(cell.raw()))),
         );
-        #[allow(clippy::cast_possible_truncation)] // so many bins have no room
+        #[allow(clippy::cast_possible_truncation)] // there are far fewer bins
         bins.iter_mut().zip(cells).for_each(|(bin, cell)| *bin = self.index_in(*bin, *cell) as u32);
         bins
     }
 
     #[inline]
     fn index_in(&self, slot: u32, cell: Cell) -> usize {
-        cell.as_number().map_or_else(|| self.index_of_symbol(cell), |number| self.grid.passed(slot, number))
+        cell.as_number().map_or_else(|| self.index_of_symbol(cell), |number| self.grid.count_edges(slot, number))
     }
 
     #[inline(never)]
     fn index_of_symbol(&self, cell: Cell) -> usize {
         let key = cell.key();
-        let place = self.symbols.binary_search_by_key(&key, |symbol| symbol.key());
-        self.numeric() + place.unwrap_or(self.symbols.len())
+        let index = self.symbols.binary_search_by_key(&key, |symbol| symbol.key());
+        self.numeric() + index.unwrap_or(self.symbols.len())
     }
 }
 
-/// Sorts numbers, none of which is NaN: twice as fast as by their total order.
+/// Sorts numbers, none of which is NaN. This is twice as fast as sorting by their total order.
 pub fn sort(numbers: &mut [f64]) {
     numbers.sort_unstable_by(|a, b| a.partial_cmp(b).unwrap_or(Ordering::Equal));
 }
 
-/// Keeps the most frequent atoms; ties are broken by key, so that the outcome does not depend on any order.
+/// Keeps the most frequent atoms. Ties are broken by key, so that the result does not depend on the order of the input.
 fn keep_most_frequent<T: Copy>(atoms: &mut Vec<(T, usize)>, key: impl Fn(T) -> u64) {
-    if atoms.len() > MOST_ATOMS {
+    if atoms.len() > MAX_ATOMS {
         atoms.sort_unstable_by_key(|(atom, times)| (std::cmp::Reverse(*times), key(*atom)));
-        atoms.truncate(MOST_ATOMS);
+        atoms.truncate(MAX_ATOMS);
     }
 }
 
-/// The edges for sorted numbers.
-fn edges(sorted: &[f64], middle: usize, least: usize) -> Vec<f64> {
+/// The edges for sorted numbers: around atoms, and at quantiles.
+fn edges(sorted: &[f64], middle: usize, min_values: usize) -> Vec<f64> {
     let mut edges = Vec::new();
     let mut atoms: Vec<(f64, usize)> = Vec::new();
     for run in sorted.chunk_by(|a, b| a == b) {
@@ -214,9 +215,9 @@ fn edges(sorted: &[f64], middle: usize, least: usize) -> Vec<f64> {
     }
     let n = sorted.len();
     // Quantiles in the middle, masses of 8, 16, 32 … at both ends.
-    let middle = middle.min(n / least).max(1);
+    let middle = middle.min(n / min_values).max(1);
     edges.extend((1..middle).map(|j| sorted[j * n / middle]));
-    let tails = std::iter::successors(Some(least), |tail| Some(tail * 2)).take_while(|tail| *tail < n / 4);
+    let tails = std::iter::successors(Some(min_values), |tail| Some(tail * 2)).take_while(|tail| *tail < n / 4);
     edges.extend(tails.flat_map(|tail| [sorted[tail], sorted[n - tail]]));
     edges.sort_unstable_by(f64::total_cmp);
     edges.dedup();
@@ -228,7 +229,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn atoms_and_symbols_have_bins_of_their_own() {
+    fn atoms_and_symbols_have_their_own_bins() {
         let bottom = Cell::symbol("⊥");
         let mut sample = vec![bottom; 10];
         sample.extend([Cell::number(0.0); 50]);
@@ -253,15 +254,15 @@ mod tests {
     }
 
     #[test]
-    fn every_number_is_found_where_counting_edges_puts_it() {
+    fn the_bin_of_a_number_is_the_count_of_edges_up_to_it() {
         let spread = |index: u32| f64::from(index * 7919 % 5003) / 8.0;
         let samples: [Vec<f64>; 6] = [
             (0..5000).map(spread).collect(),
-            // Tails that reach far beyond the middle, atoms, infinities, almost equal numbers, nothing.
+            // Long tails; almost equal numbers; infinities and both zeros.
             (0..5000).map(|index| spread(index).powi(9)).chain((0..200).map(|index| -f64::from(index).exp())).collect(),
             (0..500).map(|index| f64::from(index % 3) + f64::EPSILON * f64::from(index % 5)).collect(),
             [f64::NEG_INFINITY, -0.0, 0.0, f64::MIN_POSITIVE, f64::MAX, f64::INFINITY].repeat(9),
-            // The closest numbers there are.
+            // Numbers with the smallest possible distance; no numbers.
             [0.0, f64::from_bits(1), f64::from_bits(2)].repeat(9),
             Vec::new(),
         ];
@@ -278,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn bins_are_equal_that_divide_alike() {
+    fn bins_with_the_same_edges_and_symbols_are_equal() {
         let of = |last: u32, symbol: &str| {
             Bins::learn(&(0..last).map(|i| Cell::number(f64::from(i))).chain([Cell::symbol(symbol); 4]).collect::<Vec<_>>())
         };
@@ -297,10 +298,10 @@ mod tests {
     }
 
     #[test]
-    fn a_value_lies_between_the_edges_of_its_bin() {
+    fn a_value_is_between_the_edges_of_its_bin() {
         let symbols = ["⊥", "⊤", "!"].map(Cell::symbol);
         let mut sample: Vec<Cell> = (0..3000).map(|i| Cell::number(f64::from(i % 1500) / 7.0)).chain(symbols.repeat(4)).collect();
-        sample.extend([[Cell::number(-0.0); 4], [Cell::number(3.25); 4], [Cell::symbol("seldom"); 4]].concat());
+        sample.extend([[Cell::number(-0.0); 4], [Cell::number(3.25); 4], [Cell::symbol("rare"); 4]].concat());
         sample.pop();
         let bins = Bins::learn(&sample);
         assert!(bins.edges().is_sorted_by(|a, b| a < b));
@@ -311,10 +312,10 @@ mod tests {
             assert!(bin == 0 || bins.edges()[bin - 1] <= number);
             assert!(bin == bins.numeric() - 1 || number < bins.edges()[bin]);
         }
-        let mut places = symbols.map(|symbol| bins.index(symbol));
-        places.sort_unstable();
-        assert_eq!(places, [bins.numeric(), bins.numeric() + 1, bins.numeric() + 2]);
-        assert!(symbols.iter().all(|symbol| bins.knows(*symbol)) && !bins.knows(Cell::symbol("seldom")));
+        let mut indices = symbols.map(|symbol| bins.index(symbol));
+        indices.sort_unstable();
+        assert_eq!(indices, [bins.numeric(), bins.numeric() + 1, bins.numeric() + 2]);
+        assert!(symbols.iter().all(|symbol| bins.knows(*symbol)) && !bins.knows(Cell::symbol("rare")));
         let atoms: Vec<f64> = (0..bins.numeric()).filter(|bin| bins.is_atom(*bin)).map(|bin| bins.edges()[bin - 1]).collect();
         assert_eq!(atoms, [0.0, 3.25]);
         let atoms_of = |cells: &[Cell]| Bins::learn(cells).has_atoms();
@@ -325,28 +326,28 @@ mod tests {
     }
 
     #[test]
-    fn of_many_atoms_the_most_frequent_are_kept_whatever_their_order() {
+    fn the_most_frequent_atoms_are_kept_in_any_order_of_the_sample() {
         let times = |index: usize| if index.is_multiple_of(5) { 4 } else { 5 };
         let names: Vec<Cell> = (0..5000).map(|index| Cell::symbol(&format!("category {index}"))).collect();
         let sample: Vec<Cell> = (0..5000).flat_map(|index| vec![names[index]; times(index)]).collect();
         let bins = Bins::learn(&sample);
         assert_eq!(bins.symbols().len(), 4096);
         assert!((0..5000).filter(|index| times(*index) == 5).all(|index| bins.knows(names[index])));
-        // Of those that are equally frequent, the ones with the least keys.
-        let mut seldom: Vec<u64> = (0..5000).filter(|index| times(*index) == 4).map(|index| names[index].key()).collect();
-        seldom.sort_unstable();
-        let kept: Vec<u64> = bins.symbols().iter().map(|symbol| symbol.key()).filter(|key| seldom.binary_search(key).is_ok()).collect();
-        assert_eq!(kept, seldom[..96]);
-        // As many as may be kept are all kept.
+        // Among equally frequent symbols, those with the smallest keys are kept.
+        let mut rare: Vec<u64> = (0..5000).filter(|index| times(*index) == 4).map(|index| names[index].key()).collect();
+        rare.sort_unstable();
+        let kept: Vec<u64> = bins.symbols().iter().map(|symbol| symbol.key()).filter(|key| rare.binary_search(key).is_ok()).collect();
+        assert_eq!(kept, rare[..96]);
+        // If there are just as many as may be kept, all are kept.
         assert_eq!(Bins::learn(&names[..4096].repeat(4)).symbols().len(), 4096);
     }
 
     #[test]
-    fn edges_are_quantiles_and_masses_that_double_at_both_ends() {
+    fn edges_are_quantiles_and_doubling_masses_at_both_ends() {
         let sample = |count: i32| (0..count).map(|i| Cell::number(f64::from(i))).collect::<Vec<_>>();
-        // 80 values: ten quantiles of 8, and 16 from either end, which is one of them; 32 is more than a quarter.
+        // 80 values: ten quantile bins of 8 values. The masses 8 and 16 at both ends give the same edges; 32 is more than a quarter.
         assert_eq!(Bins::learn(&sample(80)).edges(), [8.0, 16.0, 24.0, 32.0, 40.0, 48.0, 56.0, 64.0, 72.0]);
-        // 2^20 values: quantiles of 4096, and 8, 16, … 2048 from either end.
+        // 2^20 values: quantile bins of 4096 values, and masses of 8, 16, 32, … at both ends.
         let n = 1 << 20;
         let mut expected: Vec<f64> = (1..256).map(|part| f64::from(part * 4096)).collect();
         let tails: Vec<f64> = (3..18).map(|power| f64::from(1 << power)).collect();
@@ -357,12 +358,12 @@ mod tests {
     }
 
     #[test]
-    fn finer_ends_divide_the_first_and_the_last_bin_alone() {
+    fn finer_ends_divide_only_the_first_and_the_last_bin() {
         let bins = Bins::from(Parts { edges: vec![0.0, 1.0, 2.0], symbols: vec![Cell::symbol("⊥")] });
-        // 33 numbers below 0 and 17 from 2 on: 8, 16 and 32 lie beyond the new edges of one end, 8 and 16 beyond those of the other.
+        // 33 numbers below 0 and 17 from 2 on: 8, 16 and 32 numbers are beyond the new edges at the low end, 8 and 16 at the high end.
         let low: Vec<f64> = (-33..0).map(f64::from).collect();
         let high: Vec<f64> = (2..19).map(f64::from).collect();
-        let finer = bins.with_finer_ends(&[low.as_slice(), &high].concat()).expect("there is much to divide");
+        let finer = bins.with_finer_ends(&[low.as_slice(), &high].concat()).expect("there are enough numbers");
         assert_eq!(finer.edges, [-25.0, -17.0, -1.0, 0.0, 1.0, 2.0, 3.0, 11.0]);
         assert_eq!(finer.symbols, bins.symbols);
         assert_eq!(bins.with_finer_ends(&[&low[..8], &high[..8]].concat()), None);
@@ -370,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn merged_bins_begin_where_the_answer_changes() {
+    fn merged_bins_begin_where_the_level_changes() {
         let bins = Bins::from(Parts { edges: vec![0.0, 1.0, 2.0, 3.0], symbols: vec![Cell::symbol("⊥")] });
         let level = [5, 5, 6, 6, 5, 6, 6];
         let (merged, first) = bins.merged(|before, bin| level[before] == level[bin]);

@@ -1,4 +1,4 @@
-//! Orders of bins, from "speaks for D" to "speaks for D'", and the smoothed log-ratios behind them.
+//! Orders of bins, from "evidence for D" to "evidence for D'", and the smoothed log-ratios that they are based on.
 
 use crate::attack::bins::Bins;
 use crate::attack::bins::Counts;
@@ -8,20 +8,20 @@ use crate::stats::binomial::logistic;
 /// How bins are ordered.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Order {
-    /// Small numbers speak for D: the log-ratio falls as the number grows.
+    /// Small numbers are evidence for D: the log-ratio falls as the number grows.
     Falling,
-    /// Large numbers speak for D.
+    /// Large numbers are evidence for D.
     Rising,
-    /// Along a smooth curve of this stiffness through the log-ratios.
+    /// By a smooth curve of this stiffness through the log-ratios.
     Smooth(f64),
-    /// Large numbers speak for D, to the degree that a smooth curve of this stiffness says; a straight line of log-odds if the stiffness is infinite.
+    /// Large numbers are evidence for D. A smooth curve of this stiffness says how much; for infinite stiffness a straight line of log-odds.
     Calibrated(f64),
-    /// Each bin by its own log-ratio, neighbouring bins pooled into about this many groups.
+    /// Each bin by its own log-ratio; neighbouring bins are pooled into about this many groups.
     Ranked(usize),
 }
 
 impl Order {
-    /// Further standard errors of pessimism: an order with a freedom for every bin must be clearly better than a smooth one.
+    /// Additional standard errors of pessimism: an order with one free parameter per bin must be clearly better than a smooth one.
     pub fn caution(self) -> f64 {
         if matches!(self, Self::Ranked(_)) { 2.0 } else { 0.0 }
     }
@@ -31,10 +31,10 @@ impl Order {
 pub const ORDERS: [Order; 7] =
     [Order::Falling, Order::Rising, Order::Smooth(30.0), Order::Smooth(300.0), Order::Ranked(12), Order::Ranked(48), Order::Ranked(256)];
 
-/// The orders of a learned score that trust a line or a smooth curve even where hits are few; simple ones first.
+/// The orders of a learned score that trust a straight line or a smooth curve even where there are few hits; simple ones first.
 pub const CALIBRATED: [Order; 3] = [Order::Calibrated(f64::INFINITY), Order::Calibrated(300.0), Order::Calibrated(30.0)];
 
-/// The orders that make sense for a score: a learned one is a log-ratio already, so all that is left is where to cut.
+/// The orders that are tried for a score. A learned score is already a log-ratio, so only the cuts are left to choose.
 pub fn orders(learned: bool) -> &'static [Order] {
     if learned { &[Order::Rising] } else { &ORDERS }
 }
@@ -54,10 +54,10 @@ pub fn blocks(bins: &Bins, counts: &Counts, order: Order) -> Vec<Block> {
     }
 }
 
-/// The smoothed share of D in each bin, never quite 0 or 1; the overall one where nothing was seen.
+/// The smoothed share of D in each bin, never exactly 0 or 1; the overall share for bins without hits.
 ///
-/// Blocks with few hits are drawn towards the overall ratio, the more so the less the ratios of all blocks vary beyond chance (empirical Bayes):
-/// otherwise the most extreme ratios would be those of the smallest blocks. A smooth curve is drawn together already.
+/// Blocks with few hits are shrunk towards the overall ratio (empirical Bayes). The less the ratios of all blocks vary beyond chance, the stronger
+/// the shrinkage. Otherwise the smallest blocks would have the most extreme ratios. A smooth curve needs no further shrinkage.
 pub fn shares(bins: &Bins, counts: &Counts, order: Order) -> Vec<f64> {
     let blocks = blocks(bins, counts, order);
     let log_ratio = |left: f64, right: f64| ((left + 0.5) / (right + 0.5)).ln();
@@ -79,13 +79,13 @@ pub fn shares(bins: &Bins, counts: &Counts, order: Order) -> Vec<f64> {
     shares
 }
 
-/// How likely these hits are, given the share of D in each bin.
+/// The log-likelihood of these hits, given the share of D in each bin.
 pub fn log_likelihood(shares: &[f64], counts: &Counts) -> f64 {
     let hits = counts.left.iter().zip(&counts.right);
     shares.iter().zip(hits).map(|(share, (left, right))| *left as f64 * share.ln() + *right as f64 * (1.0 - share).ln()).sum()
 }
 
-/// Bins that share one ratio.
+/// Bins with a common ratio.
 #[derive(Clone, Debug)]
 pub struct Block {
     /// The bins, in order.
@@ -109,19 +109,20 @@ impl Block {
         self.right += other.right;
     }
 
-    /// The share of D among the hits, drawn towards ½ when there are few.
+    /// The share of D among the hits, shrunk towards ½ if there are few.
     pub fn share(&self) -> f64 {
         (self.left + 0.5) / (self.left + self.right + 1.0)
     }
 }
 
-/// From most to least for D; stable, so that equal shares keep their order.
+/// Sorts by falling share of D. The sort is stable, so blocks with equal shares keep their order.
 fn sort(mut blocks: Vec<Block>) -> Vec<Block> {
     blocks.sort_by(|a, b| b.share().total_cmp(&a.share()));
     blocks
 }
 
-/// The maximum-likelihood ratios that fall (or rise) along the numbers, by pooling adjacent violators; symbols go where their own ratio puts them.
+/// Monotone regression: the maximum-likelihood ratios that fall (or rise) along the numbers, by the pool-adjacent-violators algorithm. Symbols are
+/// sorted in by their own ratio.
 fn monotone(bins: &Bins, counts: &Counts, rising: bool) -> Vec<Block> {
     let mut numeric: Vec<usize> = (0..bins.numeric()).collect();
     if rising {
@@ -130,7 +131,7 @@ fn monotone(bins: &Bins, counts: &Counts, rising: bool) -> Vec<Block> {
     let mut blocks: Vec<Block> = Vec::new();
     for bin in numeric {
         let mut block = Block::of([bin], counts);
-        // The line goes from D to D': a block that is more for D than the one before it is pooled with it.
+        // The share of D must fall along the order: a block with a larger share than the previous one is pooled with it.
         while let Some(last) = blocks.last()
             && block.left * (last.left + last.right) >= last.left * (block.left + block.right)
         {
@@ -144,10 +145,10 @@ fn monotone(bins: &Bins, counts: &Counts, rising: bool) -> Vec<Block> {
     sort(blocks)
 }
 
-/// Every numeric bin with the hits that the smooth curve gives it.
+/// Each numeric bin as a block, with its hits divided as the smooth curve says.
 fn smoothed(bins: &Bins, counts: &Counts, stiffness: f64) -> Vec<Block> {
     let hits: Vec<(f64, f64)> = (0..bins.numeric()).map(|bin| (counts.left[bin] as f64, counts.right[bin] as f64)).collect();
-    let shares = if stiffness.is_finite() { smooth::shares(&hits, stiffness) } else { straight(bins, &hits) };
+    let shares = if stiffness.is_finite() { smooth::shares(&hits, stiffness) } else { linear_shares(bins, &hits) };
     let numeric = hits.iter().zip(shares).enumerate().map(|(bin, ((left, right), share))| Block {
         bins: vec![bin],
         left: (left + right) * share,
@@ -156,19 +157,20 @@ fn smoothed(bins: &Bins, counts: &Counts, stiffness: f64) -> Vec<Block> {
     numeric.chain((bins.numeric()..bins.len()).map(|bin| Block::of([bin], counts))).collect()
 }
 
-/// The shares of D that follow a straight line of log-odds along the numbers. Each bin stands at its inner edge, for most of its hits are near there.
-fn straight(bins: &Bins, hits: &[(f64, f64)]) -> Vec<f64> {
+/// The shares of D on a straight line of log-odds along the numbers. The position of a bin is its inner edge, because most of its hits are near it.
+fn linear_shares(bins: &Bins, hits: &[(f64, f64)]) -> Vec<f64> {
     let edges = bins.edges();
     if edges.is_empty() {
         return vec![0.5; hits.len()];
     }
-    let place = |bin: usize| edges[if 2 * bin < edges.len() { bin } else { bin - 1 }];
-    let placed: Vec<(f64, f64, f64)> = hits.iter().enumerate().map(|(bin, (left, right))| (place(bin), *left, *right)).collect();
-    let (start, slope) = smooth::line(&placed);
-    (0..hits.len()).map(|bin| logistic(start + slope * place(bin))).collect()
+    let position = |bin: usize| edges[if 2 * bin < edges.len() { bin } else { bin - 1 }];
+    let points: Vec<(f64, f64, f64)> = hits.iter().enumerate().map(|(bin, (left, right))| (position(bin), *left, *right)).collect();
+    let (start, slope) = smooth::line(&points);
+    (0..hits.len()).map(|bin| logistic(start + slope * position(bin))).collect()
 }
 
-/// Bins by their own ratio. Neighbouring intervals are pooled until a group has its part of the hits, or, near the ends, doubles what lies beyond it.
+/// Bins by their own ratio. Neighbouring bins are pooled until the group has its part of the hits. Near the ends a group is also complete when it has
+/// as many hits as all bins beyond it.
 fn ranked(bins: &Bins, counts: &Counts, groups: usize) -> Vec<Block> {
     let hits = |bin: usize| (counts.left[bin] + counts.right[bin]) as f64;
     let total: f64 = (0..bins.numeric()).map(hits).sum();
@@ -203,8 +205,8 @@ mod tests {
     use super::*;
     use crate::output::Cell;
 
-    /// Bins of 160 numbers, with an atom among them, and of two symbols; hits that follow no pattern.
-    fn divided() -> (Bins, Counts) {
+    /// Bins of 160 numbers, one of them an atom, and of two symbols; the hits are irregular.
+    fn bins_and_counts() -> (Bins, Counts) {
         let numbers = (0..160).map(|i| Cell::number(f64::from(i))).chain([Cell::number(70.5); 9]);
         let bins = Bins::learn(&numbers.chain([Cell::symbol("⊥"); 9]).chain([Cell::symbol("⊤"); 9]).collect::<Vec<_>>());
         let hits = |by: usize| (0..bins.len()).map(|bin| (bin * by % 61 + 1) as u64).collect();
@@ -212,21 +214,21 @@ mod tests {
         (bins, counts)
     }
 
-    /// Bins of symbols only, and these hits for them.
+    /// Bins of symbols only, these hits for them, and the bin of each symbol.
     fn of_symbols(hits: &[(u64, u64)]) -> (Bins, Counts, Vec<usize>) {
         let symbols: Vec<Cell> = (0..hits.len()).map(|index| Cell::symbol(&index.to_string())).collect();
         let bins = Bins::learn(&symbols.repeat(9));
         let mut counts = Counts::new(bins.len());
-        let places: Vec<usize> = symbols.iter().map(|symbol| bins.index(*symbol)).collect();
-        for (bin, (left, right)) in places.iter().zip(hits) {
+        let indices: Vec<usize> = symbols.iter().map(|symbol| bins.index(*symbol)).collect();
+        for (bin, (left, right)) in indices.iter().zip(hits) {
             (counts.left[*bin], counts.right[*bin]) = (*left, *right);
         }
-        (bins, counts, places)
+        (bins, counts, indices)
     }
 
     #[test]
     fn every_order_has_each_bin_once_and_loses_no_hits() {
-        let (bins, counts) = divided();
+        let (bins, counts) = bins_and_counts();
         for order in ORDERS.into_iter().chain(CALIBRATED) {
             let blocks = blocks(&bins, &counts, order);
             let mut found: Vec<usize> = blocks.iter().flat_map(|block| block.bins.clone()).collect();
@@ -236,7 +238,7 @@ mod tests {
                 let hits: u64 = block.bins.iter().map(|bin| counts.left[*bin] + counts.right[*bin]).sum();
                 assert!((block.left + block.right - hits as f64).abs() < 1e-9 * hits as f64, "{order:?}");
             }
-            // From D to D'; but a calibrated score goes down the numbers, whatever the symbols beside them say.
+            // The share of D falls. Only a calibrated order follows the numbers downwards, whatever the shares are.
             let falling = blocks.windows(2).all(|pair| pair[0].share() >= pair[1].share());
             let downwards = (0..bins.numeric()).rev().eq(blocks[..bins.numeric().min(blocks.len())].iter().map(|block| block.bins[0]));
             assert!(if matches!(order, Order::Calibrated(_)) { downwards } else { falling }, "{order:?}");
@@ -244,8 +246,8 @@ mod tests {
     }
 
     #[test]
-    fn pooled_ratios_are_the_monotone_fit() {
-        let (bins, counts) = divided();
+    fn pooled_ratios_are_the_monotone_regression() {
+        let (bins, counts) = bins_and_counts();
         let m = bins.numeric();
         for (order, rising) in [(Order::Falling, false), (Order::Rising, true)] {
             let along: Vec<usize> = if rising { (0..m).rev().collect() } else { (0..m).collect() };
@@ -253,7 +255,7 @@ mod tests {
                 let sum = |side: &[u64]| along[from..=to].iter().map(|bin| side[*bin]).sum::<u64>() as f64;
                 sum(&counts.left) / (sum(&counts.left) + sum(&counts.right))
             };
-            // The falling fit is the least over all beginnings of the greatest mean over all ends (Barlow and others 1972).
+            // The falling fit is the minimum over all starts of the maximum over all ends of the mean (Barlow et al. 1972).
             let greatest = |from: usize, at: usize| (at..m).map(|to| mean(from, to)).fold(f64::NEG_INFINITY, f64::max);
             let fit: Vec<f64> = (0..m).map(|at| (0..=at).map(|from| greatest(from, at)).fold(f64::INFINITY, f64::min)).collect();
             let blocks: Vec<Block> =
@@ -265,41 +267,41 @@ mod tests {
             }
             let mut different = fit.clone();
             different.dedup_by(|a, b| (*a - *b).abs() < 1e-12);
-            assert_eq!(blocks.len(), different.len(), "bins of one ratio are one block");
+            assert_eq!(blocks.len(), different.len(), "bins with the same ratio are one block");
         }
     }
 
     #[test]
-    fn groups_are_neighbours_with_their_part_of_the_hits_and_atoms_stand_alone() {
-        let (bins, _) = divided();
+    fn groups_are_neighbours_with_their_part_of_the_hits_and_atoms_are_alone() {
+        let (bins, _) = bins_and_counts();
         let even = Counts { left: vec![60; bins.len()], right: vec![40; bins.len()] };
         let m = bins.numeric();
         let atom = bins.index(Cell::number(70.5));
         assert!(bins.is_atom(atom));
-        // A fifth of the hits of all numbers; groups end when they have it.
+        // A group is complete when it has a fifth of the hits of all numbers.
         let blocks = blocks(&bins, &even, Order::Ranked(5));
         let full = m.div_ceil(5);
         for block in blocks.iter().filter(|block| block.bins[0] < m) {
             assert!(block.bins.windows(2).all(|pair| pair[0] + 1 == pair[1]), "neighbours");
             assert!(block.bins.len() <= full, "{} of {m} bins in one of five groups", block.bins.len());
             assert!(block.bins == [atom] || !block.bins.contains(&atom));
-            // Only at the ends, and where an atom cuts them off, may groups be smaller.
+            // Groups may be smaller only at the ends and next to an atom.
             let (first, last) = (block.bins[0], block.bins[block.bins.len() - 1]);
             assert!(block.bins.len() == full || first == 0 || last + full >= m || last + 1 == atom || first == atom);
         }
-        // What doubles all that lies beyond it is a group: the first bin, and the last but one.
+        // The first and the last bin are groups of one bin.
         assert!([0, m - 1].iter().all(|end| blocks.iter().any(|block| block.bins == [*end])));
-        // With as many groups as bins nothing is pooled.
+        // If there are as many groups as bins, nothing is pooled.
         assert_eq!(super::blocks(&bins, &even, Order::Ranked(m)).len(), bins.len());
     }
 
     #[test]
-    fn few_hits_are_drawn_towards_the_overall_ratio_as_far_as_chance_explains_them() {
+    fn few_hits_are_shrunk_towards_the_overall_ratio_as_far_as_chance_explains_them() {
         let hits = [(30, 10), (10, 30), (300, 150), (200, 300)];
-        let (bins, counts, places) = of_symbols(&hits);
+        let (bins, counts, indices) = of_symbols(&hits);
         let log_ratio = |left: f64, right: f64| ((left + 0.5) / (right + 0.5)).ln();
         let overall = log_ratio(540.0, 490.0);
-        // The variance of a log-ratio by chance, and what the ratios vary beyond it, in the mean over all hits.
+        // The variance of a log-ratio by chance, and the variance of the ratios beyond it, as a mean over all hits.
         let (ratio, chance): (Vec<f64>, Vec<f64>) = hits
             .iter()
             .map(|(l, r)| (*l as f64, *r as f64))
@@ -311,16 +313,16 @@ mod tests {
         let found = shares(&bins, &counts, Order::Ranked(4));
         for i in 0..4 {
             let log_odds = overall + ratio[i] * beyond / (beyond + chance[i]);
-            assert!((found[places[i]] - 1.0 / (1.0 + (-log_odds).exp())).abs() < 1e-12);
+            assert!((found[indices[i]] - 1.0 / (1.0 + (-log_odds).exp())).abs() < 1e-12);
         }
-        // Where ratios vary no more than by chance, all have the overall one.
+        // If the ratios vary only by chance, all bins get the overall ratio.
         let (bins, counts, _) = of_symbols(&[(30, 10), (29, 11), (31, 9)]);
         assert!(shares(&bins, &counts, Order::Ranked(3)).iter().all(|share| (share - 90.5 / 121.0).abs() < 1e-12));
     }
 
     #[test]
-    fn a_calibrated_line_speaks_of_every_bin_however_few_its_hits() {
-        let (bins, mut counts) = divided();
+    fn a_calibrated_line_gives_a_share_even_to_bins_without_hits() {
+        let (bins, mut counts) = bins_and_counts();
         let (m, edges) = (bins.numeric(), bins.edges());
         // Log-odds −1 + x/50 at the inner edge of each bin, without noise.
         let truth = |bin: usize| {
@@ -333,16 +335,16 @@ mod tests {
             let rounded = |hits: f64| hits.round() as u64;
             (counts.left[bin], counts.right[bin]) = (rounded(hits * truth(bin)), rounded(hits * (1.0 - truth(bin))));
         }
-        let line = straight(&bins, &(0..m).map(|bin| (counts.left[bin] as f64, counts.right[bin] as f64)).collect::<Vec<_>>());
+        let line = linear_shares(&bins, &(0..m).map(|bin| (counts.left[bin] as f64, counts.right[bin] as f64)).collect::<Vec<_>>());
         assert!((0..m).all(|bin| (line[bin] - truth(bin)).abs() < 1e-5), "{line:?}");
         let found = shares(&bins, &counts, Order::Calibrated(f64::INFINITY));
         assert!((1..m - 1).all(|bin| (found[bin] - truth(bin)).abs() < 1e-5), "{found:?}");
         let none = Bins::learn(&[]);
-        assert_eq!(straight(&none, &[(3.0, 1.0)]), [0.5]);
+        assert_eq!(linear_shares(&none, &[(3.0, 1.0)]), [0.5]);
     }
 
     #[test]
-    fn hits_are_as_likely_as_the_shares_say() {
+    fn the_log_likelihood_follows_from_the_shares() {
         let counts = Counts { left: vec![1, 2], right: vec![3, 4] };
         let expected = 0.25_f64.ln() + 3.0 * 0.75_f64.ln() + 6.0 * 0.5_f64.ln();
         assert!((log_likelihood(&[0.25, 0.5], &counts) - expected).abs() < 1e-12);
@@ -350,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn a_freedom_per_bin_takes_more_caution_and_a_learned_score_has_its_order() {
+    fn orders_with_one_parameter_per_bin_need_more_caution_and_a_learned_score_has_one_order() {
         assert!(ORDERS.iter().all(|order| order.caution() == if matches!(order, Order::Ranked(_)) { 2.0 } else { 0.0 }));
         assert_eq!(orders(true), [Order::Rising]);
         assert_eq!(orders(false), ORDERS);

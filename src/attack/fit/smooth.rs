@@ -1,7 +1,8 @@
-//! A smooth curve through noisy log-ratios: what a bin says depends on its neighbours too.
+//! Fits a smooth curve through noisy log-ratios, so that neighbouring bins support each other.
 //!
-//! The log-odds of D along the numbers are piecewise linear between a few knots on a normal-score scale (so that tails count), fitted by
-//! maximum likelihood with a penalty on kinks: a penalised logistic regression with one coefficient per knot, solved by Newton's method.
+//! The log-odds of D along the numbers are piecewise linear between a few knots. The knots are on a normal-score scale, so that the tails have knots
+//! too. The fit is a penalised logistic regression with one coefficient per knot: maximum likelihood with a penalty on second differences, solved by
+//! Newton's method.
 
 use statrs::function::erf::erf_inv;
 
@@ -10,17 +11,17 @@ use crate::stats::binomial::logistic;
 /// Knots at normal scores −4, −3.2, …, 4.
 const KNOTS: usize = 11;
 const REACH: f64 = 4.0;
-/// Newton steps; the likelihood is concave and the start is at even odds.
+/// The most Newton steps. The log-likelihood is concave, and the start is at even odds.
 const STEPS: usize = 12;
 
-/// The share of D at each of several bins in a row, given `(left, right)` hits; `stiffness` is the penalty on kinks.
+/// The share of D in each of several consecutive bins, given their `(left, right)` hits; `stiffness` is the weight of the penalty.
 pub fn shares(hits: &[(f64, f64)], stiffness: f64) -> Vec<f64> {
-    let places = places(hits);
+    let positions = positions(hits);
     let mut curve = [0.0_f64; KNOTS];
     for _ in 0..STEPS {
         let mut gradient = [0.0_f64; KNOTS];
         let mut hessian = [[0.0_f64; KNOTS]; KNOTS];
-        for ((left, right), (knot, weight)) in hits.iter().zip(&places) {
+        for ((left, right), (knot, weight)) in hits.iter().zip(&positions) {
             let n = left + right;
             if n == 0.0 {
                 continue;
@@ -29,33 +30,33 @@ pub fn shares(hits: &[(f64, f64)], stiffness: f64) -> Vec<f64> {
             let residual = left - n * share;
             let information = n * share * (1.0 - share);
             let basis = [(*knot, 1.0 - weight), (knot + 1, *weight)];
-            for (row, by) in basis {
-                gradient[row] += by * residual;
-                for (column, and) in basis {
-                    hessian[row][column] += information * by * and;
+            for (row, row_weight) in basis {
+                gradient[row] += row_weight * residual;
+                for (column, column_weight) in basis {
+                    hessian[row][column] += information * row_weight * column_weight;
                 }
             }
         }
         penalise(&curve, stiffness, &mut gradient, &mut hessian);
         let step = solve(hessian, gradient);
         let largest = step.iter().fold(0.0_f64, |largest, change| largest.max(change.abs()));
-        // A step of more than two units of log-odds at once overshoots.
+        // A step of more than two units of log-odds would overshoot.
         let damping = if largest > 2.0 { 2.0 / largest } else { 1.0 };
         curve.iter_mut().zip(step).for_each(|(value, change)| *value += damping * change);
         if largest < 1e-6 {
             break;
         }
     }
-    places.iter().map(|(knot, weight)| logistic(curve[*knot] * (1.0 - weight) + curve[knot + 1] * weight)).collect()
+    positions.iter().map(|(knot, weight)| logistic(curve[*knot] * (1.0 - weight) + curve[knot + 1] * weight)).collect()
 }
 
-/// The straight line `(start, slope)` of log-odds through `(x, left, right)` hits, by Newton's method with a trace of pull towards zero.
+/// The straight line `(start, slope)` of log-odds through `(x, left, right)` hits: logistic regression with a weak ridge penalty, by Newton's method.
 pub fn line(hits: &[(f64, f64, f64)]) -> (f64, f64) {
-    const PULL: f64 = 1.0;
+    const RIDGE: f64 = 1.0;
     let (mut start, mut slope) = (0.0_f64, 0.0_f64);
     for _ in 0..25 {
-        let (mut g0, mut g1) = (-PULL * start, -PULL * slope);
-        let (mut h00, mut h01, mut h11) = (PULL, 0.0, PULL);
+        let (mut g0, mut g1) = (-RIDGE * start, -RIDGE * slope);
+        let (mut h00, mut h01, mut h11) = (RIDGE, 0.0, RIDGE);
         for &(x, left, right) in hits {
             let share = logistic(start + slope * x);
             let residual = left - (left + right) * share;
@@ -78,14 +79,14 @@ pub fn line(hits: &[(f64, f64, f64)]) -> (f64, f64) {
     (start, slope)
 }
 
-/// Each bin's place on the normal-score scale: the knot before it and the way to the next.
-fn places(hits: &[(f64, f64)]) -> Vec<(usize, f64)> {
+/// The position of each bin on the normal-score scale: the knot before it, and the fraction of the way to the next knot.
+fn positions(hits: &[(f64, f64)]) -> Vec<(usize, f64)> {
     let total: f64 = hits.iter().map(|(left, right)| left + right).sum::<f64>().max(1.0);
-    let mut passed = 0.0;
+    let mut before = 0.0;
     hits.iter()
         .map(|(left, right)| {
-            let middle = (passed + (left + right) / 2.0) / total;
-            passed += left + right;
+            let middle = (before + (left + right) / 2.0) / total;
+            before += left + right;
             let score = std::f64::consts::SQRT_2 * erf_inv((2.0 * middle - 1.0).clamp(-0.999_999_9, 0.999_999_9));
             let along = (score.clamp(-REACH, REACH) + REACH) / (2.0 * REACH) * (KNOTS - 1) as f64;
             #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // between 0 and KNOTS − 1
@@ -95,26 +96,26 @@ fn places(hits: &[(f64, f64)]) -> Vec<(usize, f64)> {
         .collect()
 }
 
-/// Adds `−stiffness/2 · Σ (second difference)²`, and a trace of pull towards even odds that makes the solution unique.
+/// Adds the penalty `−stiffness/2 · Σ (second difference)²`, and a weak ridge penalty that makes the solution unique.
 fn penalise(curve: &[f64; KNOTS], stiffness: f64, gradient: &mut [f64; KNOTS], hessian: &mut [[f64; KNOTS]; KNOTS]) {
-    const PULL: f64 = 1e-3;
+    const RIDGE: f64 = 1e-3;
     for knot in 0..KNOTS {
-        gradient[knot] -= PULL * curve[knot];
-        hessian[knot][knot] += PULL;
+        gradient[knot] -= RIDGE * curve[knot];
+        hessian[knot][knot] += RIDGE;
     }
     for knot in 1..KNOTS - 1 {
-        let kink = curve[knot - 1] - 2.0 * curve[knot] + curve[knot + 1];
+        let second_difference = curve[knot - 1] - 2.0 * curve[knot] + curve[knot + 1];
         let basis = [(knot - 1, 1.0), (knot, -2.0), (knot + 1, 1.0)];
-        for (row, by) in basis {
-            gradient[row] -= stiffness * kink * by;
-            for (column, and) in basis {
-                hessian[row][column] += stiffness * by * and;
+        for (row, row_weight) in basis {
+            gradient[row] -= stiffness * second_difference * row_weight;
+            for (column, column_weight) in basis {
+                hessian[row][column] += stiffness * row_weight * column_weight;
             }
         }
     }
 }
 
-/// Solves a symmetric positive definite system by elimination.
+/// Solves a symmetric positive definite system by Gaussian elimination.
 fn solve(mut matrix: [[f64; KNOTS]; KNOTS], mut vector: [f64; KNOTS]) -> [f64; KNOTS] {
     for pivot in 0..KNOTS {
         for row in pivot + 1..KNOTS {
@@ -138,11 +139,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_straight_line_of_log_odds_is_recovered() {
-        // Expected counts (no noise) of a ratio that is linear in the normal score.
+    fn a_curve_that_is_straight_is_recovered() {
+        // Expected counts (no noise) of log-odds that are linear in the normal score.
         let bins = 200;
         let even = vec![(500.0, 500.0); bins];
-        let hits: Vec<(f64, f64)> = places(&even)
+        let hits: Vec<(f64, f64)> = positions(&even)
             .iter()
             .map(|(knot, weight)| {
                 let score = (*knot as f64 + weight) / (KNOTS - 1) as f64 * 2.0 * REACH - REACH;
@@ -158,7 +159,7 @@ mod tests {
 
     #[test]
     fn a_line_of_log_odds_is_recovered() {
-        // Expected counts of log-odds −0.3 + 0.2·x, no noise; the pull is one part in ten thousand.
+        // Expected counts of log-odds −0.3 + 0.2·x, no noise. The ridge penalty has a weight of one part in ten thousand.
         let hits = (0..6).map(|x| {
             let share = 1.0 / (1.0 + (0.3 - 0.2 * f64::from(x)).exp());
             (f64::from(x), 20_000.0 * share, 20_000.0 * (1.0 - share))
@@ -168,28 +169,29 @@ mod tests {
     }
 
     #[test]
-    fn pure_bins_do_not_run_away() {
+    fn bins_with_hits_of_one_side_only_do_not_diverge() {
         let found = shares(&[(1000.0, 0.0), (0.0, 1000.0)], 1.0);
         assert!(found[0] > 0.9 && found[1] < 0.1);
         assert!(shares(&[(0.0, 0.0)], 1.0)[0].is_finite());
     }
 
     #[test]
-    fn bins_stand_at_the_normal_score_of_their_middle() {
-        // Φ(−2) of the hits lie before the middle of the first bin, and as many behind that of the last.
+    fn the_position_of_a_bin_is_the_normal_score_of_its_middle() {
+        // A share Φ(−2) of the hits is before the middle of the second bin, and the same share is after the middle of the last but one.
         let tail = 2.0 * 0.022_750_131_948_179_2;
         let hits = [(1e-13, 0.0), (0.75 * tail, 0.25 * tail), (0.4 - tail, 0.6 - tail), (0.1 * tail, 0.9 * tail), (0.0, 1e-13)];
         let hits = hits.map(|(left, right)| (1000.0 * left, 1000.0 * right));
-        // Knots at −4, −3.2, …, 4, and nothing beyond.
-        for ((knot, weight), score) in places(&hits).into_iter().zip([-4.0, -2.0, 0.0, 2.0, 4.0]) {
+        // Knots at −4, −3.2, …, 4; there is no position beyond them.
+        for ((knot, weight), score) in positions(&hits).into_iter().zip([-4.0, -2.0, 0.0, 2.0, 4.0]) {
             assert!(knot < KNOTS - 1 && (-1e-9..1.0 + 1e-9).contains(&weight));
             assert!((-4.0 + 0.8 * (knot as f64 + weight) - score).abs() < 1e-6, "{knot} and {weight} at {score}");
         }
     }
 
     #[test]
-    fn a_line_through_next_to_nothing_is_pulled_to_even_odds() {
-        // The derivative of the log-likelihood less half of both squares: one hit from D at 0 gives start = 1 − logistic(start), at 1 the same for both.
+    fn a_line_through_a_single_hit_is_shrunk_towards_even_odds() {
+        // At the maximum of log-likelihood − start²/2 − slope²/2 the derivatives are zero. One hit from D at 0 gives start = 1 − logistic(start); one hit
+        // at 1 gives start = slope = 1 − logistic(start + slope).
         let (start, slope) = line(&[(0.0, 1.0, 0.0)]);
         assert!((start - (1.0 - logistic(start))).abs() < 1e-9 && slope.abs() < 1e-9, "{start} {slope}");
         let (start, slope) = line(&[(1.0, 1.0, 0.0)]);
@@ -199,15 +201,15 @@ mod tests {
     #[test]
     fn a_stiff_curve_is_straight_and_a_loose_one_bends() {
         // Log-odds along a parabola of the normal score, no noise.
-        let places = places(&vec![(500.0, 500.0); 200]);
-        let along = |bin: usize| -4.0 + 0.8 * (places[bin].0 as f64 + places[bin].1);
+        let positions = positions(&vec![(500.0, 500.0); 200]);
+        let along = |bin: usize| -4.0 + 0.8 * (positions[bin].0 as f64 + positions[bin].1);
         let truth = |bin: usize| logistic(0.3 * along(bin).powi(2) - 0.5);
         let hits: Vec<(f64, f64)> = (0..200).map(|bin| (1000.0 * truth(bin), 1000.0 * (1.0 - truth(bin)))).collect();
         let log_odds = |share: f64| (share / (1.0 - share)).ln();
         let stiff: Vec<f64> = shares(&hits, 1e7).into_iter().map(log_odds).collect();
         let slope = (stiff[199] - stiff[0]) / (along(199) - along(0));
         assert!((0..200).all(|bin| (stiff[bin] - stiff[0] - slope * (along(bin) - along(0))).abs() < 0.02), "{stiff:?}");
-        // Straight pieces of length 0.8 differ from the parabola by 0.3 · 0.4² at most.
+        // Straight pieces of length 0.8 differ from the parabola by at most 0.3 · 0.4².
         let loose = shares(&hits, 1e-3);
         assert!((0..200).all(|bin| (log_odds(loose[bin]) - log_odds(truth(bin))).abs() < 0.1), "{loose:?}");
     }

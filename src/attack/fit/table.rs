@@ -1,4 +1,4 @@
-//! A learned log-likelihood ratio of one cell.
+//! A table of learned log-likelihood ratios for one cell.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,11 +8,11 @@ use crate::attack::fit::order::{ORDERS, Order, log_likelihood, shares};
 use crate::model::Side;
 use crate::output::Cell;
 
-/// Steps per unit of log-ratio. Scores are whole numbers of steps: a sum of raw doubles would see the low bits of
-/// floating-point noise and find a leak that the ideal mechanism does not have.
+/// Steps per unit of log-ratio. Scores are whole numbers of steps: a sum of raw floats would depend on the low bits of floating-point noise and find
+/// a leak that the ideal mechanism does not have.
 pub const STEPS: f64 = 4096.0;
 
-/// Cells from which the bins are taken; all cells are counted.
+/// About this many cells of each side are used to make the bins; all cells are counted.
 const BINNED: usize = 1 << 15;
 
 /// The log-likelihood ratio of D against D' for each bin of a cell, in whole steps.
@@ -23,13 +23,13 @@ pub struct Table {
 }
 
 impl Table {
-    /// Learns the ratios from cells of both sides. How much to smooth is decided by which ratios best predict the other half of the cells.
+    /// Learns the ratios from cells of both sides. The order whose ratios best predict the other half of the cells decides how much to smooth.
     #[must_use]
     pub fn learn(left: &[Cell], right: &[Cell]) -> Self {
         Self::learn_and_rate(left, right).0
     }
 
-    /// The same, and by how much log-likelihood the ratios predict the other half better than none would.
+    /// The same, and the gain: the log-likelihood of the other half with these ratios, minus that without any ratios.
     #[must_use]
     pub fn learn_and_rate(left: &[Cell], right: &[Cell]) -> (Self, f64) {
         let bins = Bins::learn(&thinned(left).chain(thinned(right)).copied().collect::<Vec<Cell>>());
@@ -39,19 +39,19 @@ impl Table {
                 halves[index % 2].side(side)[bins.index(*cell)] += 1;
             }
         }
-        let predicts = |order: Order| {
+        let prediction = |order: Order| {
             log_likelihood(&shares(&bins, &halves[0], order), &halves[1]) + log_likelihood(&shares(&bins, &halves[1], order), &halves[0])
         };
         let mut best = (f64::NEG_INFINITY, ORDERS[0]);
         for order in ORDERS {
-            let likelihood = predicts(order);
+            let likelihood = prediction(order);
             if likelihood > best.0 {
                 best = (likelihood, order);
             }
         }
         let mut all = halves[0].clone();
         all.add(&halves[1]);
-        // What the sides' different sizes contribute is no evidence.
+        // The different sizes of the sides are not evidence, so their ratio is removed.
         let even = (left.len().max(1) as f64 / right.len().max(1) as f64).ln();
         let steps = shares(&bins, &all, best.1).into_iter().map(|share| in_steps((share / (1.0 - share)).ln() - even)).collect();
         let overall = left.len().max(1) as f64 / (left.len() + right.len()).max(1) as f64;
@@ -59,14 +59,14 @@ impl Table {
         (Self { bins, steps }, gain)
     }
 
-    /// A table that says nothing.
+    /// A table whose log-ratio is always 0.
     #[must_use]
-    pub fn silent() -> Self {
+    pub fn uninformative() -> Self {
         let bins = Bins::learn(&[]);
         Self { steps: vec![0; bins.len()], bins }
     }
 
-    /// The same ratios rounded to a few dozen levels, and numeric bins of one level merged: nearly as telling, and faster to look up.
+    /// The same ratios rounded to 64 levels, with neighbouring numeric bins of the same level merged. It is nearly as informative and faster to look up.
     #[must_use]
     pub fn compact(self) -> Self {
         const LEVELS: i32 = 64;
@@ -87,12 +87,12 @@ impl Table {
 
     /// Whether there is a ratio for every cell.
     #[must_use]
-    pub fn is_whole(&self) -> bool {
+    pub fn is_complete(&self) -> bool {
         self.steps.len() == self.bins.len()
     }
 }
 
-/// As many of these, evenly spaced, as bins are made from.
+/// Evenly spaced items, about [`BINNED`] if there are more.
 pub fn thinned<T>(all: &[T]) -> impl Iterator<Item = &T> {
     all.iter().step_by((all.len() / BINNED).max(1))
 }
@@ -115,7 +115,7 @@ mod tests {
 
     #[test]
     fn the_ratio_of_laplace_noise_is_found() {
-        // Lap(2) around 0 and 1: log-ratio ½ below 0, −½ above 1. 100,000 cells a side leave a standard error of about 0.01.
+        // Lap(2) around 0 and 1: log-ratio ½ below 0, −½ above 1. With 100,000 cells per side the standard error is about 0.01.
         let mut rng = Generator::seed_from_u64(3);
         let mut cells = |at: f64| (0..100_000).map(|_| Cell::number(at + laplace(&mut rng, 2.0))).collect::<Vec<_>>();
         let table = Table::learn(&cells(0.0), &cells(1.0));
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn a_compact_table_says_nearly_the_same() {
+    fn a_compact_table_has_nearly_the_same_ratios() {
         let mut rng = Generator::seed_from_u64(4);
         let mut cells =
             |at: f64| (0..50_000).map(|_| Cell::number(at + laplace(&mut rng, 1.0))).chain([Cell::symbol("⊥"); 9]).collect::<Vec<_>>();
@@ -142,18 +142,18 @@ mod tests {
     }
 
     #[test]
-    fn the_sizes_of_the_sides_are_no_evidence() {
+    fn the_sizes_of_the_sides_are_not_evidence() {
         let (a, b) = (Cell::symbol("a"), Cell::symbol("b"));
-        // `a` in 3 of 4 on D, in 1 of 4 on D', of which there is half as much.
+        // `a` in 3 of 4 cells of D and in 1 of 4 cells of D'; D' has half as many cells.
         let side = |count: usize, of_four: usize| (0..count).map(|index| if index / 2 % 4 < of_four { a } else { b }).collect::<Vec<_>>();
         let table = Table::learn(&side(8000, 3), &side(4000, 1));
         for (cell, expected) in [(a, 3_f64.ln()), (b, -3_f64.ln())] {
             let found = f64::from(table.steps(cell)) / STEPS;
             assert!((found - expected).abs() < 0.01, "{found} instead of {expected}");
         }
-        assert!(table.is_whole());
-        assert!(!Table { steps: table.steps[1..].to_vec(), ..table.clone() }.is_whole());
-        // Levels of a 64th of the range: no ratio moves by more than half of one.
+        assert!(table.is_complete());
+        assert!(!Table { steps: table.steps[1..].to_vec(), ..table.clone() }.is_complete());
+        // A level is a 64th of the range; no ratio changes by more than half a level.
         let spread = Table { bins: table.bins.clone(), steps: vec![-64_000, -1001, 999, 64_000] };
         assert_eq!(spread.bins.len(), 4);
         assert_eq!(spread.compact().steps, [-64_000, -2000, 0, 64_000]);

@@ -321,10 +321,10 @@ mod tests {
         let data = Dataset::of_numbers(&[1.0]);
         let prepared = |calibration: &str| {
             let text = format!("query = 'count'\ncalibration = {calibration}");
-            let params: GaussianParams = spec::read_params(&text.parse().unwrap()).unwrap();
+            let params: GaussianParams = read_toml(&text);
             Gaussian::prepare(&params, &data, &Universe::of(&data, &data)).map(|gaussian| gaussian.sigma)
         };
-        let problem = prepared("{ analytic = { epsilon = 1e-320, delta = 1e-320 } }").unwrap_err();
+        let problem = prepared("{ analytic = { epsilon = 1e-320, delta = 1e-320 } }").unwrap_err().to_string();
         assert!(problem.starts_with("params.calibration gives a standard deviation of inf, must be positive and finite"), "{problem}");
         assert!(prepared("{ classic = { epsilon = 1e-320, delta = 0.1 } }").is_err());
         assert!(prepared("{ analytic = { epsilon = 1e300, delta = 0.1 } }").is_ok_and(|sigma| sigma > 0.0));

@@ -42,17 +42,17 @@ pub struct Params {
 
 impl Params {
     /// The rate of the noise, per step of the grid.
-    fn rate(&self, sensitivity: f64) -> Result<f64, String> {
+    fn rate(&self, sensitivity: f64) -> Result<f64, Misfit> {
         let steps = (self.sensitivity.map_or(sensitivity, Positive::get) / self.grid.get()).ceil();
         let rate = self.epsilon.get() / (steps * self.scale_factor.get());
         if rate >= LEAST_RATE {
             return Ok(rate);
         }
         let (epsilon, factor) = (self.epsilon.get(), self.scale_factor.get());
-        Err(format!(
+        Err(Misfit::Params(format!(
             "params.epsilon is {epsilon:e}, too little for noise that is finite with a sensitivity of {steps:e} steps of the grid and scale_factor {factor:e}: \
              epsilon/(steps·scale_factor) must be at least {LEAST_RATE:e}"
-        ))
+        )))
     }
 }
 
@@ -97,11 +97,11 @@ mod tests {
     use crate::catalogue::registry::read_toml;
 
     fn params(text: &str) -> Params {
-        spec::read_params(&text.parse().unwrap()).unwrap()
+        read_toml(text)
     }
 
     fn rate(text: &str) -> Result<f64, String> {
-        params(text).rate(1.0)
+        params(text).rate(1.0).map_err(|misfit| misfit.to_string())
     }
 
     fn prepared(text: &str, value: f64) -> DiscreteLaplace {
@@ -132,7 +132,7 @@ mod tests {
         assert!(rate("query = 'count'\nepsilon = 1e-200\nscale_factor = 1e200").is_err());
         assert!(rate("query = 'count'\nepsilon = 1.0\nsensitivity = 1e300\ngrid = 1e-300").is_err(), "infinitely many steps");
         let mechanism = prepared("query = 'values'\nepsilon = 1e-9\ncut = 0", 5.0);
-        let mut row = [Cell::absent()];
+        let mut row = [Cell::ABSENT];
         mechanism.run(&mut Generator::seed_from_u64(1), &mut row);
         assert_eq!(row[0], Cell::number(5.0));
     }

@@ -75,7 +75,7 @@ impl Mechanism for TruncatedGeometric {
             Base::E => (2.0 / params.epsilon.get()).ln(),
             Base::Two => (2.0 / params.epsilon.get()).log2(),
         };
-        // Infinite for ε below 1e-308; from 64 up all are too large.
+        // The logarithm is infinite for ε below 1e-308. Every k from 64 on is too large for 64 bits.
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // between 0 and 64
         let k = log.ceil().clamp(0.0, 64.0) as u32;
         let d = denominator(k, n).ok_or_else(|| {
@@ -148,13 +148,13 @@ mod tests {
     }
 
     #[test]
-    fn what_needs_more_than_64_bits_is_refused() {
-        // Once k was cut off at 32 bits for ε below 1e-308, and d was 2.
+    fn parameters_that_need_more_than_64_bits_are_rejected() {
+        // In an earlier version k wrapped at 32 bits for ε below 1e-308, and d was 2.
         let data = Dataset::of_numbers(&[1.0]);
         for epsilon in [1e-30, 1e-320] {
             let params = Params { query: Query::Values, epsilon: Epsilon::try_from(epsilon).unwrap(), largest: 1, base: Base::Two };
             let problem = TruncatedGeometric::prepare(&params, &data, &Universe::of(&data, &data)).err().unwrap();
-            assert!(problem.contains("2^64 needs numbers beyond 64 bits"), "{problem}");
+            assert!(problem.to_string().contains("with 2^64 it needs numbers of more than 64 bits"), "{problem}");
         }
     }
 

@@ -150,7 +150,7 @@ mod tests {
         assert_eq!(filter("x", params.bits, params.hashes).len(), 65_535);
         assert!(params.check(1).is_ok());
         // Two petabytes, if they were made.
-        let problem = params.check(1 << 32).unwrap_err();
+        let problem = params.check(1 << 32).unwrap_err().to_string();
         assert_eq!(problem, "params.bits is 65535, which on 4294967296 records makes an output of more than 100000 cells; release less");
     }
 

@@ -2,7 +2,8 @@
 //!
 //! Every record is a user: 1 with the property, 0 without. `b` counts all users, `a` counts the users with a 1.
 //! *Claim*: see each mechanism below.
-//! *Neighbours*: add-remove of a user, who adds 1 to `b`, or to both `a` and `b`. Replace-one, which moves only `a`, where the text says so.
+//! *Neighbours*: add-remove of a user, who adds 1 to `b`, or to both `a` and `b`; where the text says so, replace-one, which moves only
+//! `a`.
 //! *Source*: the post "Privately bounding local sensitivity" (2024-07-20); its last mechanism is algorithm 3 of Kulesza, Suresh and Wang
 //! 2024.
 //!
@@ -230,7 +231,7 @@ impl Mechanism for BoundedSensitivity {
         let release_epsilon = params.epsilon.get() - range_epsilon;
         if range_epsilon / 2.0 < LEAST_RATE {
             return Err(Misfit::Params(format!(
-                "params.epsilon is {:e}, too little for ranges that are finite: epsilon·range_fraction/2 must be at least {LEAST_RATE:e}",
+                "params.epsilon is {:e}, too small for finite ranges; epsilon · range_fraction / 2 must be at least {LEAST_RATE:e}",
                 params.epsilon.get()
             )));
         }

@@ -80,19 +80,16 @@ impl Drop for Group {
 ///
 /// # Errors
 /// When the system does not allow it.
+#[cfg(feature = "cli")]
 pub fn end_on_signals() -> io::Result<()> {
     #[cfg(unix)]
-    unix::end_on_signals()?;
+    signals::end_on_signals()?;
     Ok(())
 }
 
 #[cfg(unix)]
 mod unix {
-    use std::{fs, io, process, thread};
-
     use rustix::process::{Pid, Signal, kill_process_group};
-    use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
-    use signal_hook::iterator::Signals;
 
     /// Kills a group, whose leader has not been waited for.
     pub fn kill(leader: u32) {
@@ -102,6 +99,15 @@ mod unix {
         }
     }
 
+}
+
+#[cfg(all(unix, feature = "cli"))]
+mod signals {
+    use std::{fs, io, process, thread};
+
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+    use signal_hook::iterator::Signals;
+
     pub fn end_on_signals() -> io::Result<()> {
         let ignored = ignored();
         let mut signals = Signals::new([SIGHUP, SIGINT, SIGQUIT, SIGTERM].into_iter().filter(|signal| ignored >> (signal - 1) & 1 == 0))?;
@@ -109,7 +115,7 @@ mod unix {
             if let Some(signal) = signals.forever().next() {
                 // Held to the end, so that nothing is started any more.
                 let live = super::live();
-                live.iter().for_each(|leader| kill(*leader));
+                live.iter().for_each(|leader| super::unix::kill(*leader));
                 process::exit(128 + signal);
             }
         })?;

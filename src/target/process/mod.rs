@@ -14,6 +14,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use child::Child;
+#[cfg(feature = "cli")]
 pub use group::end_on_signals;
 use protocol::{Greeting, Request};
 use repeats::Repeats;

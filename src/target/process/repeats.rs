@@ -57,7 +57,7 @@ fn vary(mut keys: Vec<u64>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample::{PairStream, Phase};
+    use crate::target::{PairStream, Phase};
 
     /// The answer to request `index` of a program whose generator was given `stream`.
     fn found(repeats: &Repeats, index: usize, stream: u64) -> bool {

@@ -69,7 +69,7 @@ impl Outputs {
             let width = parts.last().map_or(0, Rows::width);
             if row.len() > width {
                 if header == HeaderRow::Present && width > 0 {
-                    return Err(failed(format!("line {number} has {} cells, the header {width}; name all columns in the header", row.len())));
+                    return Err(failed(format!("line {number} has {} cells, the header {width}; name all columns", row.len())));
                 }
                 parts.push(Rows::new(row.len()));
             }
@@ -98,7 +98,7 @@ impl Outputs {
 fn join_parts(parts: Vec<Rows>) -> Result<Option<Rows>, String> {
     let (width, rows) = (parts.last().map_or(0, Rows::width), parts.iter().map(Rows::len).sum::<usize>());
     if parts.len() > 1 && rows.saturating_mul(width) > MAX_PADDED_CELLS {
-        return Err(format!("its widest row has {width} cells, and padding all {rows} rows to this width needs too much memory; shorten this row"));
+        return Err(format!("its widest row has {width} cells, and padding all {rows} rows to it needs too much memory; shorten this row"));
     }
     Ok(parts.into_iter().reduce(|mut rows, mut part| {
         rows.widen(width);
@@ -243,7 +243,7 @@ mod tests {
         // 16,385 rows of up to 100,000 cells are more than 2^30.
         let lopsided = format!("{}{}\n", "1\n".repeat(1 << 14), ",".repeat(MAX_WIDTH - 1));
         let problem = read(&lopsided, HeaderRow::Detect).err().unwrap();
-        assert!(problem.contains("its widest row has 100000 cells, and to fill up all 16385 rows"), "{problem}");
+        assert!(problem.contains("its widest row has 100000 cells, and padding all 16385 rows"), "{problem}");
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), [b'1', b'\n', 0xff, b'\n']).unwrap();
         let problem = Outputs::read(file.path(), HeaderRow::Detect).err().unwrap().message;
@@ -341,7 +341,7 @@ mod tests {
         }
 
         #[test]
-        fn cells_are_read_as_they_were_written(cells in prop::collection::vec(prop::collection::vec("[a-c ,\"1.⊥-]{0,4}", 1..4), 1..6), crlf in any::<bool>()) {
+        fn cells_are_read_as_written(cells in prop::collection::vec(prop::collection::vec("[a-c ,\"1.⊥-]{0,4}", 1..4), 1..6), crlf in any::<bool>()) {
             // The style of another program: all cells quoted, all quotation marks doubled.
             let quoted = |row: &Vec<String>| row.iter().map(|cell| format!("\"{}\"", cell.replace('"', "\"\""))).collect::<Vec<_>>().join(",");
             let text = cells.iter().map(quoted).collect::<Vec<_>>().join(if crlf { "\r\n" } else { "\n" });

@@ -99,6 +99,7 @@ fn wrong_usage_ends_with_one_and_help_with_zero() {
     let folder = folder(&[("good", GOOD)]);
     let cases: &[(&[&str], &str)] = &[
         (&["run", "--draws", "0"], "whole number from 1"),
+        (&["run", "--draws", "1e13"], "whole number from 1 to 1e12"),
         (&["run", "--draws", "many"], "whole number"),
         (&["run", "--draws", "1.5"], "whole number"),
         (&["run", "--confidence", "1"], "less than 1"),
@@ -171,4 +172,94 @@ fn a_reader_who_goes_away_ends_nothing() {
         assert_eq!(child.wait().unwrap().code(), Some(0), "{args:?}");
     }
     assert_eq!(Table::of_run(folder.path()).rows.len(), 1);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_ends_with_one_and_a_message_and_the_reports_are_written() {
+    let folder = folder(&[("good", GOOD)]);
+    for args in [["list"].as_slice(), &["show", "good"], &["run", "--draws", "20000"]] {
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let output = command(folder.path()).args(args).stdout(full).output().unwrap();
+        let message = errors(&output);
+        assert_eq!(code(&output), 1, "{args:?}: {message}");
+        assert!(message.contains("cannot write to standard output: No space left on device"), "{args:?}: {message}");
+        assert!(!message.contains("panicked"), "{args:?}: {message}");
+    }
+    assert_eq!(Table::of_run(folder.path()).rows.len(), 1);
+    assert!(!folder.path().join("results/audit.csv.journal").exists(), "the run came to its end");
+}
+
+#[test]
+fn two_reports_never_share_a_file_whatever_it_is_called() {
+    let folder = folder(&[("good", GOOD)]);
+    for other in ["out.csv", "./out.csv", "sub/../out.csv"] {
+        let output = dp_audit(folder.path(), &["run", "-q", "--draws", "1000", "--csv", "out.csv", "--html", other]);
+        assert_eq!(code(&output), 1, "{other}");
+        assert!(errors(&output).contains("two reports cannot share a file"), "{}", errors(&output));
+        assert!(!folder.path().join("out.csv").exists(), "nothing was written");
+    }
+}
+
+#[test]
+fn reports_can_go_to_standard_output_and_the_words_then_go_elsewhere() {
+    let folder = folder(&[("good", GOOD)]);
+    let output = dp_audit(folder.path(), &["run", "--draws", "20000", "--csv", "-"]);
+    assert_eq!(code(&output), 0, "{}", errors(&output));
+    let text = String::from_utf8(output.stdout.clone()).unwrap();
+    assert_eq!(text.lines().count(), 2, "{text}");
+    assert!(text.starts_with("audit,mechanism,"));
+    assert!(errors(&output).contains("1 audit, 1 pair"), "{}", errors(&output));
+    let output = dp_audit(folder.path(), &["run", "-q", "--draws", "20000", "--json", "-"]);
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(json["complete"], true);
+    let output = dp_audit(folder.path(), &["run", "--csv", "-", "--resume"]);
+    assert_eq!(code(&output), 1);
+    assert!(errors(&output).contains("no journal"), "{}", errors(&output));
+    assert!(!folder.path().join("-").exists());
+}
+
+#[test]
+fn names_that_programs_take_for_formulas_or_commands_are_harmless() {
+    let formula = GOOD.replace("\"good\"", "\"=HYPERLINK(1)\"");
+    let folder1 = folder(&[("good", &formula)]);
+    assert_eq!(code(&dp_audit(folder1.path(), &["run", "-q", "--draws", "20000"])), 0);
+    let csv = std::fs::read_to_string(folder1.path().join("results/audit.csv")).unwrap();
+    assert!(csv.lines().nth(1).unwrap().starts_with("'=HYPERLINK(1),"), "{csv}");
+    let control = GOOD.replace("\"good\"", "\"go\\u001b[31mod\"");
+    let folder2 = folder(&[("good", &control)]);
+    let output = dp_audit(folder2.path(), &["run", "-q"]);
+    assert_eq!(code(&output), 1);
+    assert!(errors(&output).contains("control character"), "{}", errors(&output));
+    assert!(!errors(&output).contains('\u{1b}'));
+}
+
+#[test]
+fn a_long_name_loses_no_results() {
+    let long = GOOD.replace("\"good\"", &format!("\"{}\"", "long ".repeat(80))).replace("epsilon = 1.0 }\nclaim", "epsilon = 4.0 }\nclaim");
+    let folder = folder(&[("good", &long)]);
+    let output = dp_audit(folder.path(), &["run", "-q", "--draws", "20000", "--report-only"]);
+    assert_eq!(code(&output), 0, "{}", errors(&output));
+    assert_eq!(crate::harness::program::witnesses(folder.path()).len(), 1);
+}
+
+#[test]
+fn completions_the_manual_and_the_built_in_audits_come_with_the_program() {
+    let folder = tempfile::tempdir().unwrap();
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let output = dp_audit(folder.path(), &["completions", shell]);
+        assert_eq!(code(&output), 0);
+        assert!(String::from_utf8_lossy(&output.stdout).contains("calibrate"), "{shell}");
+    }
+    let output = dp_audit(folder.path(), &["man"]);
+    assert!(String::from_utf8_lossy(&output.stdout).contains(".TH dp-audit 1"));
+    assert_eq!(code(&dp_audit(folder.path(), &["man", "pages"])), 0);
+    assert!(folder.path().join("pages/dp-audit-run.1").exists());
+    let output = dp_audit(folder.path(), &["run"]);
+    assert_eq!(code(&output), 1);
+    assert!(errors(&output).contains("dp-audit export"), "{}", errors(&output));
+    assert_eq!(code(&dp_audit(folder.path(), &["export"])), 0);
+    let output = dp_audit(folder.path(), &["list"]);
+    assert!(String::from_utf8_lossy(&output.stdout).contains("median, noise at local sensitivity"));
+    assert!(folder.path().join("dp_audit_worker.py").exists());
 }

@@ -186,7 +186,7 @@ proptest! {
     }
 
     #[test]
-    fn a_changed_hello_is_right_or_refused(width in 0..=MOST_WIDTH + 10_000, seeded in any::<bool>(), changes in changes()) {
+    fn a_changed_hello_is_right_or_refused(width in 0..=MAX_WIDTH + 10_000, seeded in any::<bool>(), changes in changes()) {
         let hello = json!({ "dp_audit": 1, "width": width, "seeded": seeded }).to_string();
         hello_is_right_or_refused(&hello)?;
         hello_is_right_or_refused(&String::from_utf8_lossy(&changed(hello.into_bytes(), &changes)))?;

@@ -1,0 +1,93 @@
+//! The unit of work: a plan that another process runs gives the result of the run in one piece.
+
+use std::path::Path;
+use std::process::Command;
+
+use dp_audit::{Audit, PairPlan, PairResult, Settings, Until, run_pair};
+
+use crate::harness::{committed, defaults};
+
+/// Names the plan that this process is to run, and where its result goes.
+const PLAN: &str = "DP_AUDIT_TEST_PLAN";
+const RESULT: &str = "DP_AUDIT_TEST_RESULT";
+
+/// Does nothing in an ordinary run of the tests; in a process that was started for it, runs a plan from a file.
+#[test]
+fn runs_a_plan_from_a_file() {
+    let (Ok(plan), Ok(result)) = (std::env::var(PLAN), std::env::var(RESULT)) else { return };
+    let plan: PairPlan = serde_json::from_str(&std::fs::read_to_string(plan).unwrap()).unwrap();
+    let target = dp_audit::prepare(&plan).unwrap();
+    std::fs::write(result, serde_json::to_vec(&run_pair(&plan, target.as_ref(), &())).unwrap()).unwrap();
+}
+
+fn in_another_process(folder: &Path, plan: &PairPlan) -> PairResult {
+    let (written, result) = (folder.join("plan.json"), folder.join("result.json"));
+    std::fs::write(&written, serde_json::to_vec(plan).unwrap()).unwrap();
+    let mut child = Command::new(std::env::current_exe().unwrap());
+    let output = child.args(["--exact", "plans::runs_a_plan_from_a_file"]).env(PLAN, &written).env(RESULT, &result).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+    serde_json::from_slice(&std::fs::read(result).unwrap()).unwrap()
+}
+
+fn without_seconds(result: &PairResult) -> PairResult {
+    let mut result = result.clone();
+    result.seconds = 0.0;
+    result
+}
+
+/// Each pair of the audits, run in one piece and run one by one in other processes, gives the same.
+fn assert_same(audits: &[Audit], settings: Settings) -> Vec<PairResult> {
+    let folder = tempfile::tempdir().unwrap();
+    let whole = dp_audit::run(audits, settings, &dp_audit::prepare, &());
+    let pairs = audits.iter().map(|audit| audit.pairs.len()).sum();
+    let mut results = Vec::new();
+    for (audit, report) in audits.iter().zip(&whole.audits) {
+        for (plan, expected) in audit.plans(settings, pairs).zip(&report.results) {
+            let found = in_another_process(folder.path(), &plan);
+            assert_eq!(without_seconds(&found), without_seconds(expected), "{} / {}", audit.name, plan.pair.name);
+            results.push(found);
+        }
+    }
+    results
+}
+
+#[test]
+fn a_plan_run_by_another_process_gives_the_result_of_the_run_in_one_piece() {
+    // Numbers, symbols with names, whole rows, refutations with witnesses, a truth that is infinite, generated pairs.
+    let files = ["notes/median-local-sensitivity.toml", "notes/mode-exact.toml", "benchmark/svt1.toml", "notes/k-anonymity-joined.toml"];
+    let audits: Vec<Audit> = files.iter().flat_map(|file| committed(file)).collect();
+    let results = assert_same(&audits, Settings { draws: Some(60_000), ..defaults(3) });
+    let evidence: Vec<_> = results.iter().map(|result| result.outcome.as_ref().unwrap()).collect();
+    assert!(evidence.iter().any(|found| found.behaviour.is_some()) && evidence.iter().any(|found| found.behaviour.is_none()));
+    assert!(results.iter().any(|result| result.truth.epsilon == Some(f64::INFINITY)));
+    let rules: Vec<String> = evidence.iter().map(|found| found.rule_text()).collect();
+    assert!(rules.iter().any(|rule| rule.contains(" is ")) && rules.iter().all(|rule| !rule.contains('#')), "{rules:?}");
+}
+
+#[test]
+fn a_plan_that_stops_early_stops_at_the_same_draw() {
+    assert_same(&committed("notes/median-local-sensitivity.toml"), Settings { until: Until::Decided, ..defaults(1) });
+}
+
+#[cfg(unix)]
+#[test]
+fn programs_and_their_errors_travel_too() {
+    use crate::harness::load;
+    use crate::harness::program::script;
+    let folder = script("read -r greeting\necho '{\"dp_audit\": 1, \"width\": 1, \"seeded\": true}'\nread -r line; echo '{\"error\": \"no\\u22a5\"}'\n");
+    let results = assert_same(&load(folder.path().join("audits")), Settings { draws: Some(4_000), ..defaults(1) });
+    let error = results[0].outcome.as_ref().unwrap_err().to_string();
+    assert!(error.contains("gave up: no⊥"), "{error}");
+}
+
+#[test]
+fn every_plan_of_the_suite_comes_back_from_a_file() {
+    for audit in committed("") {
+        let text = serde_json::to_string(&audit).unwrap();
+        assert_eq!(serde_json::from_str::<Audit>(&text).unwrap(), audit, "{}", audit.name);
+        for plan in audit.plans(defaults(1), 7) {
+            let text = serde_json::to_string(&plan).unwrap();
+            assert_eq!(serde_json::from_str::<PairPlan>(&text).unwrap(), plan, "{} / {}", audit.name, plan.pair.name);
+        }
+    }
+}
