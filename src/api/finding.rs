@@ -108,8 +108,8 @@ impl fmt::Display for Finding {
         }
         f.write_str(match self.verdict() {
             Ok(Verdict::Violated) => {
-                "What to do: look at the outputs that the rule names; check the sensitivity, the noise scale and the code branch that makes \
-                 these outputs. By chance, a claim that holds is refuted for a few seeds: at most the share 1 − confidence. A real leak is \
+                "What to do: look at the outputs that the rule names; check the sensitivity, the noise scale and the code branch that \
+                 makes these outputs. By chance, a claim that holds is refuted for a few seeds: at most the share 1 − confidence. A real leak is \
                  found again with another seed and more draws."
             }
             Ok(Verdict::Consistent) => {

@@ -46,7 +46,7 @@ fn prepare<M: Mechanism>(params: &Params, left: &Dataset, right: &Dataset) -> Re
 /// Reads a mechanism's parameters into its own type.
 ///
 /// # Errors
-/// Which key is wrong, and the whole problem, as `params.key …`.
+/// Which key is wrong and why, as `params.key …`.
 pub fn read_params<P: DeserializeOwned>(params: &Params) -> Result<P, (String, String)> {
     serde_path_to_error::deserialize(serde_json::Value::Object(params.clone())).map_err(|error| {
         let (path, message) = (error.path().to_string(), error.inner().to_string());

@@ -30,7 +30,7 @@ pub enum TargetError {
     },
     /// The coin needed more recorded outputs than the file has.
     #[error(
-        "the coin needed more outputs of {side} than its file has ({rows}); this happens for one seed in a million; choose another with --seed"
+        "the coin needed more outputs of {side} than its file has ({rows}); this happens for one seed in a million; use another --seed"
     )]
     UsedUp {
         /// Which side.

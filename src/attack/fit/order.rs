@@ -169,15 +169,15 @@ fn linear_shares(bins: &Bins, hits: &[(f64, f64)]) -> Vec<f64> {
     (0..hits.len()).map(|bin| logistic(start + slope * position(bin))).collect()
 }
 
-/// Bins by their own ratio. Neighbouring bins are pooled until the group has its part of the hits. Near the ends a group is also complete when it has
-/// as many hits as all bins beyond it.
+/// Bins by their own ratio. Neighbouring bins are pooled until the group has its part of the hits. Near the ends fewer are enough: as many as there
+/// are between the upper edge of the group and the nearer end of the numbers.
 fn ranked(bins: &Bins, counts: &Counts, groups: usize) -> Vec<Block> {
     let hits = |bin: usize| (counts.left[bin] + counts.right[bin]) as f64;
     let total: f64 = (0..bins.numeric()).map(hits).sum();
     let full = total / groups as f64;
     let mut blocks: Vec<Block> = Vec::new();
     let mut open: Option<Block> = None;
-    let mut passed = 0.0;
+    let mut below = 0.0;
     for bin in 0..bins.numeric() {
         if bins.is_atom(bin) {
             blocks.extend(open.take());
@@ -189,9 +189,9 @@ fn ranked(bins: &Bins, counts: &Counts, groups: usize) -> Vec<Block> {
                 None => open = Some(block),
             }
         }
-        passed += hits(bin);
-        let ends = passed.min(total - passed).max(8.0);
-        if open.as_ref().is_some_and(|group| group.left + group.right >= full.min(ends)) {
+        below += hits(bin);
+        let to_nearer_end = below.min(total - below).max(8.0);
+        if open.as_ref().is_some_and(|group| group.left + group.right >= full.min(to_nearer_end)) {
             blocks.extend(open.take());
         }
     }

@@ -11,7 +11,7 @@ use crate::stats::binomial::logistic;
 /// Knots at normal scores −4, −3.2, …, 4.
 const KNOTS: usize = 11;
 const REACH: f64 = 4.0;
-/// The most Newton steps. The log-likelihood is concave, and the start is at even odds.
+/// The maximum number of Newton steps. The log-likelihood is concave, and the start is at even odds.
 const STEPS: usize = 12;
 
 /// The share of D in each of several consecutive bins, given their `(left, right)` hits; `stiffness` is the weight of the penalty.

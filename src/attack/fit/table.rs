@@ -92,7 +92,7 @@ impl Table {
     }
 }
 
-/// Evenly spaced items, about [`BINNED`] if there are more.
+/// Evenly spaced items: all of them, or about `BINNED` if there are more.
 pub fn thinned<T>(all: &[T]) -> impl Iterator<Item = &T> {
     all.iter().step_by((all.len() / BINNED).max(1))
 }

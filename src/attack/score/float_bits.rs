@@ -1,15 +1,15 @@
-//! What the bits of a floating-point number give away.
+//! What the bits of a floating-point number reveal.
 //!
-//! Noise computed in floating point lies on a grid that is finer near 0, and adding it to a value rounds to the grid of the sum. Which multiples
-//! of a power of two can come out therefore depends on the value (Mironov 2012): `0 + z` often is no multiple of 2⁻⁵³, `1 + z`
-//! always is. That is a leak of the implementation that the ideal mechanism does not have, so an audit must ask for it.
+//! Floating-point noise is on a grid that is finer near 0, and adding the noise to a value rounds to the grid of the sum. So the value decides which
+//! multiples of a power of two are possible (Mironov 2012): `0 + z` is often not a multiple of 2⁻⁵³, but `1 + z` always is. This is a leak of the
+//! implementation that the ideal mechanism does not have. So it is tested only if an audit asks for it.
 
 use crate::output::Cell;
 
-/// More than the exponent of any number: zero is a multiple of every power of two.
+/// The exponent of zero, which is a multiple of every power of two. It is larger than the exponent of any other number.
 const OF_ZERO: i32 = 1024;
 
-/// The exponents of the highest and the lowest bit that is set; none for zero and infinities.
+/// The exponents of the highest and the lowest bit that is set; None for zero and infinities.
 #[inline]
 fn exponents(number: f64) -> Option<(i32, i32)> {
     const FRACTION: u32 = 52;
@@ -22,18 +22,18 @@ fn exponents(number: f64) -> Option<(i32, i32)> {
     let fraction = bits & ((1 << FRACTION) - 1);
     // A subnormal number has no hidden bit, and the exponent of the smallest normal one.
     let (significand, unit) = if biased == 0 { (fraction, -1074) } else { (fraction | 1 << FRACTION, biased - 1075) };
-    let place = |bit: u32| unit + i32::try_from(bit).unwrap_or(0);
-    Some((place(significand.ilog2()), place(significand.trailing_zeros())))
+    let exponent = |bit: u32| unit + i32::try_from(bit).unwrap_or(0);
+    Some((exponent(significand.ilog2()), exponent(significand.trailing_zeros())))
 }
 
-/// The exponent of the lowest bit that is set: it is at least `-k` iff the number is a multiple of `2^-k`. Symbols stay as they are.
+/// The exponent of the lowest bit that is set: it is at least `-k` if and only if the number is a multiple of `2^-k`. Symbols are unchanged.
 #[inline]
 #[must_use]
 pub fn lowest_bit(cell: Cell) -> Cell {
     cell.as_number().map_or(cell, |number| Cell::number(f64::from(exponents(number).map_or(OF_ZERO, |(_, lowest)| lowest))))
 }
 
-/// 64 times the exponent plus the number of bits from the highest to the lowest: how fine the grid is at this magnitude. Symbols stay as they are.
+/// 64 times the exponent plus the number of bits from the highest to the lowest: how fine the grid is at this magnitude. Symbols are unchanged.
 #[inline]
 #[must_use]
 pub fn bits_used(cell: Cell) -> Cell {
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn zero_and_infinity_lie_beyond_all_numbers_and_symbols_stay() {
+    fn zero_and_infinity_are_above_all_other_numbers_and_symbols_are_unchanged() {
         assert_eq!((lowest(0.0), lowest(-0.0), lowest(f64::INFINITY)), (1024.0, 1024.0, 1024.0));
         assert!(used(0.0) > used(f64::MAX));
         let bottom = Cell::symbol("⊥");

@@ -1,4 +1,4 @@
-//! Components one by one, their log-ratios added up.
+//! Naive Bayes: the sum of the components' log-ratios.
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -8,18 +8,18 @@ use crate::attack::fit::table::{STEPS, Table};
 use crate::attack::lesson::Lesson;
 use crate::output::Cell;
 
-/// What a learned score is computed from.
+/// What the score is computed from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Features {
     /// The components.
     Cells,
-    /// The first component, then the difference of each from the one before: what running sums are made of.
+    /// The first component, then the difference of each from the previous one: the terms of running sums.
     Differences,
 }
 
 impl Features {
-    /// One of them.
+    /// The feature with this index.
     #[inline]
     #[must_use]
     pub fn of(self, row: &[Cell], index: usize) -> Cell {
@@ -30,7 +30,7 @@ impl Features {
     }
 }
 
-/// Binned log-likelihood ratios of each component; their sum is exact for independent components, up to the bins.
+/// Binned log-likelihood ratios of each component. For independent components their sum is the exact log-ratio, up to the bins.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NaiveBayes {
     pub(super) features: Features,
@@ -39,22 +39,23 @@ pub struct NaiveBayes {
 }
 
 impl NaiveBayes {
-    /// Learns one table per component. Components that say nothing beside the most telling one are left out: together their chance errors would blur what it says.
+    /// Learns one table per component. Components that add hardly anything to the most informative one are left out: the sum of their chance errors
+    /// would blur it.
     #[must_use]
     pub fn learn(lesson: Lesson, features: Features) -> Self {
-        /// A component that adds less log-likelihood than this may do so by chance.
+        /// A gain of log-likelihood below this may be chance.
         const CHANCE: f64 = 3.0;
-        /// And is left out if it adds less than this part of what the best one adds.
+        /// A component is left out if its gain is also below this share of the largest gain.
         const LITTLE: f64 = 0.01;
         let rated: Vec<(Table, f64)> =
             (0..lesson.width()).into_par_iter().map(|index| lesson.table(|row| features.of(row, index))).collect();
-        let most = rated.iter().map(|(_, gain)| *gain).fold(0.0, f64::max);
-        let says_nothing = |gain: f64| gain < CHANCE.min(LITTLE * most);
-        let tables = rated.into_iter().map(|(table, gain)| if says_nothing(gain) { Table::silent() } else { table.compact() });
+        let largest = rated.iter().map(|(_, gain)| *gain).fold(0.0, f64::max);
+        let is_negligible = |gain: f64| gain < CHANCE.min(LITTLE * largest);
+        let tables = rated.into_iter().map(|(table, gain)| if is_negligible(gain) { Table::uninformative() } else { table.compact() });
         Self { features, tables: tables.collect() }
     }
 
-    /// Learns one table that all components share: right for repeated releases, and with that many more cells to learn from.
+    /// Learns one table that all components share. It suits repeated releases and has more cells to learn from.
     #[must_use]
     pub fn learn_tied(lesson: Lesson, features: Features) -> Self {
         let cells = |rows: &[&[Cell]]| -> Vec<Cell> {
@@ -69,10 +70,10 @@ impl NaiveBayes {
         self.features
     }
 
-    /// Whether there is a ratio for every cell.
+    /// Whether all tables have a ratio for every bin.
     #[must_use]
-    pub fn is_whole(&self) -> bool {
-        self.tables.iter().all(Table::is_whole)
+    pub fn is_complete(&self) -> bool {
+        self.tables.iter().all(Table::is_complete)
     }
 
     /// The log-ratio of a row.

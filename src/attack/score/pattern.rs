@@ -1,4 +1,4 @@
-//! Which symbols stand where, with the numbers beside them.
+//! A score for rows that mix symbols and numbers: which symbols are at which positions, together with the numbers.
 
 use std::collections::BTreeMap;
 
@@ -9,10 +9,11 @@ use crate::attack::fit::table::{STEPS, Table, in_steps};
 use crate::attack::lesson::Lesson;
 use crate::output::{Cell, Mix};
 
-/// For rows that mix symbols, repeated values and numbers: which of them stand where, and what the numbers say given that.
+/// A pattern says which components are which symbols or repeated values, and which are numbers. The score adds the log-ratio of the row's pattern
+/// and the log-ratios of its numbers given the pattern.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Pattern {
-    /// Tells atoms from numbers, per component.
+    /// For each component, the bins that distinguish atoms from other numbers.
     columns: Vec<Bins>,
     pub(super) known: BTreeMap<u64, KnownPattern>,
 }
@@ -26,10 +27,10 @@ pub(super) struct KnownPattern {
 }
 
 impl Pattern {
-    /// Patterns with fewer rows than this to learn from are not told apart.
-    const LEAST: usize = 64;
+    /// A pattern with fewer training rows than this has score 0.
+    const MIN_ROWS: usize = 64;
 
-    /// Learns the frequent patterns; None when no row has both a number and an atom.
+    /// Learns the frequent patterns; None if no row has both a number and an atom.
     #[must_use]
     pub fn learn(lesson: Lesson) -> Option<Self> {
         let columns: Vec<Bins> = (0..lesson.width()).map(|index| lesson.bins(|row| row[index])).collect();
@@ -47,8 +48,9 @@ impl Pattern {
         if !found.values().flatten().any(mixed) {
             return None;
         }
+        // The different sizes of the sides are not evidence, so their ratio is removed.
         let even = (lesson.left.len().max(1) as f64 / lesson.right.len().max(1) as f64).ln();
-        found.retain(|_, [left, right]| left.len() + right.len() >= Self::LEAST);
+        found.retain(|_, [left, right]| left.len() + right.len() >= Self::MIN_ROWS);
         let known = found.into_iter().map(|(key, [left, right])| {
             let numbers = left.first().or(right.first()).map_or(0, Vec::len);
             let column = |rows: &[Vec<Cell>], index: usize| rows.iter().map(|numbers| numbers[index]).collect::<Vec<Cell>>();
@@ -60,10 +62,10 @@ impl Pattern {
         Some(Self { columns, known })
     }
 
-    /// Whether there is a ratio for every cell.
+    /// Whether all tables have a ratio for every bin.
     #[must_use]
-    pub fn is_whole(&self) -> bool {
-        self.known.values().flat_map(|pattern| &pattern.numbers).all(Table::is_whole)
+    pub fn is_complete(&self) -> bool {
+        self.known.values().flat_map(|pattern| &pattern.numbers).all(Table::is_complete)
     }
 
     /// The log-ratio of a row.
@@ -80,7 +82,7 @@ impl Pattern {
 
 /// A row's pattern as a key, and its numbers in order.
 fn split(columns: &[Bins], row: &[Cell]) -> (u64, Vec<Cell>) {
-    // Stands for any number; no atom has this key, for −0 counts as 0.
+    // The key of any number that is not an atom. No atom has this key, because the key of −0 is that of 0.
     const NUMBER: u64 = (-0.0_f64).to_bits();
     let mut numbers = Vec::new();
     let key = row.iter().zip(columns).fold(Mix::new(), |mix, (cell, column)| {

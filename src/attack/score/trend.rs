@@ -1,7 +1,7 @@
-//! How telling a number is may grow with the symbols beside it: each ⊥ before a released number adds to what it says.
+//! A score for rows in which the log-ratio of a number grows with the count of a symbol: each ⊥ before a released number adds evidence.
 //!
-//! Rows are grouped by their least number; within a group the log-odds of D are a straight line in how often a symbol occurs, fitted by
-//! logistic regression. A line speaks of rows that are too rare to have a bin of their own.
+//! Rows are grouped by their smallest number. Within a group the log-odds of D are a straight line in the count of the symbol, fitted by logistic
+//! regression. The line also covers rows that are too rare to have their own bin.
 
 use std::collections::BTreeMap;
 
@@ -18,14 +18,14 @@ use crate::output::Cell;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Trend {
     symbol: Cell,
-    /// Where the least number's groups begin, but for the first; rows without numbers are the last group.
+    /// The lower edges of all groups of the smallest number, except the first. Rows without numbers are the last group.
     #[serde(with = "crate::model::exact::list")]
     edges: Vec<f64>,
-    /// Log-odds at count 0, and per further occurrence.
+    /// The log-odds at count 0, and the slope per occurrence.
     lines: Vec<(f64, f64)>,
 }
 
-/// How often each group's rows had the symbol 0, 1, 2 … times, on each side.
+/// For each group, how many rows of each side have the symbol 0, 1, 2 … times.
 #[derive(Clone, Debug)]
 pub struct TrendHits {
     groups: Vec<Vec<(f64, f64)>>,
@@ -38,23 +38,23 @@ impl TrendHits {
         pairs.for_each(|(sum, hits)| *sum = (sum.0 + hits.0, sum.1 + hits.1));
     }
 
-    /// The rows of each side.
+    /// The number of rows of each side.
     #[must_use]
     pub fn totals(&self) -> (f64, f64) {
         self.groups.iter().flatten().fold((0.0, 0.0), |sum, hits| (sum.0 + hits.0, sum.1 + hits.1))
     }
 }
 
-/// Groups of numbers.
+/// The number of groups of numbers.
 const GROUPS: usize = 24;
 
 impl Trend {
-    /// Learns the lines; None when rows do not mix numbers with a symbol of varying count.
+    /// Learns the lines; None if rows do not mix numbers with a symbol of varying count.
     #[must_use]
     pub fn learn(lesson: Lesson) -> Option<Self> {
         let rows = || lesson.left.iter().chain(lesson.right);
         let symbol = most_varied_symbol(rows().copied())?;
-        let mut numbers: Vec<f64> = rows().filter_map(|row| least_number(row)).collect();
+        let mut numbers: Vec<f64> = rows().filter_map(|row| smallest_number(row)).collect();
         if numbers.len() < GROUPS {
             return None;
         }
@@ -69,7 +69,7 @@ impl Trend {
         Some(trend)
     }
 
-    /// Hits for rows of so many cells.
+    /// No hits yet, for rows of this width.
     #[must_use]
     pub fn no_hits(&self, width: usize) -> TrendHits {
         TrendHits { groups: vec![vec![(0.0, 0.0); width + 1]; self.lines.len()] }
@@ -87,17 +87,17 @@ impl Trend {
     /// Fits the lines to these hits.
     pub fn fit(&mut self, hits: &TrendHits) {
         let (left, right) = hits.totals();
-        // What the sides' different sizes contribute is no evidence.
+        // The different sizes of the sides are not evidence, so their ratio is removed.
         let even = (left.max(1.0) / right.max(1.0)).ln();
-        let numbered = hits.groups.len() - 1;
-        let lines = (0..numbered).map(|group| line(&pooled(&hits.groups[..numbered], group)));
-        let lines = lines.chain(hits.groups.last().map(|numberless| line(numberless)));
+        let with_number = hits.groups.len() - 1;
+        let lines = (0..with_number).map(|group| line(&pooled(&hits.groups[..with_number], group)));
+        let lines = lines.chain(hits.groups.last().map(|without_number| line(without_number)));
         self.lines = lines.map(|(start, slope)| (start - even, slope)).collect();
     }
 
-    /// Whether there is a line for every row.
+    /// Whether there is a line for every group.
     #[must_use]
-    pub fn is_whole(&self) -> bool {
+    pub fn is_complete(&self) -> bool {
         self.lines.len() == self.edges.len() + 2
     }
 
@@ -109,7 +109,7 @@ impl Trend {
     }
 
     fn group(&self, row: &[Cell]) -> usize {
-        least_number(row).map_or(self.edges.len() + 1, |number| self.edges.partition_point(|edge| *edge <= number))
+        smallest_number(row).map_or(self.edges.len() + 1, |number| self.edges.partition_point(|edge| *edge <= number))
     }
 
     fn times(&self, row: &[Cell]) -> usize {
@@ -117,32 +117,32 @@ impl Trend {
     }
 }
 
-fn least_number(row: &[Cell]) -> Option<f64> {
+fn smallest_number(row: &[Cell]) -> Option<f64> {
     row.iter().filter_map(|cell| cell.as_number()).reduce(f64::min)
 }
 
 /// The symbol whose count varies most from row to row, if any does.
 fn most_varied_symbol<'a>(rows: impl Iterator<Item = &'a [Cell]>) -> Option<Cell> {
-    /// Rows that are looked at.
-    const FEW: usize = 4096;
+    /// The number of rows that are examined.
+    const MAX_ROWS: usize = 4096;
     let mut counts: BTreeMap<u64, (Cell, Vec<f64>)> = BTreeMap::new();
-    let mut seen = 0.0;
-    for row in rows.take(FEW) {
-        seen += 1.0;
+    let mut examined = 0.0;
+    for row in rows.take(MAX_ROWS) {
+        examined += 1.0;
         for cell in row.iter().filter(|cell| cell.as_number().is_none()) {
             let times = row.iter().filter(|other| *other == cell).count() as f64;
-            // Each occurrence adds its share, so that a row adds its count once.
+            // Each occurrence adds 1 to the first sum and the count to the second, so that a row adds its count and its squared count.
             let entry = counts.entry(cell.key()).or_insert((*cell, vec![0.0; 2]));
             entry.1[0] += 1.0;
             entry.1[1] += times;
         }
     }
-    let variance = |sums: &[f64]| sums[1] / seen - (sums[0] / seen).powi(2);
+    let variance = |sums: &[f64]| sums[1] / examined - (sums[0] / examined).powi(2);
     let (cell, sums) = counts.into_values().max_by(|a, b| variance(&a.1).total_cmp(&variance(&b.1)))?;
     (variance(&sums) > 1e-9).then_some(cell)
 }
 
-/// The hits of a group and of its neighbours on either side: slopes are small beside the chance error of a single group.
+/// The hits of a group and of its neighbours on both sides, because the slope is small compared with the standard error of a single group.
 fn pooled(groups: &[Vec<(f64, f64)>], group: usize) -> Vec<(f64, f64)> {
     const REACH: usize = 1;
     let near = &groups[group.saturating_sub(REACH)..groups.len().min(group + REACH + 1)];
@@ -153,10 +153,10 @@ fn pooled(groups: &[Vec<(f64, f64)>], group: usize) -> Vec<(f64, f64)> {
     sum
 }
 
-/// The line of log-odds through `(left, right)` hits at counts 0, 1, 2 ….
+/// The straight line of log-odds through `(left, right)` hits at counts 0, 1, 2 ….
 fn line(hits: &[(f64, f64)]) -> (f64, f64) {
-    let placed: Vec<(f64, f64, f64)> = hits.iter().enumerate().map(|(times, (left, right))| (times as f64, *left, *right)).collect();
-    smooth::line(&placed)
+    let points: Vec<(f64, f64, f64)> = hits.iter().enumerate().map(|(times, (left, right))| (times as f64, *left, *right)).collect();
+    smooth::line(&points)
 }
 
 #[cfg(test)]
@@ -164,15 +164,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_without_mixture_have_no_trend() {
+    fn rows_without_symbols_have_no_trend() {
         let numbers = [Cell::number(1.0), Cell::number(2.0)];
         let rows: Vec<&[Cell]> = vec![&numbers; 100];
         assert!(Trend::learn(Lesson { left: &rows, right: &rows }).is_none());
     }
 
     #[test]
-    fn lines_learned_again_speak_of_the_later_rows() {
-        // Numbers at random, the symbol 0 or 1 times; later rows say that the symbol speaks for D with log-odds ln 4, the first rows say nothing.
+    fn refitted_lines_follow_the_later_rows() {
+        // Various numbers, and the symbol 0 or 1 times. In later rows the symbol is evidence for D with log-odds ln 4; in the first rows it carries no
+        // information.
         let (bottom, other) = (Cell::symbol("⊥"), Cell::symbol("other"));
         let row = |index: usize, symbol: Cell| [Cell::number((index % 97) as f64), symbol];
         let plain: Vec<[Cell; 2]> = (0..960).map(|index| row(index, if index % 2 == 0 { bottom } else { other })).collect();
@@ -180,7 +181,7 @@ mod tests {
         let mut trend = Trend::learn(Lesson { left: &rows, right: &rows }).unwrap();
         let mut hits = trend.no_hits(2);
         for index in 0..97_000 {
-            // ⊥: 4 of 5 from D; otherwise even.
+            // With the symbol 4 of 5 rows are from D; without it one half.
             let from_left = index / 97 % 5 < 4;
             trend.count(&mut hits, if from_left { Side::Left } else { Side::Right }, &row(index, trend.symbol));
             let absent = if trend.symbol == bottom { other } else { bottom };
@@ -197,49 +198,49 @@ mod tests {
     }
 
     #[test]
-    fn a_trend_tells_the_log_odds_of_the_least_number_and_the_symbols_beside_it() {
+    fn a_trend_gives_the_log_odds_of_the_smallest_number_and_the_symbols_next_to_it() {
         let bottom = Cell::symbol("⊥");
-        // The least number and two cells more, ⊥ or larger numbers.
-        let row = |least: u32, times: usize| -> Vec<Cell> {
-            let beside = |place: usize| if place < times { bottom } else { Cell::number(f64::from(least) + 1000.0) };
-            vec![beside(0), Cell::number(f64::from(least)), beside(1)]
+        // The smallest number and two more cells, ⊥ or larger numbers.
+        let row = |smallest: u32, times: usize| -> Vec<Cell> {
+            let other = |index: usize| if index < times { bottom } else { Cell::number(f64::from(smallest) + 1000.0) };
+            vec![other(0), Cell::number(f64::from(smallest)), other(1)]
         };
         let (mut left, mut right) = (Vec::new(), Vec::new());
-        for least in 0..96 {
+        for smallest in 0..96 {
             for times in 0..3 {
-                // Below 48 each ⊥ doubles the odds of D; from 48 on it says nothing.
-                let of_left = if least < 48 { [15, 20, 24][times] } else { 15 };
-                left.extend(vec![row(least, times); of_left]);
-                right.extend(vec![row(least, times); 30 - of_left]);
+                // Below 48 each ⊥ doubles the odds of D; from 48 on it carries no information.
+                let of_left = if smallest < 48 { [15, 20, 24][times] } else { 15 };
+                left.extend(vec![row(smallest, times); of_left]);
+                right.extend(vec![row(smallest, times); 30 - of_left]);
             }
         }
-        // Rows without a number come from D in 1 of 5.
+        // Of the rows without a number, 1 of 5 is from D.
         left.extend(vec![vec![bottom; 3]; 200]);
         right.extend(vec![vec![bottom; 3]; 800]);
         let even = (left.len() as f64 / right.len() as f64).ln();
-        let mut trend = Trend::learn(Lesson { left: &borrowed(&left), right: &borrowed(&right) }).expect("⊥ beside numbers");
+        let mut trend = Trend::learn(Lesson { left: &borrowed(&left), right: &borrowed(&right) }).expect("⊥ next to numbers");
         assert_eq!(trend.symbol, bottom);
-        assert!(trend.is_whole());
-        let told = |row: &[Cell], expected: f64| {
+        assert!(trend.is_complete());
+        let check = |row: &[Cell], expected: f64| {
             let found = trend.score(row).raw();
             assert_eq!((found * STEPS).fract(), 0.0);
             assert!((found - (expected - even)).abs() < 0.05, "{row:?}: {found} instead of {}", expected - even);
         };
         for times in 0..3 {
-            told(&row(0, times), times as f64 * 2_f64.ln());
-            told(&row(30, times), times as f64 * 2_f64.ln());
-            told(&row(60, times), 0.0);
-            told(&row(95, times), 0.0);
+            check(&row(0, times), times as f64 * 2_f64.ln());
+            check(&row(30, times), times as f64 * 2_f64.ln());
+            check(&row(60, times), 0.0);
+            check(&row(95, times), 0.0);
         }
-        told(&[bottom; 3], -4_f64.ln());
+        check(&[bottom; 3], -4_f64.ln());
         trend.lines.pop();
-        assert!(!trend.is_whole());
+        assert!(!trend.is_complete());
     }
 
     #[test]
     fn the_symbol_is_the_one_whose_count_varies_most() {
         let [constant, little, much] = ["constant", "little", "much"].map(Cell::symbol);
-        // Always three times; 0 or 1 times; 0 or 2 times: variances 0, ¼ and 1.
+        // Three times in every row; 0 or 1 times; 0 or 2 times: variances 0, ¼ and 1.
         let row = |index: usize| {
             let few = [[Cell::number(0.0); 3], [little, much, much]][index % 2];
             [[constant; 3], few].concat()
@@ -251,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn hits_are_added_and_pooled_with_the_neighbours_on_either_side() {
+    fn hits_are_added_and_pooled_with_both_neighbours() {
         let groups = |by: f64| (0..4).map(|group| vec![(by * f64::from(1 << group), 1.0), (by, 10.0 * f64::from(group))]).collect();
         let mut hits = TrendHits { groups: groups(1.0) };
         hits.add(&TrendHits { groups: groups(100.0) });

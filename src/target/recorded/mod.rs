@@ -3,7 +3,7 @@
 //! The bounds need a fair coin for every draw (see `sample`), but the files have fixed sizes. So the number of draws `N` is fixed first,
 //! from the sizes of the files alone. It is the largest `N` for which `k ~ Binomial(N, ½)` heads almost never exceed the left file, and
 //! `N − k` tails almost never exceed the right one. Then the coin is flipped as for any other target. If it needs more rows than there are,
-//! the audit ends with an error and refutes nothing. So this event costs no confidence, whatever its probability.
+//! the audit ends with an error and refutes nothing. So this event costs no confidence, even if it is likely.
 //!
 //! Rows are used in a random order, so that exploration and certification see the same distribution even if a file was sorted. This fixes
 //! the order, but not dependence: each row must come from a separate run. Dependence is tested in the order of the file.
