@@ -39,25 +39,25 @@ pub fn discrete_laplace(rng: &mut Generator, rate: f64) -> f64 {
     (a / rate).floor() - (b / rate).floor()
 }
 
-/// The least rate of [`discrete_laplace`]: its noise is finite from here up.
+/// The smallest rate of [`discrete_laplace`]: from this rate on its noise is finite.
 pub const LEAST_RATE: f64 = 1e-300;
 
 /// Discrete Laplace noise of limited size: `P(z) ∝ e^(-|z|·rate)` for `|z| ≤ cut`, else 0.
 ///
-/// Exact, by rejection, and at least every second candidate is accepted, whatever the parameters: a thousand in a row are rejected with probability at most
-/// 2^-1000. Candidates are unlimited noise, unless at most half of it is within the cut. Then `q^(cut+1) ≥ (1+q)/4` with `q = e^-rate`, so
-/// all of the weights `q^|z|` are at least ½, and candidates are uniform.
+/// Exact, by rejection sampling. For all parameters a candidate is accepted with probability at least ½: a thousand in a row are rejected with
+/// probability at most 2^-1000. Candidates are unlimited noise if more than half of it is within the cut. Otherwise `q^(cut+1) ≥ (1+q)/4` with
+/// `q = e^-rate`. Then all weights `q^|z|` are at least ½, and candidates are uniform.
 #[derive(Clone, Copy, Debug)]
 pub struct CutDiscreteLaplace {
     rate: f64,
-    /// Infinite if there is none.
+    /// Infinite if there is no cut.
     cut: f64,
     /// The cut, if candidates are uniform.
     narrow: Option<i64>,
 }
 
 impl CutDiscreteLaplace {
-    /// The distribution with this rate and cut; no cut is no limit.
+    /// The distribution with this rate and this cut; without a cut the noise is unlimited.
     #[must_use]
     pub fn new(rate: f64, cut: Option<u32>) -> Self {
         // The share of unlimited noise within the cut: 1 − 2q^(cut+1)/(1+q), without cancellation.
@@ -91,9 +91,9 @@ impl CutDiscreteLaplace {
 
 /// Noise with density proportional to `1/(1 + |z|^γ)`, for any γ > 1; γ = 2 is the Cauchy distribution.
 ///
-/// Exact, by rejection sampling. For a magnitude u, `½·min(1, u^-γ) ≤ 1/(1 + u^γ) ≤ min(1, u^-γ)`, so at least every second candidate is accepted.
-/// Below 1 the upper bound is uniform, `u = v`; above 1 it is a Pareto tail, `u = v^(-1/(γ-1))`. The areas of these two parts have the ratio γ−1 to 1.
-/// In both parts the density is the bound divided by `1 + v^q`, with q = γ below 1 and q = γ/(γ−1) above.
+/// Exact, by rejection sampling. For a magnitude u, `½·min(1, u^-γ) ≤ 1/(1 + u^γ) ≤ min(1, u^-γ)`, so a candidate is accepted with probability
+/// at least ½. Below 1 the upper bound is uniform, `u = v`; above 1 it is a Pareto tail, `u = v^(-1/(γ-1))`. The areas of these two parts have
+/// the ratio γ−1 to 1. In both parts the density is the bound divided by `1 + v^q`, with q = γ below 1 and q = γ/(γ−1) above.
 #[derive(Clone, Copy, Debug)]
 pub struct PowerTail {
     gamma: f64,

@@ -27,8 +27,8 @@ use crate::stats::binomial::normal_quantile;
 use crate::stats::wealth::Forecast;
 use crate::target::TargetError;
 
-/// Rows that are kept for learning, both sides together: an eighth of the exploration, within these limits. It is the lower limit if there is no
-/// score to learn. Later draws are only counted.
+/// Rows that are kept for learning, both sides together: an eighth of the exploration, within these limits. It is the lower limit if there
+/// is no score to learn. Later draws are only counted.
 const KEPT: std::ops::RangeInclusive<u64> = 1 << 18..=1 << 20;
 
 /// The most cells that are kept: of wide outputs fewer rows are kept.
@@ -154,7 +154,8 @@ impl<'a> Explorer<'a> {
         Ok(tallies)
     }
 
-    /// Makes scores and bins for the rows kept so far, unless this is already done. A score with the same hits as an earlier one is skipped.
+    /// Makes scores and bins for the rows kept so far, unless this is already done. A score with the same hits as an earlier one is
+    /// skipped.
     fn make_candidates(&mut self) {
         if self.candidates.is_empty() {
             let candidates: Vec<ScoreBins> =
@@ -176,8 +177,8 @@ impl<'a> Explorer<'a> {
         }
     }
 
-    /// Keeps the candidates that are best for some goal, compared as if all draws had been counted on them. Learned scores are counted on only half
-    /// of the rows, so they are compared among themselves.
+    /// Keeps the candidates that are best for some goal, compared as if all draws had been counted on them. Learned scores are counted on
+    /// only half of the rows, so they are compared among themselves.
     fn keep_best_candidates(&mut self) {
         if self.candidates.len() <= MAX_CANDIDATES {
             return;
@@ -360,7 +361,8 @@ mod tests {
         for (draws, kept, explored) in [(100_000, 200_000, 200_000.0), (100_000, 1 << 18, 300_000.0), (50_000, 1 << 18, 350_000.0)] {
             let tallies = explorer.absorb(&mut sampler, draws, &rules).unwrap();
             assert_eq!(tallies.0.iter().map(|tally| tally.draws()).collect::<Vec<_>>(), [draws; 2]);
-            // A rule may guess one side only; then its odds vary with the coin by a factor of 1 ± 2/√50,000. The tolerance is five times this.
+            // A rule may guess one side only; then its odds vary with the coin by a factor of 1 ± 2/√50,000. The tolerance is five times
+            // this.
             assert!(tallies.0.iter().all(|Tally { correct, wrong, .. }| (*correct as f64 / *wrong as f64 - 3.0).abs() < 0.14));
             assert_eq!((explorer.left.len() + explorer.right.len(), explorer.draws), (kept, explored));
             let learned = explorer.learn();

@@ -1,4 +1,5 @@
-//! The histogram of the score that a rule looks at, from the exploration draws. It explains the rule to people and is never used as evidence.
+//! The histogram of the score that a rule looks at, from the exploration draws. It explains the rule to people and is never used as
+//! evidence.
 
 use serde::{Deserialize, Serialize};
 
@@ -75,9 +76,10 @@ impl ScoreHistogram {
         }
     }
 
-    /// An estimate of the smallest δ at this ε that the score shows: `δ ≥ P(A) − e^ε·P'(A)` for every event A, and the same with D and D' exchanged.
+    /// An estimate of the smallest δ at this ε that the score shows: `δ ≥ P(A) − e^ε·P'(A)` for every event A, and the same with D and D'
+    /// exchanged.
     ///
-    /// The event is chosen on all folds but one and measured on that fold, so that noise does not make the estimate larger.
+    /// The event is chosen on all folds except one and measured on this fold, so that noise does not make the estimate larger.
     #[must_use]
     pub fn delta_estimate(&self, epsilon: f64) -> f64 {
         let all = self.all();
@@ -169,7 +171,8 @@ impl ScoreHistogram {
         Some(line)
     }
 
-    /// The part of the number line that is shown: nearly all hits, and the beginning of the region where the rule guesses if it is not too far out.
+    /// The part of the number line that is shown: nearly all hits, and the beginning of the region where the rule guesses if it is not too
+    /// far out.
     fn range(&self, all: &Counts) -> Option<(f64, f64)> {
         let edges = self.bins.edges();
         // The atoms −∞ and ∞ are not part of the line. The bin of −∞ ends at −f64::MAX, where all other numbers begin.
@@ -285,8 +288,8 @@ mod tests {
 
     #[test]
     fn the_estimate_is_the_profile_of_laplace_noise() {
-        // Lap(1) around 0 and 1: δ(ε) = 1 − e^((ε − 1)/2) for ε < 1, else 0. With 400,000 draws a side the standard error is at most 8e-4; the bins
-        // cost less than 1e-3.
+        // Lap(1) around 0 and 1: δ(ε) = 1 − e^((ε − 1)/2) for ε < 1, else 0. With 400,000 draws a side the standard error is at most 8e-4;
+        // the bins cost less than 1e-3.
         let mut rng = Generator::seed_from_u64(5);
         let mut side = |at: f64| rows(400_000, |_| Cell::number(at + laplace(&mut rng, 1.0)));
         let histogram = histogram(&side(0.0), &side(1.0));
@@ -314,8 +317,8 @@ mod tests {
 
     #[test]
     fn few_values_are_bars_and_many_are_summed_up() {
-        let few =
-            histogram(&rows(300, |index| Cell::number((index % 3) as f64)), &rows(300, |_| Cell::number(1.0))).distribution(&Symbols::default());
+        let few = histogram(&rows(300, |index| Cell::number((index % 3) as f64)), &rows(300, |_| Cell::number(1.0)))
+            .distribution(&Symbols::default());
         assert!(few.line.is_none());
         let bars: Vec<(&str, f64, f64)> = few.bars.iter().map(|bar| (bar.name.as_str(), bar.left, bar.right)).collect();
         assert_eq!(bars, [("0", 0.3333, 0.0), ("1", 0.3333, 1.0), ("2", 0.3333, 0.0)]);
@@ -449,8 +452,8 @@ mod tests {
             let line = guessing(&rows, &rows, below, from).distribution(&Symbols::default()).line.expect("numbers");
             (line.from, line.to)
         };
-        // At each end, 0.003 of the draws are beyond ±ln(1/0.006) = ±5.1, so the picture ends near there. Each value occurs twice, and the outer edges
-        // are at 8, 16, 32 of the 16,000 draws.
+        // At each end, 0.003 of the draws are beyond ±ln(1/0.006) = ±5.1, so the picture ends near there. Each value occurs twice, and the
+        // outer edges are at 8, 16, 32 of the 16,000 draws.
         let (never, all) = ((f64::NEG_INFINITY, f64::INFINITY), (-5.5_f64, 5.5_f64));
         let (low, high) = ends(1, never.0, never.1);
         assert!((low - all.0).abs() < 0.5 && (high - all.1).abs() < 0.5, "{low} to {high}");

@@ -8,10 +8,10 @@ use super::Bounds;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Truth {
-    /// The least ε that holds at the claimed δ; may be infinite.
+    /// The smallest ε that holds at the claimed δ; may be infinite.
     #[serde(default, with = "crate::model::exact::option")]
     pub epsilon: Option<f64>,
-    /// The least δ that holds at the claimed ε.
+    /// The smallest δ that holds at the claimed ε.
     pub delta: Option<f64>,
 }
 

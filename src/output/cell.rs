@@ -1,8 +1,8 @@
 //! A cell: one number or one symbol of an output.
 //!
-//! Everything that an attacker could see is part of the output: ⊥, an error, a NaN, a missing key. A cell has eight bytes, so that millions of rows
-//! stay cheap. A number is stored as it is; a symbol is a NaN whose payload is a hash of its name. Two names with the same hash would be merged into
-//! one symbol. Merging outputs is post-processing: it can hide a leak but never create one.
+//! Everything that an attacker could see is part of the output: ⊥, an error, a NaN, a missing key. A cell has eight bytes, so that millions
+//! of rows stay cheap. A number is stored as it is; a symbol is a NaN whose payload is a hash of its name. Two names with the same hash
+//! would be merged into one symbol. Merging outputs is post-processing: it can hide a leak but never create one.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,7 +1,7 @@
 //! The names of symbols. They are for people; no computation reads them.
 //!
-//! Each pair has its own table. The target that makes the outputs fills it, one batch at a time, and the result of the pair contains the names that
-//! it needs.
+//! Each pair has its own table. The target that makes the outputs fills it, one batch at a time, and the result of the pair contains the
+//! names that it needs.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -18,8 +18,8 @@ const MAX_NAMES: usize = 1 << 16;
 
 /// A table of symbol names.
 ///
-/// If there are too many names, those that were drawn first are kept. Each name has the rank of its first draw, so that a table does not depend on
-/// the order in which threads add to it.
+/// If there are too many names, those that were drawn first are kept. Each name has the rank of its first draw, so that a table does not
+/// depend on the order in which threads add to it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Symbols {
     names: HashMap<u64, (u64, String)>,

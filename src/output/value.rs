@@ -6,8 +6,9 @@ use super::{Cell, Symbols};
 
 /// Something that an attacker sees, written as cells: numbers and symbols.
 ///
-/// Numbers, `bool`, `char`, texts, `Option`, `Result`, tuples, arrays and lists of these are outputs. Integers beyond 2^53 are rounded to the nearest
-/// `f64`. A list that is shorter than others is filled up with the symbol `∅`. For your own type, write everything that an attacker can see of it:
+/// Numbers, `bool`, `char`, texts, `Option`, `Result`, tuples, arrays and lists of these are outputs. Integers beyond 2^53 are rounded to
+/// the nearest `f64`. A list that is shorter than others is filled up with the symbol `∅`. For your own type, write everything that an
+/// attacker can see of it:
 ///
 /// ```
 /// use dp_audit::{Output, OutputRow};

@@ -1,7 +1,7 @@
 //! Makes draws in fixed batches, in parallel, with the same result on any number of threads.
 //!
-//! In each batch a fair coin is flipped for every draw. Only the number of heads matters, so `k ~ Binomial(n, ½)` draws come from D and `n − k`
-//! from D'. The bounds are valid because of the coin: with a fixed number of draws per side they would bound an odds ratio, not ε.
+//! In each batch a fair coin is flipped for every draw. Only the number of heads matters, so `k ~ Binomial(n, ½)` draws come from D and
+//! `n − k` from D'. The bounds are valid because of the coin: with a fixed number of draws per side they would bound an odds ratio, not ε.
 
 use rand::{Rng, SeedableRng};
 use rayon::prelude::*;
@@ -100,7 +100,8 @@ impl<'a> Sampler<'a> {
     /// # Errors
     /// When they are not independent. Then no count on these draws is valid.
     pub fn check_independence(&self) -> Result<(), TargetError> {
-        const REMEDY: &str = "Give every run its own randomness: set no seed inside it, keep no noise for later, and use different seeds on left and on right";
+        const REMEDY: &str = "Give every run its own randomness: set no seed inside it, keep no noise for later, \
+            and use different seeds on left and on right";
         dependence(&self.episodes).map_or(Ok(()), |what| Err(TargetError::NotIndependent { what, remedy: REMEDY.to_owned() }))
     }
 
@@ -138,8 +139,8 @@ impl<'a> Sampler<'a> {
     }
 }
 
-/// How many draws of either side are checked for dependence in this batch of a phase: many in the first batch, so that long periods are found, and
-/// some in others, because they may use the same stream.
+/// How many draws of either side are checked for dependence in this batch of a phase: many in the first batch, so that long periods are
+/// found, and some in others, because they may use the same stream.
 fn watched(batch: u64) -> usize {
     match batch {
         0..8 => (16_384 >> batch).max(4096),
@@ -164,7 +165,8 @@ mod tests {
         let stream = PairStream::new(1, "coin", "");
         let seed = |batch| stream.coin(Phase::Explore, batch);
         assert_eq!(super::heads(0, seed(0)), 0);
-        // 1,000 batches of 1,000 flips: the mean number of heads is 500, with standard error ½. Five standard errors are a false-alarm rate of 6e-7.
+        // 1,000 batches of 1,000 flips: the mean number of heads is 500, with standard error ½. Five standard errors are a false-alarm rate
+        // of 6e-7.
         let heads: u64 = (0..1000).map(|batch| super::heads(1000, seed(batch))).sum();
         let deviation = (heads as f64 - 500_000.0).abs() / 500.0;
         assert!(deviation < 5.0, "{heads} heads in 1,000,000 flips");

@@ -1,9 +1,9 @@
 //! Exact binomial limits that hold up for rare events and billions of draws.
 //!
-//! Library versions of the incomplete beta function cannot be used here. A continued fraction that stops after a fixed number of terms has not
-//! converged near the mean of 10^8 draws, and its error is on the unsafe side. Inverse functions do not return for rare events. So the tail is
-//! summed: Loader's saddle-point form gives the first term to full precision, and each next term is the previous one times a ratio below one.
-//! All terms are positive, so nothing cancels.
+//! Library versions of the incomplete beta function cannot be used here. A continued fraction that stops after a fixed number of terms has
+//! not converged near the mean of 10^8 draws, and its error is on the unsafe side. Inverse functions do not return for rare events. So the
+//! tail is summed: Loader's saddle-point form gives the first term to full precision, and each next term is the previous one times a ratio
+//! below one. All terms are positive, so nothing cancels.
 
 use std::f64::consts::{SQRT_2, TAU};
 
@@ -113,8 +113,8 @@ pub fn lower_limit(k: u64, n: u64, alpha: f64) -> f64 {
 
 /// The log-odds at which `P(X ≥ k)` is `level` (`0 < level < 1`), approximated from below; for `0 < k ≤ n`.
 ///
-/// The tail grows with p. The search starts at the normal approximation and finds an interval that contains the solution. It narrows the interval
-/// by false position on the logarithm of the tail, which is nearly a straight line, and returns the lower end of the interval.
+/// The tail grows with p. The search starts at the normal approximation and finds an interval that contains the solution. It narrows the
+/// interval by false position on the logarithm of the tail, which is nearly a straight line, and returns the lower end of the interval.
 #[must_use]
 pub fn solve(k: u64, n: u64, level: f64) -> f64 {
     let excess = |log_odds: f64| upper_tail(k, n, logistic(log_odds)).ln() - level.ln();
@@ -238,7 +238,8 @@ mod tests {
             let square = ((2 * n + 1) as f64).powi(2);
             let exact: f64 = (1..40).map(|j| 1.0 / (f64::from(2 * j + 1) * square.powi(j))).sum();
             let found = stirling_error(n) - stirling_error(n + 1);
-            // Up to 15!, the logarithm of the factorial has a rounding error of 1e-14. The series that is used from 16! on has an error of 1e-16.
+            // Up to 15!, the logarithm of the factorial has a rounding error of 1e-14. The series that is used from 16! on has an error of
+            // 1e-16.
             let tolerance = if n < 16 { 2e-14 } else { 1e-16 };
             assert!((found - exact).abs() < tolerance, "n = {n}: {found} against {exact}");
         }

@@ -70,11 +70,11 @@ impl Limits {
     }
 }
 
-/// The ε that a rule shows at this δ, and an upper limit of it with confidence `1 − α`. Both are about this rule only: the mechanism may leak more
-/// to another rule.
+/// The ε that a rule shows at this δ, and an upper limit of it with confidence `1 − α`. Both are about this rule only: the mechanism may
+/// leak more to another rule.
 ///
-/// `P(correct) ≤ e^ε·P(wrong) + δ_eff`, so `ε ≥ ln((c − δ_eff)/w)`. The estimate uses the frequencies of correct and wrong guesses for `c` and `w`;
-/// the upper limit uses limits of them.
+/// `P(correct) ≤ e^ε·P(wrong) + δ_eff`, so `ε ≥ ln((c − δ_eff)/w)`. The estimate uses the frequencies of correct and wrong guesses for `c`
+/// and `w`; the upper limit uses limits of them.
 #[must_use]
 pub fn rule_estimate(tally: Tally, regions: u8, delta: f64, alpha: f64) -> RuleEstimate {
     let of = |log_odds: f64, mass: f64| {

@@ -2,15 +2,15 @@
 //!
 //! There are two exact tests. Both are valid for outputs of any distribution, with or without atoms, and both skip outputs that never vary.
 //!
-//! *Order.* Take two pairs of draws `(a, b)` and `(a', b')`, which are four different draws. If draws are independent and b, b' come from the same
-//! side, then swapping b and b' does not change the joint distribution, but it flips the sign of `(a − a')·(b − b')`. So among the comparisons
-//! without ties the number of concordant ones is Binomial(n, ½), exactly (Kendall). The pairing decides what is found: consecutive draws find
-//! cached or drifting noise; draws with the same index on left and right find one stream for both sides; draws with the same index in two batches
-//! find one stream for all batches.
+//! *Order.* Take two pairs of draws `(a, b)` and `(a', b')`, which are four different draws. If draws are independent and b, b' come from
+//! the same side, then swapping b and b' does not change the joint distribution, but it flips the sign of `(a − a')·(b − b')`. So among the
+//! comparisons without ties the number of concordant ones is Binomial(n, ½), exactly (Kendall). The pairing decides what is found:
+//! consecutive draws find cached or drifting noise; draws with the same index on left and right find one stream for both sides; draws with
+//! the same index in two batches find one stream for all batches.
 //!
-//! *Repeats.* If two draws are equal with probability `q`, then the largest atom has probability at most `√q`, and two given windows of `s` draws
-//! are equal with probability at most `q^(s/2)`, whether they overlap or not. With an upper limit on `q`, the test chooses `s` so large that
-//! `n²/2 · q^(s/2)` is negligible. A window that still occurs twice comes from a stream that was restarted.
+//! *Repeats.* If two draws are equal with probability `q`, then the largest atom has probability at most `√q`, and two given windows of `s`
+//! draws are equal with probability at most `q^(s/2)`, whether they overlap or not. With an upper limit on `q`, the test chooses `s` so
+//! large that `n²/2 · q^(s/2)` is negligible. A window that still occurs twice comes from a stream that was restarted.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -22,7 +22,8 @@ use super::binomial::{lower_limit, upper_tail};
 use crate::model::Side;
 use crate::output::{Cell, Mix, Rows};
 
-/// The probability, at most, that one look treats independent draws as dependent. A pair gets two looks, one per phase; recorded files get one more.
+/// The probability, at most, that one look treats independent draws as dependent. A pair gets two looks, one per phase; recorded files get
+/// one more.
 pub const FALSE_ALARM: f64 = 3e-7;
 
 /// The share of it for the repeat test; the rest is for the order tests.
@@ -34,13 +35,13 @@ const LAGS: [usize; 4] = [1, 2, 3, 4];
 /// The most components of an output that are tracked; the whole output is tracked too.
 const COMPONENTS: usize = 7;
 
-/// This many windows at the beginning are all kept. Of the later ones, one in 2^[`SPARSE`] is kept. The content decides which, so that equal
-/// windows are treated alike.
+/// This many windows at the beginning are all kept. Of the later ones, one in 2^[`SPARSE`] is kept. The content decides which, so that
+/// equal windows are treated alike.
 const DENSE: usize = 1024;
 const SPARSE: u32 = 3;
 
-/// The outputs of one side, in the order of draws. The first track is the whole output, the others are components; a track has one sortable key
-/// per draw.
+/// The outputs of one side, in the order of draws. The first track is the whole output, the others are components; a track has one sortable
+/// key per draw.
 #[derive(Clone, Debug)]
 struct Tracks(Vec<Vec<u64>>);
 
@@ -251,8 +252,8 @@ fn window_hashes(draws: &[u64], length: usize) -> Vec<(u64, usize)> {
     let mut windows = Vec::new();
     let mut hash = 0_u64;
     for (index, draw) in draws.iter().enumerate() {
-        if let Some(gone) = index.checked_sub(length) {
-            hash = hash.wrapping_sub(mixed(draws[gone]).wrapping_mul(weight_of_oldest));
+        if let Some(oldest) = index.checked_sub(length) {
+            hash = hash.wrapping_sub(mixed(draws[oldest]).wrapping_mul(weight_of_oldest));
         }
         hash = hash.wrapping_mul(BASE).wrapping_add(mixed(*draw));
         let dense = index < length + DENSE;
@@ -346,9 +347,9 @@ mod tests {
                 dependence(&[episode])
             };
             let level = 3e-7 * 0.8 / (tracks * 11.0);
-            let least = (1..60).find(|n| 2.0 * 0.5_f64.powi(*n) <= level).unwrap().unsigned_abs();
-            assert_eq!(found(least as usize - 1), None);
-            assert_eq!(found(least as usize), Some(Dependence::Order(Pairing::Sides, least.into(), least.into())));
+            let fewest = (1..60).find(|n| 2.0 * 0.5_f64.powi(*n) <= level).unwrap().unsigned_abs();
+            assert_eq!(found(fewest as usize - 1), None);
+            assert_eq!(found(fewest as usize), Some(Dependence::Order(Pairing::Sides, fewest.into(), fewest.into())));
         }
     }
 
@@ -378,7 +379,8 @@ mod tests {
                 let half = n / 2;
                 let different = (0..half).filter(|index| draws[*index] != draws[n - 1 - index]).count();
                 let equal = 1.0 - lower_limit(different as u64, half as u64, alpha / 2.0);
-                // There are n²/2 pairs of windows, and each is equal with probability at most equal^(length/2). Together that must be at most α/2.
+                // There are n²/2 pairs of windows, and each is equal with probability at most equal^(length/2). Together that must be at
+                // most α/2.
                 let chance = |length: usize| (n * half) as f64 * equal.powf(length as f64 / 2.0);
                 let length = (1..=half).find(|length| chance(*length) <= alpha / 2.0);
                 let expected = length.filter(|length| length + 97 <= n).map(|length| Dependence::Repeats(Side::Left, length, Some(97)));
@@ -428,7 +430,8 @@ mod tests {
 
     #[test]
     fn small_samples_keep_the_level() {
-        // 20,000 samples of 16 draws of a fair coin. No test can reach 3e-7 on so few draws; rounding of the exact tails must not raise an alarm.
+        // 20,000 samples of 16 draws of a fair coin. No test can reach 3e-7 on so few draws; rounding of the exact tails must not raise an
+        // alarm.
         let mut rng = Generator::seed_from_u64(9);
         for _ in 0..20_000 {
             let mut episode = Episode::new(1, 16);

@@ -1,10 +1,11 @@
 //! Evidence that is valid at any time: a gambler bets that the mechanism leaks more than it claims.
 //!
-//! Under a claim (ε, δ) every guess rule has `P(correct) ≤ e^ε·P(wrong) + δ_eff`. Take a stake `μ ∈ [0, 1/(e^ε + δ_eff))` that is fixed before the
-//! draw. Then the payoff `1 + μ·(1[correct] − e^ε·1[wrong] − δ_eff)` is positive and has mean at most 1. So the wealth is a supermartingale, and
-//! `P(wealth ever ≥ 1/α) ≤ α` (Ville).
+//! Under a claim (ε, δ) every guess rule has `P(correct) ≤ e^ε·P(wrong) + δ_eff`. Take a stake `μ ∈ [0, 1/(e^ε + δ_eff))` that is fixed
+//! before the draw. Then the payoff `1 + μ·(1[correct] − e^ε·1[wrong] − δ_eff)` is positive and has mean at most 1. So the wealth is a
+//! supermartingale, and `P(wealth ever ≥ 1/α) ≤ α` (Ville).
 //!
-//! Each rule bets with its own *purse*, and the wealth is the mean of all purses. A mean of supermartingales is a supermartingale, so it is valid too.
+//! Each rule bets with its own *purse*, and the wealth is the mean of all purses. A mean of supermartingales is a supermartingale, so it is
+//! valid too.
 
 use super::fixed::effective;
 use crate::model::Tally;
@@ -43,7 +44,7 @@ impl Forecast {
         let abstained = (1.0 - correct - wrong).max(0.0);
         let loss = epsilon.exp() + delta_eff;
         let gain = 1.0 - delta_eff;
-        // The expected log-wealth is greatest where its slope
+        // The expected log-wealth has its maximum where its slope
         //   correct·gain/(1 + μ·gain) − wrong·loss/(1 − μ·loss) − abstained·δ_eff/(1 − μ·δ_eff)
         // is zero. Multiplied out, this is a·μ² + b·μ + c = 0; the maximum is at the smaller root.
         let (won, lost, paid) = (correct * gain, wrong * loss, abstained * delta_eff);
@@ -112,7 +113,7 @@ impl Ledger {
         self.staked_path(claim, claim)
     }
 
-    /// The logarithm of the greatest wealth at any look, against this claim.
+    /// The logarithm of the largest wealth at any look, against this claim.
     #[must_use]
     pub fn log_wealth(&self, epsilon: f64, delta: f64) -> f64 {
         self.path(epsilon, delta).fold(0.0, f64::max)
@@ -138,32 +139,32 @@ impl Ledger {
     #[must_use]
     pub fn epsilon_lower(&self, claimed: f64, delta: f64, alpha: f64) -> f64 {
         let point = |epsilon| Point { epsilon, delta };
-        greatest_refuted(claimed, 1e-3, 1e3, |against, staked| self.refutes(point(against), point(staked), alpha))
+        largest_refuted(claimed, 1e-3, 1e3, |against, staked| self.refutes(point(against), point(staked), alpha))
     }
 
     /// The largest δ that is known at level α to be exceeded at this ε; 0 if there is none. `claimed` is one of the values that are tested.
     #[must_use]
     pub fn delta_lower(&self, epsilon: f64, claimed: f64, alpha: f64) -> f64 {
         let point = |delta| Point { epsilon, delta };
-        greatest_refuted(claimed, 1e-9, 1.0, |against, staked| self.refutes(point(against), point(staked), alpha))
+        largest_refuted(claimed, 1e-9, 1.0, |against, staked| self.refutes(point(against), point(staked), alpha))
     }
 }
 
 /// The largest value such that all values up to it are refuted. It returns the next float, because a refuted value is exceeded.
 ///
-/// The values are divided into intervals that end at `claimed` and at its multiples by powers of a fixed ratio. Within an interval all bets have
-/// the stake of its upper end, so refuting a value also refutes all smaller values of the interval. So if the bound exceeds the truth, then the
-/// truth is refuted with the stakes of its own interval, and these are fixed in advance: `P(bound > truth) ≤ α`.
-fn greatest_refuted(claimed: f64, least: f64, most: f64, refuted: impl Fn(f64, f64) -> bool) -> f64 {
+/// The values are divided into intervals that end at `claimed` and at its multiples by powers of a fixed ratio. Within an interval all bets
+/// have the stake of its upper end, so refuting a value also refutes all smaller values of the interval. So if the bound exceeds the truth,
+/// then the truth is refuted with the stakes of its own interval, and these are fixed in advance: `P(bound > truth) ≤ α`.
+fn largest_refuted(claimed: f64, min: f64, max: f64, refuted: impl Fn(f64, f64) -> bool) -> f64 {
     const RATIO: f64 = 1.05;
     const HALVINGS: usize = 16;
-    let anchor = if claimed > 0.0 { claimed } else { least };
-    let steps = (least / anchor).ln().min(0.0) / RATIO.ln();
+    let anchor = if claimed > 0.0 { claimed } else { min };
+    let steps = (min / anchor).ln().min(0.0) / RATIO.ln();
     #[allow(clippy::cast_possible_truncation)] // a few hundred
     let first = steps.floor() as i32;
     let mut known = 0.0;
     for end in (first..).map(|power| anchor * RATIO.powi(power)) {
-        if end < most && refuted(end, end) {
+        if end < max && refuted(end, end) {
             known = end;
             continue;
         }
@@ -267,8 +268,8 @@ mod tests {
 
     #[test]
     fn values_below_the_bound_are_refuted_with_the_stake_of_their_interval() {
-        // This does not depend on the search: every ε of a fine grid below the bound is refuted with the stake of the end of its interval, and an ε
-        // just above the bound is not.
+        // This does not depend on the search: every ε of a fine grid below the bound is refuted with the stake of the end of its interval,
+        // and an ε just above the bound is not.
         let mut ledger = Ledger::default();
         ledger.push(vec![bet(60_000, 10_000, 30_000)]);
         for claimed in [0.5, 1.0, 1.7, 3.0] {
@@ -295,16 +296,16 @@ mod tests {
     #[test]
     fn the_largest_refuted_value_is_found_for_every_claim() {
         for claimed in [0.0, 1e-5, 0.3, 1.0, 40.0, 5000.0] {
-            let search = |greatest: f64| {
-                greatest_refuted(claimed, 1e-3, 1e3, |against, staked| {
+            let search = |largest: f64| {
+                largest_refuted(claimed, 1e-3, 1e3, |against, staked| {
                     assert!(against <= staked && staked <= 1.050_001 * against, "{against} with the stake of {staked}");
-                    against <= greatest
+                    against <= largest
                 })
             };
-            for greatest in [1.1e-3, 0.25, 1.0, 7.0, 900.0] {
+            for largest in [1.1e-3, 0.25, 1.0, 7.0, 900.0] {
                 // An interval of 5 % is halved sixteen times.
-                let found = search(greatest);
-                assert!(found <= greatest.next_up() && found > greatest * (1.0 - 1e-6), "claim {claimed}: {found} for {greatest}");
+                let found = search(largest);
+                assert!(found <= largest.next_up() && found > largest * (1.0 - 1e-6), "claim {claimed}: {found} for {largest}");
             }
             if (1e-3..1e3).contains(&claimed) {
                 // A claim that is only just refuted is itself tested, so it is found.
@@ -312,7 +313,7 @@ mod tests {
                 assert_eq!(search(0.95e-3), 0.0);
             }
         }
-        assert!(greatest_refuted(1.0, 1e-9, 1.0, |_, _| true) <= 1.0);
+        assert!(largest_refuted(1.0, 1e-9, 1.0, |_, _| true) <= 1.0);
     }
 
     #[test]

@@ -1,69 +1,70 @@
-//! Where in a file a problem is: line, column and the line itself with a mark under what is wrong.
+//! Shows where in a file a problem is: line, column, and the line itself with a mark under the problem.
 
 use std::fmt::Write as _;
 use std::ops::Range;
 
 use toml::de::{DeTable, DeValue};
 
-/// One step of the way to a value.
+/// One step of the path to a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum PathStep {
     /// A key of a table.
     Key(String),
     /// An item of an array.
     Index(usize),
 }
 
-/// The steps of a path such as `params.query.sum` or `pair.2.left`: parts that are numbers are items.
+/// The steps of a path such as `params.query.sum` or `pair.2.left`. Numbers are positions in an array.
 #[must_use]
-pub fn steps(path: &str) -> Vec<Step> {
-    let step = |part: &str| part.parse().map_or_else(|_| Step::Key(part.to_owned()), Step::Index);
+pub fn path_steps(path: &str) -> Vec<PathStep> {
+    let step = |part: &str| part.parse().map_or_else(|_| PathStep::Key(part.to_owned()), PathStep::Index);
     path.split('.').filter(|part| !part.is_empty()).map(step).collect()
 }
 
-/// The place of a value in the text of a file, or of the nearest thing around it that is written there.
+/// The byte range of a value in the text of a file. If the file does not contain the value, the range of the innermost table or array around
+/// it.
 #[must_use]
-pub fn find(text: &str, path: &[Step]) -> Option<Range<usize>> {
+pub fn find_span(text: &str, path: &[PathStep]) -> Option<Range<usize>> {
     let root = DeTable::parse(text).ok()?;
     let first = match path.first()? {
-        Step::Key(key) => root.get_ref().get(key.as_str())?,
-        Step::Index(_) => return None,
+        PathStep::Key(key) => root.get_ref().get(key.as_str())?,
+        PathStep::Index(_) => return None,
     };
-    let mut found = first;
+    let mut innermost = first;
     for step in &path[1..] {
-        let next = match (found.get_ref(), step) {
-            (DeValue::Table(table), Step::Key(key)) => table.get(key.as_str()),
-            (DeValue::Array(items), Step::Index(index)) => items.get(*index),
+        let next = match (innermost.get_ref(), step) {
+            (DeValue::Table(table), PathStep::Key(key)) => table.get(key.as_str()),
+            (DeValue::Array(items), PathStep::Index(index)) => items.get(*index),
             _ => None,
         };
         match next {
-            Some(next) => found = next,
+            Some(next) => innermost = next,
             None => break,
         }
     }
-    Some(found.span())
+    Some(innermost.span())
 }
 
 /// `line 3, column 7: message`, and below it the line with a mark.
 #[must_use]
-pub fn located(text: &str, span: Range<usize>, message: &str) -> String {
-    let start = floor(text, span.start);
+pub fn with_location(text: &str, span: Range<usize>, message: &str) -> String {
+    let start = char_boundary(text, span.start);
     let line_start = text[..start].rfind('\n').map_or(0, |end| end + 1);
     let line = text[line_start..].lines().next().unwrap_or_default();
     let (number, column) = (text[..start].matches('\n').count() + 1, text[line_start..start].chars().count() + 1);
-    let end = floor(text, span.end).clamp(start, line_start + line.len());
+    let end = char_boundary(text, span.end).clamp(start, line_start + line.len());
     let marked = text[start..end].chars().count().max(1);
-    let mut located = format!("line {number}, column {column}: {message}");
+    let mut message = format!("line {number}, column {column}: {message}");
     let gutter = " ".repeat(number.to_string().len());
-    // Control characters would move the mark, and more.
+    // Control characters would move the mark and could control the terminal.
     let line: String = line.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    let _ = write!(located, "\n {gutter} |\n {number} | {line}\n {gutter} | {}{}", " ".repeat(column - 1), "^".repeat(marked));
-    located
+    let _ = write!(message, "\n {gutter} |\n {number} | {line}\n {gutter} | {}{}", " ".repeat(column - 1), "^".repeat(marked));
+    message
 }
 
-/// The last character boundary at or before a place.
-fn floor(text: &str, place: usize) -> usize {
-    (0..=place.min(text.len())).rev().find(|place| text.is_char_boundary(*place)).unwrap_or(0)
+/// The last character boundary at or before a byte position.
+fn char_boundary(text: &str, position: usize) -> usize {
+    (0..=position.min(text.len())).rev().find(|position| text.is_char_boundary(*position)).unwrap_or(0)
 }
 
 #[cfg(test)]
@@ -74,7 +75,7 @@ mod tests {
         "name = \"ä\"\nparams = { query = { sum = { lower = 3 } } }\n[[pair]]\nname = \"a\"\n[[pair]]\nname = \"b\"\nleft = [1]\n";
 
     fn at(path: &str) -> &'static str {
-        &TEXT[find(TEXT, &steps(path)).unwrap()]
+        &TEXT[find_span(TEXT, &path_steps(path)).unwrap()]
     }
 
     #[test]
@@ -82,20 +83,20 @@ mod tests {
         assert_eq!(at("name"), "\"ä\"");
         assert_eq!(at("params.query.sum.lower"), "3");
         assert_eq!(at("pair.1.left"), "[1]");
-        // What is not there is marked at what is around it.
+        // A value that does not exist: the table around it.
         assert_eq!(at("params.query.sum.upper"), "{ lower = 3 }");
-        assert_eq!(find(TEXT, &steps("claim")), None);
+        assert_eq!(find_span(TEXT, &path_steps("claim")), None);
     }
 
     #[test]
-    fn the_mark_is_under_what_is_wrong() {
-        let span = find(TEXT, &steps("params.query.sum.lower")).unwrap();
-        let shown = located(TEXT, span, "lower is 3");
-        let lines: Vec<&str> = shown.lines().collect();
+    fn the_mark_is_under_the_value() {
+        let span = find_span(TEXT, &path_steps("params.query.sum.lower")).unwrap();
+        let message = with_location(TEXT, span, "lower is 3");
+        let lines: Vec<&str> = message.lines().collect();
         assert_eq!(lines[0], "line 2, column 37: lower is 3");
         assert_eq!(lines[2], " 2 | params = { query = { sum = { lower = 3 } } }");
         assert_eq!(lines[3].find('^'), lines[2].find("3 }"));
-        assert!(located("ä", 1..9, "cut").starts_with("line 1, column 1: cut"), "half a character");
-        assert!(located("", 0..0, "empty").starts_with("line 1, column 1: empty"));
+        assert!(with_location("ä", 1..9, "cut").starts_with("line 1, column 1: cut"), "half a character");
+        assert!(with_location("", 0..0, "empty").starts_with("line 1, column 1: empty"));
     }
 }

@@ -1,4 +1,4 @@
-//! One audit file: raw TOML, then checked.
+//! Reads one audit file: parses the TOML and checks every value.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ use crate::model::{Claim, Dataset, Expectation, FileProblem, Params, Relation, T
 use crate::target::Subject;
 use crate::target::process::{self, CommandLine};
 
-/// An audit file as written.
+/// An audit file as parsed, before its values are checked.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct AuditFile {
@@ -35,15 +35,15 @@ struct AuditFile {
     draws: Option<u64>,
     resolution: Option<Positive>,
     attacks: Option<Vec<Attack>>,
-    pairs: Option<Generated>,
+    pairs: Option<GeneratedPairs>,
     #[serde(default)]
     pair: Vec<PairFile>,
 }
 
-/// Pairs that are generated, in addition to those written out.
+/// Pairs that are generated, in addition to those in the file.
 #[derive(Clone, Copy, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Generated {
+struct GeneratedPairs {
     patterns: Patterns,
 }
 
@@ -73,25 +73,25 @@ struct PairFile {
     truth: Option<Truth>,
 }
 
-/// What is wrong with a file, and where.
-struct Problem {
-    /// The way to the value, as in `pair.2.left`; empty where it is about the whole file.
+/// What is wrong with a file, and at which key.
+struct KeyProblem {
+    /// The path to the value, such as `pair.2.left`; empty if the problem is about the whole file.
     path: String,
     message: String,
 }
 
-impl Problem {
+impl KeyProblem {
     fn new(path: impl Into<String>, message: impl Into<String>) -> Self {
         Self { path: path.into(), message: message.into() }
     }
 
     fn in_file(self, file: &Path, text: &str) -> FileProblem {
-        let place = excerpt::find(text, &excerpt::steps(&self.path));
-        FileProblem::new(file, place.map_or(self.message.clone(), |place| excerpt::located(text, place, &self.message)))
+        let span = excerpt::find_span(text, &excerpt::path_steps(&self.path));
+        FileProblem::new(file, span.map_or(self.message.clone(), |span| excerpt::with_location(text, span, &self.message)))
     }
 }
 
-/// Reads and checks one file; every problem found in it is reported.
+/// Reads and checks one file. Reports every problem in it, not only the first.
 pub fn read(path: &Path) -> Result<Audit, Vec<FileProblem>> {
     let text = std::fs::read_to_string(path).map_err(|error| vec![FileProblem::new(path, format!("cannot be read: {error}"))])?;
     from_text(path, &text)
@@ -103,15 +103,15 @@ pub fn from_text(path: &Path, text: &str) -> Result<Audit, Vec<FileProblem>> {
     check(path, file).map_err(|problems| problems.into_iter().map(|problem| problem.in_file(path, text)).collect())
 }
 
-/// A problem that shows when a target is prepared, with its place in the file if that can still be read.
-pub fn not_prepared(file: &Path, path: &str, message: &str) -> FileProblem {
+/// A problem that was found when a target was prepared, with its location if the file can still be read.
+pub fn preparation_problem(file: &Path, path: &str, message: &str) -> FileProblem {
     let text = std::fs::read_to_string(file).unwrap_or_default();
-    Problem::new(path, message).in_file(file, &text)
+    KeyProblem::new(path, message).in_file(file, &text)
 }
 
 fn parse(text: &str) -> Result<AuditFile, String> {
     let located = |error: &toml::de::Error, message: &str| match error.span() {
-        Some(span) => excerpt::located(text, span, message),
+        Some(span) => excerpt::with_location(text, span, message),
         None => message.to_owned(),
     };
     let deserializer = toml::Deserializer::parse(text).map_err(|error| located(&error, error.message()))?;
@@ -126,48 +126,48 @@ fn parse(text: &str) -> Result<AuditFile, String> {
     })
 }
 
-/// Parameters as every mechanism reads them.
-fn params(table: &toml::Table) -> Result<Params, Problem> {
-    table.iter().map(|(name, value)| Ok((name.clone(), plain(&format!("params.{name}"), value)?))).collect()
+/// The parameters as JSON values, which is what mechanisms and programs read.
+fn params(table: &toml::Table) -> Result<Params, KeyProblem> {
+    table.iter().map(|(name, value)| Ok((name.clone(), json_value(&format!("params.{name}"), value)?))).collect()
 }
 
-fn plain(path: &str, value: &toml::Value) -> Result<serde_json::Value, Problem> {
+fn json_value(path: &str, value: &toml::Value) -> Result<serde_json::Value, KeyProblem> {
     Ok(match value {
         toml::Value::String(text) => text.as_str().into(),
         toml::Value::Integer(integer) => (*integer).into(),
         toml::Value::Float(float) if float.is_finite() => (*float).into(),
         toml::Value::Boolean(truth) => (*truth).into(),
-        toml::Value::Array(items) => items.iter().map(|item| plain(path, item)).collect::<Result<_, _>>()?,
+        toml::Value::Array(items) => items.iter().map(|item| json_value(path, item)).collect::<Result<_, _>>()?,
         toml::Value::Table(table) => {
-            let entries = table.iter().map(|(name, value)| Ok((name.clone(), plain(&format!("{path}.{name}"), value)?)));
-            serde_json::Value::Object(entries.collect::<Result<_, Problem>>()?)
+            let entries = table.iter().map(|(name, value)| Ok((name.clone(), json_value(&format!("{path}.{name}"), value)?)));
+            serde_json::Value::Object(entries.collect::<Result<_, KeyProblem>>()?)
         }
         toml::Value::Float(_) | toml::Value::Datetime(_) => {
-            return Err(Problem::new(
+            return Err(KeyProblem::new(
                 path,
-                format!("{path} is {value}, which is neither a finite number nor a text; write it as a string"),
+                format!("{path} is {value}, must be a finite number, a string, true or false; use quotes to pass it as a string"),
             ));
         }
     })
 }
 
-/// A name that can be shown anywhere.
-fn check_name(path: &str, what: &str, name: &str) -> Option<Problem> {
+/// Checks a name. Reports and terminals show it, so it must be visible and must not contain control characters.
+fn check_name(path: &str, what: &str, name: &str) -> Option<KeyProblem> {
     if name.trim().is_empty() {
-        return Some(Problem::new(path, format!("{what} is empty; give it a name")));
+        return Some(KeyProblem::new(path, format!("{what} is empty; give it a name")));
     }
     let control = name.chars().find(|c| c.is_control())?;
-    Some(Problem::new(path, format!("{what} has the control character {}; remove it", control.escape_default())))
+    Some(KeyProblem::new(path, format!("{what} contains the control character {}; remove it", control.escape_default())))
 }
 
-fn check(file_path: &Path, file: AuditFile) -> Result<Audit, Vec<Problem>> {
+fn check(file_path: &Path, file: AuditFile) -> Result<Audit, Vec<KeyProblem>> {
     let mut problems = Vec::new();
     problems.extend(check_name("name", "name", &file.name));
     if let Some(Err(problem)) = file.draws.map(check_draws) {
-        problems.push(Problem::new("draws", format!("draws {problem}")));
+        problems.push(KeyProblem::new("draws", format!("draws {problem}")));
     }
     if file.attacks.as_ref().is_some_and(Vec::is_empty) {
-        problems.push(Problem::new("attacks", "attacks is empty; name at least one attack or leave the key out for all of them"));
+        problems.push(KeyProblem::new("attacks", "attacks is empty; list at least one attack, or remove the key to use the default attacks"));
     }
     let relation = relation(file.relation, file.reason).unwrap_or_else(|problem| {
         problems.push(problem);
@@ -175,7 +175,7 @@ fn check(file_path: &Path, file: AuditFile) -> Result<Audit, Vec<Problem>> {
     });
     problems.extend(file.truth.into_iter().flat_map(|truth| check_truth("truth", "truth", truth)));
     if file.pair.is_empty() && file.pairs.is_none() {
-        problems.push(Problem::new("", "pair: there is none; add a [[pair]] with name, left and right"));
+        problems.push(KeyProblem::new("", "pair: there is none; add a [[pair]] with name, left and right, or set pairs.patterns"));
     }
     let subject = match subject(file_path, file.mechanism, &file.params, file.command, file.timeout, file.setup) {
         Ok(subject) => subject,
@@ -185,10 +185,10 @@ fn check(file_path: &Path, file: AuditFile) -> Result<Audit, Vec<Problem>> {
         }
     };
     let mut raw_pairs = file.pair;
-    if let Some(Generated { patterns }) = file.pairs {
+    if let Some(GeneratedPairs { patterns }) = file.pairs {
         match Pattern::all(&relation, patterns.components) {
             Ok(patterns) => add_patterns(&mut raw_pairs, patterns),
-            Err(problem) => problems.push(Problem::new("pairs.patterns", format!("pairs.patterns: {problem}"))),
+            Err(problem) => problems.push(KeyProblem::new("pairs.patterns", format!("pairs.patterns: {problem}"))),
         }
     }
     let mut pairs: Vec<Pair> = Vec::new();
@@ -197,13 +197,13 @@ fn check(file_path: &Path, file: AuditFile) -> Result<Audit, Vec<Problem>> {
         problems.extend(check_name(&format!("{path}.name"), "the pair's name", &raw.name));
         if pairs.iter().any(|pair| pair.name == raw.name) {
             problems
-                .push(Problem::new(format!("{path}.name"), format!("{key}: another pair has this name; names must be unique in a file")));
+                .push(KeyProblem::new(format!("{path}.name"), format!("{key}: another pair has this name; names must be unique in a file")));
         }
         problems.extend(raw.truth.into_iter().flat_map(|truth| check_truth(&format!("{path}.truth"), &format!("{key}: truth"), truth)));
         if problems.is_empty()
             && let Err(problem) = relation.check(&raw.left, &raw.right)
         {
-            problems.push(Problem::new(format!("{path}.right"), format!("{key}: {problem}")));
+            problems.push(KeyProblem::new(format!("{path}.right"), format!("{key}: {problem}")));
         }
         let truth = raw.truth.or(file.truth).unwrap_or_default();
         pairs.push(Pair { name: raw.name, left: raw.left, right: raw.right, expect: raw.expect, truth });
@@ -226,8 +226,8 @@ fn check(file_path: &Path, file: AuditFile) -> Result<Audit, Vec<Problem>> {
     })
 }
 
-/// The relation, and for a custom one its reason.
-fn relation(name: RelationName, reason: Option<String>) -> Result<Relation, Problem> {
+/// The relation. A custom relation, and only a custom relation, has a reason.
+fn relation(name: RelationName, reason: Option<String>) -> Result<Relation, KeyProblem> {
     match (name, reason) {
         (RelationName::AddRemove, None) => Ok(Relation::AddRemove),
         (RelationName::ReplaceOne, None) => Ok(Relation::ReplaceOne),
@@ -235,9 +235,9 @@ fn relation(name: RelationName, reason: Option<String>) -> Result<Relation, Prob
         (RelationName::SingleComponent, None) => Ok(Relation::SingleComponent),
         (RelationName::Custom, Some(reason)) if !reason.trim().is_empty() => Ok(Relation::Custom { reason }),
         (RelationName::Custom, _) => {
-            Err(Problem::new("relation", "relation is \"custom\", which needs a reason: say in `reason` why the pairs are neighbours"))
+            Err(KeyProblem::new("relation", "relation is \"custom\", which needs a reason; set reason = \"why the pairs are neighbours\""))
         }
-        (_, Some(_)) => Err(Problem::new("reason", "reason: is for relation = \"custom\" only; remove it or change the relation")),
+        (_, Some(_)) => Err(KeyProblem::new("reason", "reason is only allowed with relation = \"custom\"; remove it or change the relation")),
     }
 }
 
@@ -249,29 +249,29 @@ fn subject(
     command: Option<Vec<String>>,
     timeout: Option<Positive>,
     setup: Option<String>,
-) -> Result<Subject, Problem> {
+) -> Result<Subject, KeyProblem> {
     let params = params(table)?;
-    let stray = [("command", command.is_some()), ("timeout", timeout.is_some()), ("setup", setup.is_some())];
+    let only_for_programs = [("command", command.is_some()), ("timeout", timeout.is_some()), ("setup", setup.is_some())];
     match (mechanism.as_str(), command) {
         (process::NAME, Some(words)) => {
             let command = CommandLine::new(words, file, timeout.map(Positive::get), setup);
-            Ok(Subject::Program { command: command.map_err(|problem| Problem::new("command", problem))?, params })
+            Ok(Subject::Program { command: command.map_err(|problem| KeyProblem::new("command", problem))?, params })
         }
         (process::NAME, None) => {
             let needed = "mechanism is \"command\", which needs one: command = [\"python3\", \"my_mechanism.py\"]";
-            Err(Problem::new("mechanism", needed))
+            Err(KeyProblem::new("mechanism", needed))
         }
-        (name, _) => match stray.into_iter().find(|(_, given)| *given) {
+        (name, _) => match only_for_programs.into_iter().find(|(_, given)| *given) {
             Some((key, _)) => {
-                Err(Problem::new(key, format!("{key}: is for mechanism = \"command\" only; remove it or change the mechanism")))
+                Err(KeyProblem::new(key, format!("{key}: is for mechanism = \"command\" only; remove it or change the mechanism")))
             }
-            None if registry::find(name).is_none() => Err(Problem::new("mechanism", registry::unknown(name))),
+            None if registry::find(name).is_none() => Err(KeyProblem::new("mechanism", registry::unknown(name))),
             None => Ok(Subject::Registered { mechanism, params }),
         },
     }
 }
 
-/// Adds the patterns that are not among the pairs already: an audit may write one out to give it a truth of its own.
+/// Adds the patterns that are not among the pairs yet. An audit file may contain one of them as a [[pair]] to give it its own truth.
 fn add_patterns(pairs: &mut Vec<PairFile>, patterns: Vec<Pattern>) {
     for Pattern { name, left, right } in patterns {
         if !pairs.iter().any(|pair| pair.left == left && pair.right == right) {
@@ -280,13 +280,13 @@ fn add_patterns(pairs: &mut Vec<PairFile>, patterns: Vec<Pattern>) {
     }
 }
 
-fn check_truth(path: &str, key: &str, truth: Truth) -> Vec<Problem> {
+fn check_truth(path: &str, key: &str, truth: Truth) -> Vec<KeyProblem> {
     let mut problems = Vec::new();
     if let Some(epsilon) = truth.epsilon.filter(|epsilon| epsilon.is_nan() || *epsilon < 0.0) {
-        problems.push(Problem::new(format!("{path}.epsilon"), format!("{key}.epsilon is {epsilon}, must be at least 0 (inf is allowed)")));
+        problems.push(KeyProblem::new(format!("{path}.epsilon"), format!("{key}.epsilon is {epsilon}, must be at least 0 (inf is allowed)")));
     }
     if let Some(delta) = truth.delta.filter(|delta| !(0.0..=1.0).contains(delta)) {
-        problems.push(Problem::new(format!("{path}.delta"), format!("{key}.delta is {delta}, must be between 0 and 1")));
+        problems.push(KeyProblem::new(format!("{path}.delta"), format!("{key}.delta is {delta}, must be between 0 and 1")));
     }
     problems
 }

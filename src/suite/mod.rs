@@ -1,4 +1,4 @@
-//! Audit files: from TOML to checked audits. What leaves this module needs no further checks.
+//! Audit files: from TOML to checked audits. Audits that this module returns need no further checks.
 
 mod excerpt;
 mod file;
@@ -12,10 +12,10 @@ use crate::catalogue::registry;
 use crate::model::{Error, FileProblem};
 use crate::target::PrepareError;
 
-/// Reads all audit files at and below the paths, in a fixed order; reports every bad file, not only the first.
+/// Reads all audit files at and below the paths, in a fixed order. Reports every bad file, not only the first.
 ///
 /// # Errors
-/// When a path cannot be read, a file is no valid audit, there is none at all, or two audits share a name.
+/// When a path cannot be read, a file is not a valid audit, there are no files, or two audits have the same name.
 pub fn load(paths: &[PathBuf]) -> Result<Vec<Audit>, Error> {
     let mut files = Vec::new();
     let mut errors = Vec::new();
@@ -50,10 +50,11 @@ pub fn load(paths: &[PathBuf]) -> Result<Vec<Audit>, Error> {
     Ok(audits)
 }
 
-/// Checks that every pair of these audits can be prepared, before anything is measured. Targets are not kept: each is prepared again where it runs.
+/// Checks before anything is measured that every pair of these audits can be prepared. Targets are not kept: each is prepared again where it
+/// runs.
 ///
 /// # Errors
-/// Every audit whose parameters or data do not fit its mechanism.
+/// Lists every audit whose parameters or data do not fit its mechanism.
 pub fn check(audits: &[Audit]) -> Result<(), Error> {
     let mut problems = Vec::new();
     for audit in audits {
@@ -63,13 +64,13 @@ pub fn check(audits: &[Audit]) -> Result<(), Error> {
                 // The parameters are the same for all pairs: one report is enough.
                 Err(error @ (PrepareError::Params { .. } | PrepareError::Unknown(_))) => {
                     let path = if let PrepareError::Params { key, .. } = &error { key.as_str() } else { "mechanism" };
-                    problems.push(file::not_prepared(&audit.file, path, &error.to_string()));
+                    problems.push(file::preparation_problem(&audit.file, path, &error.to_string()));
                     break;
                 }
                 Err(error) => {
                     let side = if let PrepareError::Data { side: Some(side), .. } = &error { format!(".{side}") } else { String::new() };
                     let message = format!("pair \"{}\": {error}", pair.name);
-                    problems.push(file::not_prepared(&audit.file, &format!("pair.{index}{side}"), &message));
+                    problems.push(file::preparation_problem(&audit.file, &format!("pair.{index}{side}"), &message));
                 }
             }
         }
@@ -77,10 +78,10 @@ pub fn check(audits: &[Audit]) -> Result<(), Error> {
     if problems.is_empty() { Ok(()) } else { Err(Error::Input(problems)) }
 }
 
-/// The audit in a text, as if it were a file of this name.
+/// Parses the text of an audit file. `file` is its name in messages.
 ///
 /// # Errors
-/// When it is no valid audit.
+/// When it is not a valid audit.
 pub fn parse(file: &Path, text: &str) -> Result<Audit, Error> {
     file::from_text(file, text).map_err(Error::Input)
 }
@@ -90,10 +91,10 @@ fn matches(audit: &Audit, text: &str) -> bool {
     audit.name.contains(text) || audit.subject.mechanism().contains(text) || audit.file.to_string_lossy().contains(text)
 }
 
-/// The audits that a filter matches; all without one.
+/// The audits that match a filter; without a filter, all of them.
 ///
 /// # Errors
-/// When it matches none: a gate that checks nothing must not pass.
+/// When no audit matches: a gate that checks nothing must not pass.
 pub fn filter(mut audits: Vec<Audit>, pattern: Option<&str>) -> Result<Vec<Audit>, Error> {
     if let Some(pattern) = pattern {
         audits.retain(|audit| matches(audit, pattern));
@@ -104,10 +105,10 @@ pub fn filter(mut audits: Vec<Audit>, pattern: Option<&str>) -> Result<Vec<Audit
     Ok(audits)
 }
 
-/// The audits with only those pairs whose name contains a text.
+/// The audits, reduced to the pairs whose name contains a text.
 ///
 /// # Errors
-/// When there is none.
+/// When no pair's name contains it.
 pub fn filter_pairs(mut audits: Vec<Audit>, text: Option<&str>) -> Result<Vec<Audit>, Error> {
     if let Some(text) = text {
         audits.iter_mut().for_each(|audit| audit.pairs.retain(|pair| pair.name.contains(text)));
@@ -119,10 +120,10 @@ pub fn filter_pairs(mut audits: Vec<Audit>, text: Option<&str>) -> Result<Vec<Au
     Ok(audits)
 }
 
-/// The one audit with this name or file, or else the only one that the text matches.
+/// The audit with this name or file. If there is none, the only audit that matches the text.
 ///
 /// # Errors
-/// When there is none, or several.
+/// When no audit matches, or several do.
 pub fn one(audits: Vec<Audit>, pattern: &str) -> Result<Audit, Error> {
     let exact = |audit: &Audit| audit.name == pattern || audit.file == Path::new(pattern);
     let only_exact = audits.iter().any(exact);
@@ -136,14 +137,14 @@ pub fn one(audits: Vec<Audit>, pattern: &str) -> Result<Audit, Error> {
     }
 }
 
-/// A folder with a file of this name is skipped unless you name it: its audits need more than a Rust toolchain.
+/// A folder that contains a file of this name is skipped, unless the path is given explicitly: its audits need more than a Rust toolchain.
 const OPT_IN: &str = "OPT-IN";
 
-/// Adds the audit file at `path`, or all of those below it.
+/// Adds the audit file at `path`, or all audit files below it.
 fn collect(path: &Path, files: &mut Vec<PathBuf>) -> Result<(), FileProblem> {
     let unreadable = |error: std::io::Error| {
         let remedy = match error.kind() {
-            std::io::ErrorKind::NotFound => "; name audit files or folders, or get the built-in ones with `dp-audit export`",
+            std::io::ErrorKind::NotFound => "; give an audit file or a folder, or get the built-in audits with `dp-audit export`",
             _ => "",
         };
         FileProblem::new(path, format!("cannot be read: {error}{remedy}"))

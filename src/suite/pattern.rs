@@ -1,33 +1,33 @@
-//! Pairs of neighbours by pattern, for mechanisms that answer many queries of sensitivity 1.
+//! Generates pairs of neighbours from patterns, for mechanisms that answer many queries of sensitivity 1.
 //!
-//! *Source*: Ding et al. 2018, "Detecting violations of differential privacy" (`StatDP`), whose patterns the later black-box
-//! auditors use too. What one component does against the rest, or one half against the other, is what breaks mechanisms.
+//! *Source*: Ding et al. 2018, "Detecting violations of differential privacy" (`StatDP`). Later black-box auditors use the same patterns.
+//! Mechanisms typically fail on inputs where one component differs from the rest, or one half from the other half.
 
 use serde::Deserialize;
 
 use crate::model::{Dataset, Relation};
 
-/// How many queries are answered.
+/// The number of queries.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(try_from = "i64")]
 pub struct Components(usize);
 
-/// More queries than this is taken for a slip of the pen.
-const MOST_COMPONENTS: usize = 10_000;
+/// A larger number is rejected as a typo.
+const MAX_COMPONENTS: usize = 10_000;
 
 impl TryFrom<i64> for Components {
     type Error = String;
 
     fn try_from(value: i64) -> Result<Self, String> {
-        let count = usize::try_from(value).ok().filter(|count| (1..=MOST_COMPONENTS).contains(count));
-        count.map(Self).ok_or_else(|| format!("is {value}, must be a whole number from 1 to {MOST_COMPONENTS}"))
+        let count = usize::try_from(value).ok().filter(|count| (1..=MAX_COMPONENTS).contains(count));
+        count.map(Self).ok_or_else(|| format!("is {value}, must be a whole number from 1 to {MAX_COMPONENTS}"))
     }
 }
 
 /// A generated pair.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pattern {
-    /// What it looks like.
+    /// Its name, which describes it.
     pub name: String,
     /// The dataset D.
     pub left: Dataset,
@@ -36,19 +36,19 @@ pub struct Pattern {
 }
 
 impl Pattern {
-    /// All patterns that are neighbours under the relation, each also with its sides swapped. With few components some
-    /// coincide; only the first of equals is kept.
+    /// All patterns that are neighbours under the relation, each also with its sides swapped. With few components some patterns are equal; only
+    /// the first of them is kept.
     ///
     /// # Errors
-    /// When the relation is not one between vectors.
+    /// When the relation is not between vectors.
     pub fn all(relation: &Relation, components: Components) -> Result<Vec<Self>, String> {
         let patterns = match relation {
             Relation::SingleComponent => single_component(components.0),
             Relation::ComponentWise => [single_component(components.0), component_wise(components.0)].concat(),
             other => {
                 return Err(format!(
-                    "relation is \"{other}\", under which there are none; \
-                     set relation = \"component-wise\" or \"single-component\", or write the pairs out as [[pair]]"
+                    "relation is \"{other}\", which has no patterns; \
+                     set relation = \"component-wise\" or \"single-component\", or add the pairs as [[pair]]"
                 ));
             }
         };
@@ -70,18 +70,18 @@ impl Pattern {
     }
 }
 
-/// `first` so many times, then `second`, k components in all.
+/// A vector of `k` components: the first `times` are `first`, all others are `second`.
 fn split(k: usize, first: f64, times: usize, second: f64) -> Vec<f64> {
     (0..k).map(|i| if i < times { first } else { second }).collect()
 }
 
-/// The patterns in which one component differs.
+/// The patterns where one component differs.
 fn single_component(k: usize) -> Vec<Pattern> {
     let ones = split(k, 1.0, k, 1.0);
     vec![Pattern::new("one above", &ones, &split(k, 0.0, 1, 1.0)), Pattern::new("one below", &ones, &split(k, 2.0, 1, 1.0))]
 }
 
-/// The patterns in which all differ. The first half of an odd number is the smaller one.
+/// The patterns where all components differ. If `k` is odd, the first half is the smaller one.
 fn component_wise(k: usize) -> Vec<Pattern> {
     let ones = split(k, 1.0, k, 1.0);
     let half = k / 2;

@@ -1,9 +1,10 @@
 //! Finds the bin of a number in constant time.
 
-/// The number line is divided into equal slots, and a prefix sum says how many edges are before each slot. So only the edges of one slot are searched.
+/// The number line is divided into equal slots, and a prefix sum says how many edges are before each slot. So only the edges of one slot
+/// are searched.
 ///
-/// The result is exact despite rounding: a larger number never has a smaller slot. So all edges of earlier slots are at most the number, and all
-/// edges of later slots are above it.
+/// The result is exact despite rounding: a larger number never has a smaller slot. So all edges of earlier slots are at most the number,
+/// and all edges of later slots are above it.
 #[derive(Clone, Debug, Default)]
 pub struct Grid {
     start: f64,

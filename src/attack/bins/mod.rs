@@ -25,8 +25,8 @@ const MAX_ATOMS: usize = 4096;
 
 /// Bins over numbers and symbols.
 ///
-/// The numeric bins are between `edges` (a bin includes its lower edge); an atom `a` is the bin from `a` to the next larger float. After them there
-/// is one bin for each known symbol and a last bin for all other symbols.
+/// The numeric bins are between `edges` (a bin includes its lower edge); an atom `a` is the bin from `a` to the next larger float. After
+/// them there is one bin for each known symbol and a last bin for all other symbols.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(from = "Parts")]
 pub struct Bins {
@@ -129,8 +129,8 @@ impl Bins {
         self.symbols.binary_search_by_key(&symbol.key(), |known| known.key()).is_ok()
     }
 
-    /// The same bins, but the first and the last are divided at masses of 8, 16, 32 … of `numbers`. These are sorted and are all numbers of those two
-    /// bins. None if nothing changes.
+    /// The same bins, but the first and the last are divided at masses of 8, 16, 32 … of `numbers`. These are sorted and are all numbers of
+    /// those two bins. None if nothing changes.
     #[must_use]
     pub fn with_finer_ends(&self, numbers: &[f64]) -> Option<Self> {
         let (first, last) = (*self.edges.first()?, *self.edges.last()?);

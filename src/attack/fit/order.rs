@@ -14,7 +14,8 @@ pub enum Order {
     Rising,
     /// By a smooth curve of this stiffness through the log-ratios.
     Smooth(f64),
-    /// Large numbers are evidence for D. A smooth curve of this stiffness says how much; for infinite stiffness a straight line of log-odds.
+    /// Large numbers are evidence for D. A smooth curve of this stiffness says how much; for infinite stiffness a straight line of
+    /// log-odds.
     Calibrated(f64),
     /// Each bin by its own log-ratio; neighbouring bins are pooled into about this many groups.
     Ranked(usize),
@@ -56,8 +57,8 @@ pub fn blocks(bins: &Bins, counts: &Counts, order: Order) -> Vec<Block> {
 
 /// The smoothed share of D in each bin, never exactly 0 or 1; the overall share for bins without hits.
 ///
-/// Blocks with few hits are shrunk towards the overall ratio (empirical Bayes). The less the ratios of all blocks vary beyond chance, the stronger
-/// the shrinkage. Otherwise the smallest blocks would have the most extreme ratios. A smooth curve needs no further shrinkage.
+/// Blocks with few hits are shrunk towards the overall ratio (empirical Bayes). The less the ratios of all blocks vary beyond chance, the
+/// stronger the shrinkage. Otherwise the smallest blocks would have the most extreme ratios. A smooth curve needs no further shrinkage.
 pub fn shares(bins: &Bins, counts: &Counts, order: Order) -> Vec<f64> {
     let blocks = blocks(bins, counts, order);
     let log_ratio = |left: f64, right: f64| ((left + 0.5) / (right + 0.5)).ln();
@@ -121,8 +122,8 @@ fn sort(mut blocks: Vec<Block>) -> Vec<Block> {
     blocks
 }
 
-/// Monotone regression: the maximum-likelihood ratios that fall (or rise) along the numbers, by the pool-adjacent-violators algorithm. Symbols are
-/// sorted in by their own ratio.
+/// Monotone regression: the maximum-likelihood ratios that fall (or rise) along the numbers, by the pool-adjacent-violators algorithm.
+/// Symbols are sorted in by their own ratio.
 fn monotone(bins: &Bins, counts: &Counts, rising: bool) -> Vec<Block> {
     let mut numeric: Vec<usize> = (0..bins.numeric()).collect();
     if rising {
@@ -157,7 +158,8 @@ fn smoothed(bins: &Bins, counts: &Counts, stiffness: f64) -> Vec<Block> {
     numeric.chain((bins.numeric()..bins.len()).map(|bin| Block::of([bin], counts))).collect()
 }
 
-/// The shares of D on a straight line of log-odds along the numbers. The position of a bin is its inner edge, because most of its hits are near it.
+/// The shares of D on a straight line of log-odds along the numbers. The position of a bin is its inner edge, because most of its hits are
+/// near it.
 fn linear_shares(bins: &Bins, hits: &[(f64, f64)]) -> Vec<f64> {
     let edges = bins.edges();
     if edges.is_empty() {
@@ -169,8 +171,8 @@ fn linear_shares(bins: &Bins, hits: &[(f64, f64)]) -> Vec<f64> {
     (0..hits.len()).map(|bin| logistic(start + slope * position(bin))).collect()
 }
 
-/// Bins by their own ratio. Neighbouring bins are pooled until the group has its part of the hits. Near the ends fewer are enough: as many as there
-/// are between the upper edge of the group and the nearer end of the numbers.
+/// Bins by their own ratio. Neighbouring bins are pooled until the group has its part of the hits. Near the ends fewer are enough: as many
+/// as there are between the upper edge of the group and the nearer end of the numbers.
 fn ranked(bins: &Bins, counts: &Counts, groups: usize) -> Vec<Block> {
     let hits = |bin: usize| (counts.left[bin] + counts.right[bin]) as f64;
     let total: f64 = (0..bins.numeric()).map(hits).sum();
@@ -256,8 +258,8 @@ mod tests {
                 sum(&counts.left) / (sum(&counts.left) + sum(&counts.right))
             };
             // The falling fit is the minimum over all starts of the maximum over all ends of the mean (Barlow et al. 1972).
-            let greatest = |from: usize, at: usize| (at..m).map(|to| mean(from, to)).fold(f64::NEG_INFINITY, f64::max);
-            let fit: Vec<f64> = (0..m).map(|at| (0..=at).map(|from| greatest(from, at)).fold(f64::INFINITY, f64::min)).collect();
+            let largest = |from: usize, at: usize| (at..m).map(|to| mean(from, to)).fold(f64::NEG_INFINITY, f64::max);
+            let fit: Vec<f64> = (0..m).map(|at| (0..=at).map(|from| largest(from, at)).fold(f64::INFINITY, f64::min)).collect();
             let blocks: Vec<Block> =
                 blocks(&bins, &counts, order).into_iter().filter(|block| block.bins.iter().any(|bin| *bin < m)).collect();
             for block in &blocks {

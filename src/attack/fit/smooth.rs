@@ -1,8 +1,8 @@
 //! Fits a smooth curve through noisy log-ratios, so that neighbouring bins support each other.
 //!
-//! The log-odds of D along the numbers are piecewise linear between a few knots. The knots are on a normal-score scale, so that the tails have knots
-//! too. The fit is a penalised logistic regression with one coefficient per knot: maximum likelihood with a penalty on second differences, solved by
-//! Newton's method.
+//! The log-odds of D along the numbers are piecewise linear between a few knots. The knots are on a normal-score scale, so that the tails
+//! have knots too. The fit is a penalised logistic regression with one coefficient per knot: maximum likelihood with a penalty on second
+//! differences, solved by Newton's method.
 
 use statrs::function::erf::erf_inv;
 
@@ -50,7 +50,8 @@ pub fn shares(hits: &[(f64, f64)], stiffness: f64) -> Vec<f64> {
     positions.iter().map(|(knot, weight)| logistic(curve[*knot] * (1.0 - weight) + curve[knot + 1] * weight)).collect()
 }
 
-/// The straight line `(start, slope)` of log-odds through `(x, left, right)` hits: logistic regression with a weak ridge penalty, by Newton's method.
+/// The straight line `(start, slope)` of log-odds through `(x, left, right)` hits: logistic regression with a weak ridge penalty, by
+/// Newton's method.
 pub fn line(hits: &[(f64, f64, f64)]) -> (f64, f64) {
     const RIDGE: f64 = 1.0;
     let (mut start, mut slope) = (0.0_f64, 0.0_f64);
@@ -190,8 +191,8 @@ mod tests {
 
     #[test]
     fn a_line_through_a_single_hit_is_shrunk_towards_even_odds() {
-        // At the maximum of log-likelihood − start²/2 − slope²/2 the derivatives are zero. One hit from D at 0 gives start = 1 − logistic(start); one hit
-        // at 1 gives start = slope = 1 − logistic(start + slope).
+        // At the maximum of log-likelihood − start²/2 − slope²/2 the derivatives are zero. One hit from D at 0 gives start = 1 −
+        // logistic(start); one hit at 1 gives start = slope = 1 − logistic(start + slope).
         let (start, slope) = line(&[(0.0, 1.0, 0.0)]);
         assert!((start - (1.0 - logistic(start))).abs() < 1e-9 && slope.abs() < 1e-9, "{start} {slope}");
         let (start, slope) = line(&[(1.0, 1.0, 0.0)]);

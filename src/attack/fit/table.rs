@@ -8,8 +8,8 @@ use crate::attack::fit::order::{ORDERS, Order, log_likelihood, shares};
 use crate::model::Side;
 use crate::output::Cell;
 
-/// Steps per unit of log-ratio. Scores are whole numbers of steps: a sum of raw floats would depend on the low bits of floating-point noise and find
-/// a leak that the ideal mechanism does not have.
+/// Steps per unit of log-ratio. Scores are whole numbers of steps: a sum of raw floats would depend on the low bits of floating-point noise
+/// and find a leak that the ideal mechanism does not have.
 pub const STEPS: f64 = 4096.0;
 
 /// About this many cells of each side are used to make the bins; all cells are counted.
@@ -23,7 +23,8 @@ pub struct Table {
 }
 
 impl Table {
-    /// Learns the ratios from cells of both sides. The order whose ratios best predict the other half of the cells decides how much to smooth.
+    /// Learns the ratios from cells of both sides. The order whose ratios best predict the other half of the cells decides how much to
+    /// smooth.
     #[must_use]
     pub fn learn(left: &[Cell], right: &[Cell]) -> Self {
         Self::learn_and_rate(left, right).0
@@ -66,13 +67,14 @@ impl Table {
         Self { steps: vec![0; bins.len()], bins }
     }
 
-    /// The same ratios rounded to 64 levels, with neighbouring numeric bins of the same level merged. It is nearly as informative and faster to look up.
+    /// The same ratios rounded to 64 levels, with neighbouring numeric bins of the same level merged. It is nearly as informative and
+    /// faster to look up.
     #[must_use]
     pub fn compact(self) -> Self {
         const LEVELS: i32 = 64;
-        let (least, greatest) =
-            self.steps.iter().fold((i32::MAX, i32::MIN), |(least, greatest), steps| (least.min(*steps), greatest.max(*steps)));
-        let unit = (greatest.saturating_sub(least) / LEVELS).max(1);
+        let (smallest, largest) =
+            self.steps.iter().fold((i32::MAX, i32::MIN), |(smallest, largest), steps| (smallest.min(*steps), largest.max(*steps)));
+        let unit = (largest.saturating_sub(smallest) / LEVELS).max(1);
         let rounded: Vec<i32> = self.steps.iter().map(|steps| (steps + unit / 2).div_euclid(unit) * unit).collect();
         let (bins, first_bins) = self.bins.merged(|before, bin| rounded[before] == rounded[bin]);
         Self { bins, steps: first_bins.into_iter().map(|bin| rounded[bin]).collect() }

@@ -1,9 +1,9 @@
-//! What a rule is for, and what it is worth.
+//! What a rule is optimised for, and the value of a rule for this goal.
 
-/// How many times more pessimistic a rule is chosen that is to guess often.
+/// How many times more pessimistic the choice of a rule is if the rule should guess often.
 const POWER_CAUTION: f64 = 6.0;
 
-/// What a rule is for.
+/// What a rule is optimised for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Goal {
     /// The largest ε bound at this δ.
@@ -11,7 +11,7 @@ pub enum Goal {
         /// The claimed δ.
         delta: f64,
     },
-    /// An ε bound at this δ from many guesses: what a rule that guesses often would have caught counts for more than the bound.
+    /// An ε bound at this δ from many guesses: the power to detect a leak is more important than the bound itself.
     Power {
         /// The claimed δ.
         delta: f64,
@@ -23,45 +23,46 @@ pub enum Goal {
     },
 }
 
-/// How a rule does.
+/// How often a rule is correct and wrong.
 #[derive(Clone, Copy, Debug)]
 pub struct Odds {
-    /// How often it is right.
+    /// The share of draws on which it is correct.
     pub correct: f64,
-    /// How often it is wrong.
+    /// The share of draws on which it is wrong.
     pub wrong: f64,
     /// How many of the two answers it gives.
     pub regions: f64,
 }
 
-/// How pessimistic to be: so many standard errors of a frequency in so many draws.
+/// How pessimistic to be: `z` standard errors of a frequency in `draws` draws.
 #[derive(Clone, Copy, Debug)]
 pub struct Caution {
-    /// Draws.
+    /// The number of draws.
     pub draws: f64,
-    /// Standard errors.
+    /// The number of standard errors.
     pub z: f64,
 }
 
 impl Goal {
-    /// The value of a rule, on the safe side.
+    /// The pessimistic value of a rule.
     #[inline]
     pub fn value(self, odds: Odds, Caution { draws: n, z }: Caution) -> f64 {
         let (correct, wrong, regions) = (odds.correct, odds.wrong + 0.5 / n, odds.regions);
         match self {
-            // The odds x at which correct − δ_eff − x·wrong is z standard errors above zero:
-            // (a − x·wrong)² = (z²/n)·(correct + x²·wrong) with a = correct − δ_eff; its smaller positive root.
+            // P(correct) ≤ e^ε·P(wrong) + δ_eff. The value is the odds x = e^ε at which correct − δ_eff − x·wrong is z standard errors
+            // above zero: (a − x·wrong)² = (z²/n)·(correct + x²·wrong) with a = correct − δ_eff. It is the smaller positive root.
             Self::Epsilon { delta } => {
                 let (a, v) = (correct - delta * regions / 2.0, z * z / n);
                 let rest = a * a - v * correct;
                 if a <= 0.0 || rest <= 0.0 {
                     return 0.0;
                 }
-                // The discriminant (a·wrong)² − wrong·(wrong − v)·rest, multiplied out, so that nothing cancels.
+                // The discriminant (a·wrong)² − wrong·(wrong − v)·rest, simplified so that nothing cancels.
                 let discriminant = v * wrong * (a * a + correct * (wrong - v));
                 rest / (a * wrong + discriminant.max(0.0).sqrt())
             }
             Self::Power { delta } => Self::Epsilon { delta }.value(odds, Caution { draws: n, z: POWER_CAUTION * z }),
+            // The same inequality solved for δ: δ_eff ≥ correct − x·wrong, minus z standard errors; then δ = δ_eff·2/r.
             Self::Delta { odds: x } => (correct - x * wrong - z * ((correct + x * x * wrong) / n).sqrt()) * 2.0 / regions.max(1.0),
         }
     }

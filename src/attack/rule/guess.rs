@@ -1,4 +1,4 @@
-//! A guess rule: which outputs the attacker takes for D, which for D', and which say nothing.
+//! A guess rule: for which outputs the attacker guesses D, for which D', and for which there is no guess.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +8,7 @@ use crate::attack::score::Score;
 use crate::model::number::Brief;
 use crate::output::{Cell, Rows, Symbols};
 
-/// A frozen rule over one score. Bins with the same answer are merged, so judging is fast and reading is easy.
+/// A frozen rule on one score. Neighbouring bins with the same answer are merged, so that the rule is fast to judge and easy to read.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GuessRule {
     score: Score,
@@ -16,7 +16,7 @@ pub struct GuessRule {
     #[serde(with = "crate::model::exact::list")]
     edges: Vec<f64>,
     answers: Vec<Answer>,
-    /// AnswerCounts to known symbols, sorted by key.
+    /// The answers to known symbols, sorted by key.
     symbols: Vec<(Cell, Answer)>,
     /// The answer to all other symbols.
     other: Answer,
@@ -47,10 +47,10 @@ impl GuessRule {
         u8::from(gives(Answer::Left)) + u8::from(gives(Answer::Right))
     }
 
-    /// Whether a rule that was read from a file can judge outputs of this width: it then gives each of them one answer.
+    /// Checks that a rule that was read from a file has exactly one answer to every output of this width.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// When it does not. The error says why.
     pub fn check(&self, width: usize) -> Result<(), String> {
         self.score.check(width)?;
         let increasing = self.edges.is_sorted_by(|a, b| a < b) && self.symbols.is_sorted_by(|a, b| a.0.key() < b.0.key());
@@ -61,21 +61,22 @@ impl GuessRule {
         }
     }
 
-    /// The answers to all rows.
+    /// Counts the answers to all rows.
     #[must_use]
     pub fn answers(&self, rows: &Rows) -> AnswerCounts {
         self.answers_to(&self.score.of(rows))
     }
 
     fn answers_to(&self, scores: &[Cell]) -> AnswerCounts {
-        /// Edges that are counted in one go.
+        /// The number of edges that are counted in one pass.
         const GROUP: usize = 3;
-        /// More groups than this, and looking each score up is faster.
+        /// With more groups than this, looking up each score is faster.
         const GROUPS: usize = 4;
         let mut answers = AnswerCounts::default();
         let mut numbers = 0;
         if self.edges.len() < GROUP * GROUPS {
-            // Counting has no branches, and is done with the widest instructions that the processor has. Symbols are NaN and count nowhere; nothing reaches an edge that is.
+            // Counting has no branches and uses the widest instructions of the processor. Symbols are NaN and reach no edge; unused edges
+            // are NaN and are reached by no score.
             let mut edges = [f64::NAN; GROUP * GROUPS];
             edges[0] = f64::NEG_INFINITY;
             edges[1..=self.edges.len()].copy_from_slice(&self.edges);
@@ -102,14 +103,14 @@ impl GuessRule {
         }
         if numbers < scores.len() as u64 {
             for score in scores.iter().filter(|score| score.as_number().is_none()) {
-                let place = self.symbols.binary_search_by_key(&score.key(), |(symbol, _)| symbol.key());
-                answers.add(place.map_or(self.other, |place| self.symbols[place].1), 1);
+                let index = self.symbols.binary_search_by_key(&score.key(), |(symbol, _)| symbol.key());
+                answers.add(index.map_or(self.other, |index| self.symbols[index].1), 1);
             }
         }
         answers
     }
 
-    /// The conditions for one answer, as a person would say them.
+    /// The conditions for one answer, in words.
     fn conditions(&self, wanted: Answer, names: &Symbols) -> Vec<String> {
         let score = &self.score;
         let mut conditions = Vec::new();
@@ -142,19 +143,19 @@ impl GuessRule {
     }
 }
 
-/// The value just below an edge, if it is the rounder of the two: the edge was put there to set an atom apart.
+/// The float just below an edge, if it has fewer digits: then it is an atom, and the edge is its upper end.
 fn atom_before(edge: f64) -> Option<f64> {
     let before = edge.next_down();
     (before.to_string().len() < edge.to_string().len()).then_some(before)
 }
 
-/// `< edge`, or `≤ atom` where the edge only sets an atom apart.
+/// `< edge`, or `≤ atom` if the edge is the upper end of an atom.
 fn below(edge: f64) -> String {
     atom_before(edge).map_or_else(|| format!("< {}", Brief(edge)), |atom| format!("≤ {}", Brief(atom)))
 }
 
 impl GuessRule {
-    /// The symbols that it answers by name.
+    /// The symbols that have their own answer.
     pub fn symbols(&self) -> impl Iterator<Item = Cell> {
         self.symbols.iter().map(|(symbol, _)| *symbol)
     }
@@ -213,21 +214,21 @@ mod tests {
     }
 
     #[test]
-    fn fast_and_plain_counting_agree() {
+    fn fast_and_simple_counting_agree() {
         for many in [false, true] {
             let (rule, sample) = rule(many);
-            let plain = |cell: &Cell| match cell.as_number() {
+            let simple = |cell: &Cell| match cell.as_number() {
                 Some(x) => rule.answers[rule.edges.iter().filter(|edge| **edge <= x).count()],
                 None => rule.symbols.iter().find(|(symbol, _)| symbol == cell).map_or(rule.other, |(_, answer)| *answer),
             };
-            assert_eq!(rule.answers(&rows(&sample)), times(&sample.iter().map(plain).collect::<Vec<_>>()));
+            assert_eq!(rule.answers(&rows(&sample)), times(&sample.iter().map(simple).collect::<Vec<_>>()));
             assert_eq!(rule.edges.len() > 12, many);
             assert_eq!(rule.regions(), 2);
         }
     }
 
     #[test]
-    fn a_rule_reads_as_a_sentence() {
+    fn a_rule_is_described_in_a_sentence() {
         let bins = Bins::learn(&(0..64).map(|i| Cell::number(f64::from(i))).collect::<Vec<_>>());
         let mut answers = vec![Answer::Abstain; bins.len()];
         answers[0] = Answer::Left;
@@ -248,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rule_answers_each_cell_as_its_bin_does() {
+    fn a_rule_gives_each_cell_the_answer_of_its_bin() {
         let (known, unknown) = (["⊥", "⊤", "!"].map(Cell::symbol), Cell::symbol("never seen"));
         let mut sample: Vec<Cell> = (0..800).map(|i| Cell::number(f64::from(i % 400) / 8.0)).collect();
         sample.extend([Cell::number(7.0); 9].into_iter().chain(known.repeat(9)));
@@ -256,7 +257,7 @@ mod tests {
         let around = |edge: &f64| [edge.next_down(), *edge, edge.next_up()].map(Cell::number);
         let ends = [f64::NEG_INFINITY, -0.0, 0.0, f64::INFINITY].map(Cell::number);
         let cells: Vec<Cell> = bins.edges().iter().flat_map(around).chain(ends).chain(known).chain([unknown]).collect();
-        // Runs of one answer that are longer and shorter, so that there are few edges and many.
+        // Short and long runs of the same answer, so that there are many or few edges.
         for run in [1, 2, 5, 17, 1000] {
             for turn in 0..3 {
                 let answer = |bin: usize| [Answer::Left, Answer::Abstain, Answer::Right][(bin / run + turn) % 3];
@@ -267,9 +268,9 @@ mod tests {
                 for cell in &cells {
                     let expected = answers[bins.index(*cell)];
                     assert_eq!(rule.answers(&rows(&[*cell])), times(&[expected]), "{cell:?} in runs of {run}");
-                    let mut beside = Rows::new(2);
-                    beside.push(&[unknown, *cell]);
-                    assert_eq!(second.answers(&beside), times(&[expected]));
+                    let mut two_cells = Rows::new(2);
+                    two_cells.push(&[unknown, *cell]);
+                    assert_eq!(second.answers(&two_cells), times(&[expected]));
                 }
                 let all: Vec<Answer> = cells.iter().map(|cell| answers[bins.index(*cell)]).collect();
                 assert_eq!(rule.answers(&rows(&cells)), times(&all));
@@ -291,30 +292,30 @@ mod tests {
     }
 
     #[test]
-    fn a_rule_out_of_order_is_refused() {
+    fn a_rule_out_of_order_is_rejected() {
         use Answer::{Abstain, Left, Right};
         let mut symbols = [(Cell::symbol("a"), Left), (Cell::symbol("b"), Right)].to_vec();
         symbols.sort_by_key(|(symbol, _)| symbol.key());
-        let whole =
+        let valid =
             GuessRule { score: Score::Coordinate(1), edges: vec![1.0, 2.0], answers: vec![Left, Abstain, Right], symbols, other: Abstain };
-        assert_eq!(whole.check(2), Ok(()));
-        assert!(whole.check(1).is_err(), "there is no second cell");
+        assert_eq!(valid.check(2), Ok(()));
+        assert!(valid.check(1).is_err(), "there is no second cell");
         let reversed = |rule: &GuessRule| rule.symbols.iter().rev().copied().collect();
-        assert!(GuessRule { edges: vec![2.0, 1.0], ..whole.clone() }.check(2).is_err());
-        assert!(GuessRule { edges: vec![1.0, 1.0], ..whole.clone() }.check(2).is_err());
-        assert!(GuessRule { edges: vec![1.0], ..whole.clone() }.check(2).is_err());
-        assert!(GuessRule { answers: vec![Left, Right], ..whole.clone() }.check(2).is_err());
-        assert!(GuessRule { symbols: reversed(&whole), ..whole.clone() }.check(2).is_err());
-        assert!(GuessRule { symbols: [whole.symbols[0]; 2].to_vec(), ..whole }.check(2).is_err());
+        assert!(GuessRule { edges: vec![2.0, 1.0], ..valid.clone() }.check(2).is_err());
+        assert!(GuessRule { edges: vec![1.0, 1.0], ..valid.clone() }.check(2).is_err());
+        assert!(GuessRule { edges: vec![1.0], ..valid.clone() }.check(2).is_err());
+        assert!(GuessRule { answers: vec![Left, Right], ..valid.clone() }.check(2).is_err());
+        assert!(GuessRule { symbols: reversed(&valid), ..valid.clone() }.check(2).is_err());
+        assert!(GuessRule { symbols: [valid.symbols[0]; 2].to_vec(), ..valid }.check(2).is_err());
     }
 
-    /// Edges, answers and symbols as they are.
+    /// A rule with these edges, answers and symbols.
     fn of(edges: &[f64], answers: &[Answer], symbols: &[(Cell, Answer)], other: Answer) -> GuessRule {
         GuessRule { score: Score::Output, edges: edges.to_vec(), answers: answers.to_vec(), symbols: symbols.to_vec(), other }
     }
 
     #[test]
-    fn the_regions_are_the_answers_that_a_rule_gives_anywhere() {
+    fn the_regions_are_the_different_guesses_of_a_rule() {
         use Answer::{Abstain, Left, Right};
         let bottom = Cell::symbol("⊥");
         assert_eq!(of(&[], &[Left], &[], Abstain).regions(), 1);
@@ -326,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn all_kinds_of_conditions_are_told() {
+    fn all_kinds_of_conditions_are_described() {
         use Answer::{Abstain, Left, Right};
         let rule = of(&[-2.0, 1.0, 1_f64.next_up(), 3.0], &[Left, Abstain, Left, Right, Left], &[(Cell::symbol("⊥"), Right)], Abstain);
         assert_eq!(
@@ -337,19 +338,19 @@ mod tests {
             of(&[], &[Left], &[], Left).describe(&Symbols::default()),
             "left if y is any number or y is any other symbol; otherwise no guess"
         );
-        // Neither this edge nor the number before it is rounder than the other.
+        // This edge has as many digits as the float below it.
         let edge = 12.345_678_901_234_567_f64;
         assert_eq!(edge.to_string().len(), edge.next_down().to_string().len());
         assert_eq!(
             of(&[2.0, edge], &[Abstain, Left, Abstain], &[], Abstain).describe(&Symbols::default()),
             "left if 2 ≤ y < 12.346; otherwise no guess"
         );
-        let turns = |edges: i32| {
+        let alternating = |edges: i32| {
             let edges: Vec<f64> = (1..=edges).map(f64::from).collect();
             let answers: Vec<Answer> = (0..=edges.len()).map(|bin| if bin % 2 == 0 { Left } else { Abstain }).collect();
             of(&edges, &answers, &[], Abstain).describe(&Symbols::default())
         };
-        assert_eq!(turns(7), "left if y < 1 or 2 ≤ y < 3 or 4 ≤ y < 5 or 6 ≤ y < 7; otherwise no guess");
-        assert_eq!(turns(11), "left if y < 1 or 2 ≤ y < 3 or 4 ≤ y < 5 or 6 ≤ y < 7 or in 2 more cases; otherwise no guess");
+        assert_eq!(alternating(7), "left if y < 1 or 2 ≤ y < 3 or 4 ≤ y < 5 or 6 ≤ y < 7; otherwise no guess");
+        assert_eq!(alternating(11), "left if y < 1 or 2 ≤ y < 3 or 4 ≤ y < 5 or 6 ≤ y < 7 or in 2 more cases; otherwise no guess");
     }
 }

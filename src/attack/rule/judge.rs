@@ -1,4 +1,4 @@
-//! How rules do on draws: one tally for each.
+//! Judges rules on draws: one tally for each rule.
 
 use crate::attack::answer::AnswerCounts;
 use crate::attack::rule::guess::GuessRule;
@@ -21,7 +21,7 @@ pub fn judge(sampler: &mut Sampler, draws: u64, rules: &[GuessRule]) -> Result<T
 pub struct Tallies(pub Vec<Tally>);
 
 impl Tallies {
-    /// Nothing judged yet.
+    /// Empty tallies for this number of rules.
     #[must_use]
     pub fn new(rules: usize) -> Self {
         Self(vec![Tally::default(); rules])

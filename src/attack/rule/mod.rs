@@ -1,4 +1,4 @@
-//! From counted bins to a guess rule.
+//! Makes guess rules from counted bins, and judges them on draws.
 
 pub mod goal;
 pub mod guess;

@@ -1,4 +1,4 @@
-//! Bins in an order from "speaks for D" to "speaks for D'", and where to cut it.
+//! Bins in an order from "evidence for D" to "evidence for D'", and the best places to cut this order.
 
 use crate::attack::answer::Answer;
 use crate::attack::bins::Bins;
@@ -6,16 +6,16 @@ use crate::attack::bins::Counts;
 use crate::attack::fit::order::{Order, blocks};
 use crate::attack::rule::goal::{Caution, Goal, Odds};
 
-/// Bins in order, and where they may be cut.
+/// Bins in order, and the places where the order may be cut.
 pub struct OrderedBins {
     bins: usize,
     order: Vec<usize>,
-    /// From before the first bin to behind the last.
+    /// From before the first bin to after the last.
     places: Vec<Place>,
     draws: f64,
 }
 
-/// A place to cut: so many bins come before it, and this share of all draws from either side.
+/// A place to cut: `bins` bins are before it, with the shares `left` and `right` of all draws.
 #[derive(Clone, Copy, Debug)]
 struct Place {
     bins: usize,
@@ -23,7 +23,7 @@ struct Place {
     right: f64,
 }
 
-/// A rule on a line: D on the first `head` bins, D' from the bin `tail` on; and how it should do.
+/// A rule on ordered bins: it guesses D on the first `head` bins and D' from the bin `tail` on. `odds` is the expected result.
 #[derive(Clone, Copy, Debug)]
 pub struct Cut {
     head: usize,
@@ -35,14 +35,14 @@ pub struct Cut {
 impl OrderedBins {
     /// The bins in this order, with these hits.
     pub fn new(bins: &Bins, counts: &Counts, order: Order) -> Self {
-        let (line, sums) = line_up(bins, counts, order);
+        let (order, sums) = sort_bins(bins, counts, order);
         let draws = counts.draws();
         let share = |hits: f64| hits / draws.max(1.0);
         let places = cuts(&sums).into_iter().map(|cut| Place { bins: cut, left: share(sums[cut].0), right: share(sums[cut].1) });
-        Self { bins: bins.len(), order: line, places: places.collect(), draws }
+        Self { bins: bins.len(), order, places: places.collect(), draws }
     }
 
-    /// So many standard errors of what is known from the draws on this line.
+    /// `z` standard errors of frequencies in the draws of these bins.
     pub fn caution(&self, z: f64) -> Caution {
         Caution { draws: self.draws.max(1.0), z }
     }
@@ -51,7 +51,7 @@ impl OrderedBins {
     pub fn best_cut(&self, goal: Goal, caution: Caution) -> Cut {
         let end = self.places.len() - 1;
         let value = |head: usize, tail: usize| goal.value(self.odds(head, tail), caution);
-        // Climb, one cut at a time, from D alone and from D' alone.
+        // Coordinate ascent, one cut at a time. It starts with a rule that guesses only D, and with one that guesses only D'.
         let best_head = |tail: usize| best_of(0..=tail, |head| value(head, tail));
         let best_tail = |head: usize| best_of((head..=end).rev(), |tail| value(head, tail));
         let mut best = (f64::NEG_INFINITY, 0, end);
@@ -81,7 +81,7 @@ impl OrderedBins {
         answers
     }
 
-    /// What guessing D before one place and D' behind another promises.
+    /// The expected result of guessing D before the place `head` and D' after the place `tail`.
     #[inline]
     fn odds(&self, head: usize, tail: usize) -> Odds {
         let end = self.places.len() - 1;
@@ -94,50 +94,50 @@ impl OrderedBins {
     }
 }
 
-/// The bins in this order, and the smoothed `(left, right)` hits in the first k of them.
-fn line_up(bins: &Bins, counts: &Counts, order: Order) -> (Vec<usize>, Vec<(f64, f64)>) {
+/// The bins in this order, and the prefix sums of their smoothed `(left, right)` hits.
+fn sort_bins(bins: &Bins, counts: &Counts, order: Order) -> (Vec<usize>, Vec<(f64, f64)>) {
     let mut sums = vec![(0.0, 0.0)];
-    let mut line = Vec::with_capacity(bins.len());
+    let mut sorted = Vec::with_capacity(bins.len());
     let mut sum = (0.0, 0.0);
     for block in &blocks(bins, counts, order) {
         let hits = block.left + block.right;
         if hits == 0.0 && block.bins.iter().all(|bin| *bin >= bins.numeric()) {
-            continue; // nothing is known of symbols that were never seen
+            continue; // nothing is known about symbols that never occurred
         }
         for &bin in &block.bins {
-            // Within a block the ratio is one; its hits go to the bins in proportion.
+            // All bins of a block have the same ratio. Its smoothed hits are divided in proportion to the hits of each bin.
             let share = (counts.left[bin] + counts.right[bin]) as f64 / hits.max(1.0);
             sum = (sum.0 + block.left * share, sum.1 + block.right * share);
-            line.push(bin);
+            sorted.push(bin);
             sums.push(sum);
         }
     }
-    (line, sums)
+    (sorted, sums)
 }
 
-/// Places along a line where cutting is tried: all of them when few, else quantiles of the hits and geometric masses at both ends.
+/// The places where a cut is tried: all of them if there are few, else quantiles of the hits and geometric masses at both ends.
 fn cuts(sums: &[(f64, f64)]) -> Vec<usize> {
     const FEW: usize = 48;
     let m = sums.len() - 1;
     if m <= FEW {
         return (0..=m).collect();
     }
-    let passed = |cut: usize| sums[cut].0 + sums[cut].1;
-    let total = passed(m);
+    let before = |cut: usize| sums[cut].0 + sums[cut].1;
+    let total = before(m);
     let mut cuts = vec![0];
     let mut last = 0.0;
     for cut in 1..m {
-        let ends = passed(cut).min(total - passed(cut));
-        if passed(cut) - last >= (total / FEW as f64).min(ends / 2.0) {
+        let to_nearer_end = before(cut).min(total - before(cut));
+        if before(cut) - last >= (total / FEW as f64).min(to_nearer_end / 2.0) {
             cuts.push(cut);
-            last = passed(cut);
+            last = before(cut);
         }
     }
     cuts.push(m);
     cuts
 }
 
-/// The first of the places where a value is greatest.
+/// The place with the largest value; the first one if there are several.
 fn best_of(places: impl Iterator<Item = usize>, value: impl Fn(usize) -> f64) -> usize {
     let start = (0, f64::NEG_INFINITY);
     places.map(|place| (place, value(place))).fold(start, |best, next| if next.1 > best.1 { next } else { best }).0
@@ -148,7 +148,7 @@ mod tests {
     use super::*;
     use crate::output::Cell;
 
-    /// Bins of so many symbols, with hits that follow no pattern; none for numbers, nor for other symbols.
+    /// Bins of `count` symbols with irregular hits. Numbers and other symbols have no hits.
     fn symbols(count: usize, turn: u64) -> (Bins, Counts) {
         let sample: Vec<Cell> = (0..count).flat_map(|index| [Cell::symbol(&index.to_string()); 4]).collect();
         let bins = Bins::learn(&sample);
@@ -165,8 +165,8 @@ mod tests {
         for turn in 0..20 {
             let (bins, counts) = symbols(12, turn);
             let n = counts.draws();
-            let line = OrderedBins::new(&bins, &counts, Order::Ranked(12));
-            // Symbols by falling share of D, in which the bin of the numbers, never hit, counts as a half.
+            let ordered = OrderedBins::new(&bins, &counts, Order::Ranked(12));
+            // Symbols by falling share of D. The bin of the numbers has no hits, so its share is one half.
             let share = |bin: &usize| (counts.left[*bin] as f64 + 0.5) / ((counts.left[*bin] + counts.right[*bin]) as f64 + 1.0);
             let mut order: Vec<usize> = (0..bins.len() - 1).collect();
             order.sort_by(|a, b| share(b).total_cmp(&share(a)));
@@ -182,23 +182,23 @@ mod tests {
                     let mut answers = vec![Answer::Abstain; bins.len()];
                     order[..head].iter().for_each(|bin| answers[*bin] = Answer::Left);
                     order[tail..].iter().for_each(|bin| answers[*bin] = Answer::Right);
-                    let (correct, wrong) = counts.judge(&answers);
+                    let (correct, wrong) = counts.tally(&answers);
                     let regions = [head > 0, tail < order.len()].into_iter().filter(|given| *given).count() as f64;
                     let value = goal.value(Odds { correct: correct as f64 / n, wrong: wrong as f64 / n, regions }, Caution { draws: n, z });
                     best = best.max(value);
                 }
-                let cut = line.best_cut(goal, line.caution(z));
+                let cut = ordered.best_cut(goal, ordered.caution(z));
                 let found = goal.value(cut.odds, Caution { draws: n, z });
                 assert!((found - best).abs() <= 1e-9 * best.abs(), "{goal:?} at {z}, {turn}: {found} instead of {best}");
-                // What it promises is what its answers get.
-                let (correct, wrong) = counts.judge(&line.answers(cut));
+                // The expected result is that of its answers.
+                let (correct, wrong) = counts.tally(&ordered.answers(cut));
                 assert!((cut.odds.correct * n - correct as f64).abs() < 1e-6 && (cut.odds.wrong * n - wrong as f64).abs() < 1e-6);
             }
         }
     }
 
     #[test]
-    fn every_bin_that_was_hit_stands_on_the_line_once_with_its_hits() {
+    fn the_order_has_every_bin_with_hits_once_with_its_hits() {
         let sample: Vec<Cell> = (0..4000).map(|i| Cell::number(f64::from(i))).chain([Cell::symbol("⊥"); 4]).collect();
         let bins = Bins::learn(&sample);
         let mut counts = Counts::new(bins.len());
@@ -207,13 +207,13 @@ mod tests {
             counts.right[bin] = (bin * 6661 % 97) as u64;
         }
         for order in [Order::Falling, Order::Rising, Order::Smooth(30.0), Order::Calibrated(300.0), Order::Ranked(48)] {
-            let (line, sums) = line_up(&bins, &counts, order);
-            let mut found = line.clone();
+            let (sorted, sums) = sort_bins(&bins, &counts, order);
+            let mut found = sorted.clone();
             found.sort_unstable();
-            // All but the symbols that were never seen.
+            // All bins except that of unknown symbols.
             assert_eq!(found, (0..=bins.numeric()).collect::<Vec<_>>(), "{order:?}");
-            assert_eq!(sums.len(), line.len() + 1);
-            for (bin, sums) in line.iter().zip(sums.windows(2)) {
+            assert_eq!(sums.len(), sorted.len() + 1);
+            for (bin, sums) in sorted.iter().zip(sums.windows(2)) {
                 let hits = (sums[1].0 + sums[1].1) - (sums[0].0 + sums[0].1);
                 assert!((hits - (counts.left[*bin] + counts.right[*bin]) as f64).abs() < 1e-6, "{order:?}");
             }
@@ -227,10 +227,11 @@ mod tests {
     }
 
     #[test]
-    fn long_lines_are_cut_at_parts_of_the_hits_and_ever_closer_to_both_ends() {
+    fn long_orders_are_cut_at_quantiles_and_ever_more_densely_towards_both_ends() {
         let even = |bins: u32| -> Vec<(f64, f64)> { (0..=bins).map(|bin| (f64::from(bin.div_ceil(2)), f64::from(bin / 2))).collect() };
         assert_eq!(cuts(&even(48)), (0..=48).collect::<Vec<_>>());
-        // One hit in each of 1,000 bins: 1/48 of the hits is 21 bins, and less where less than twice as much lies beyond.
+        // One hit in each of 1,000 bins. Cuts are 21 bins apart, which is 1/48 of the hits, or half of the hits to the nearer end if that
+        // is less.
         let found = cuts(&even(1000));
         assert_eq!(found[..9], [0, 1, 2, 4, 8, 16, 32, 53, 74]);
         assert!(found.windows(2).all(|cut| cut[0] < cut[1] && cut[1] - cut[0] <= 21));
@@ -240,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn of_equal_places_the_first_is_best() {
+    fn among_equal_places_the_first_is_best() {
         assert_eq!(best_of([4, 2, 9, 7].into_iter(), |place| f64::from(u8::from(place != 4))), 2);
     }
 }

@@ -1,4 +1,4 @@
-//! One score, its bins, and the hits of each bin.
+//! A score, its bins, and the hits of each bin: a candidate for a guess rule.
 
 use crate::attack::bins::Counts;
 use crate::attack::bins::{Bins, sort};
@@ -7,22 +7,22 @@ use crate::attack::score::trend::TrendHits;
 use crate::model::Side;
 use crate::output::{Cell, Rows};
 
-/// Parts into which the exploration draws are divided for cross-validation.
+/// The number of folds for cross-validation.
 pub const FOLDS: usize = 4;
 
-/// A score under examination.
+/// A score with its bins and their hits.
 pub struct ScoreBins {
     score: Score,
     bins: Bins,
     hits: Hits,
 }
 
-/// Hits of a score_bins's bins.
+/// The hits of the bins of a score.
 pub struct Hits {
     folds: Vec<Counts>,
-    /// The numbers that fell into the first or the last bin, each with its side and fold: what finer bins of the tails are made from.
+    /// The numbers in the first and the last bin, each with its side and fold. Finer bins for the tails are made from them.
     ends: Vec<(f64, Side, usize)>,
-    /// What a trend can be learned from anew.
+    /// Hits from which a trend can be fitted again.
     trend: Option<TrendHits>,
 }
 
@@ -39,12 +39,12 @@ impl Hits {
 }
 
 impl ScoreBins {
-    /// Divides the scores of the rows and counts them. Rows that a learned score was learned from (every second one) are left out.
+    /// Divides the scores of the rows into bins and counts them. The training rows of a learned score (every second row) are left out.
     #[must_use]
     pub fn new(score: Score, left: &Rows, right: &Rows) -> Self {
         let every_other = |scores: &[Cell]| scores.iter().skip(1).step_by(2).copied().collect::<Vec<Cell>>();
-        let fresh = |rows| if score.is_learned() { every_other(&score.of(rows)).into() } else { score.of(rows) };
-        let (left, right) = (fresh(left), fresh(right));
+        let unused = |rows| if score.is_learned() { every_other(&score.of(rows)).into() } else { score.of(rows) };
+        let (left, right) = (unused(left), unused(right));
         let bins = Bins::learn(left.iter().chain(&*right));
         let mut score_bins = Self { hits: Hits { folds: Vec::new(), ends: Vec::new(), trend: None }, score, bins };
         let mut hits = score_bins.no_hits();
@@ -66,19 +66,19 @@ impl ScoreBins {
         &self.bins
     }
 
-    /// The hits, divided for cross-validation.
+    /// The hits of each fold.
     #[must_use]
     pub fn folds(&self) -> &[Counts] {
         &self.hits.folds
     }
 
-    /// Whether another score has the same bins and the same hits in them, and so says the same.
+    /// Whether another score has the same bins with the same hits, and so the same information.
     #[must_use]
-    pub fn is_like(&self, other: &Self) -> bool {
+    pub fn has_same_hits(&self, other: &Self) -> bool {
         self.bins == other.bins && self.hits.folds == other.hits.folds
     }
 
-    /// All hits.
+    /// The hits of all folds.
     #[must_use]
     pub fn counts(&self) -> Counts {
         let mut all = Counts::new(self.bins.len());
@@ -86,15 +86,15 @@ impl ScoreBins {
         all
     }
 
-    /// Whether each output is told from all others, but for one in a thousand: then no other score can tell more.
+    /// Whether the score distinguishes each output from all others, except for one in a thousand. Then no other score has more information.
     #[must_use]
-    pub fn tells_all(&self) -> bool {
+    pub fn distinguishes_all(&self) -> bool {
         let all = self.counts();
         let unknown = all.left.last().zip(all.right.last()).map_or(0, |(left, right)| left + right);
         self.score == Score::WholeRow && unknown as f64 <= 1e-3 * all.draws()
     }
 
-    /// Hits for draws to come.
+    /// No hits yet, for later draws.
     #[must_use]
     pub fn no_hits(&self) -> Hits {
         Hits { folds: vec![Counts::new(self.bins.len()); FOLDS], ends: Vec::new(), trend: None }
@@ -109,9 +109,10 @@ impl ScoreBins {
         }
     }
 
-    /// The score_bins anew with a score learned from the rows counted since, if they are many more than those `kept`, and so teach more.
+    /// The same with a trend that is fitted again to the rows counted so far. None if the score is not a trend, or if these rows are fewer
+    /// than twice the rows kept.
     #[must_use]
-    pub fn learned_again(&self, left: &Rows, right: &Rows) -> Option<Self> {
+    pub fn relearned(&self, left: &Rows, right: &Rows) -> Option<Self> {
         let (Score::Trend(trend), Some(hits)) = (&self.score, &self.hits.trend) else { return None };
         let (counted_left, counted_right) = hits.totals();
         if counted_left + counted_right < 2.0 * (left.len() + right.len()) as f64 {
@@ -125,7 +126,7 @@ impl ScoreBins {
     /// Counts scores of one side.
     pub fn count(&self, hits: &mut Hits, side: Side, scores: &[Cell]) {
         let last = self.bins.numeric() - 1;
-        // Beyond an infinite edge there is one value only, and nothing to divide.
+        // Above an infinite edge there is only one value, and nothing to divide.
         let (low, high) = (0, if self.bins.edges().last() == Some(&f64::INFINITY) { 0 } else { last });
         let bins = self.bins.index_all(scores);
         let mut at_ends = 0_u64;
@@ -141,8 +142,8 @@ impl ScoreBins {
         }
     }
 
-    /// Takes the hits of further draws in, and divides the first and the last bin if they have become worth it.
-    pub fn take(&mut self, hits: Hits) {
+    /// Adds the hits of further draws, and divides the first and the last bin if they have enough hits.
+    pub fn add_hits(&mut self, hits: Hits) {
         self.hits.add(hits);
         let mut numbers: Vec<f64> = self.hits.ends.iter().map(|(number, ..)| *number).collect();
         sort(&mut numbers);
@@ -153,11 +154,11 @@ impl ScoreBins {
             for side in [Side::Left, Side::Right] {
                 let old = counts.side(side).to_vec();
                 let mut new = vec![0; finer.len()];
-                // Bins between the ends keep their hits, and so do symbols; the ends are counted again.
+                // The bins between the ends and those of symbols keep their hits; the numbers at the ends are counted again.
                 new[first + 1..first + before].copy_from_slice(&old[1..before]);
                 new[finer.numeric()..].copy_from_slice(&old[before + 1..]);
-                for (number, of, part) in &self.hits.ends {
-                    if *of == side && *part == fold {
+                for (number, of_side, of_fold) in &self.hits.ends {
+                    if *of_side == side && *of_fold == fold {
                         new[finer.index(Cell::number(*number))] += 1;
                     }
                 }
@@ -178,8 +179,8 @@ mod tests {
     use crate::noise::{Generator, laplace};
 
     #[test]
-    fn infinite_outputs_are_counted_and_not_collected() {
-        // Half of all outputs are +∞: a list of them would grow with the draws.
+    fn infinite_outputs_are_counted_but_not_stored() {
+        // Half of all outputs are +∞. A list of them would grow with the number of draws.
         let mut rows = Rows::new(1);
         rows.resize(1000);
         rows.iter_mut()
@@ -188,7 +189,7 @@ mod tests {
         let score_bins = ScoreBins::new(Score::Output, &rows, &rows);
         let mut hits = score_bins.no_hits();
         score_bins.count(&mut hits, Side::Left, rows.cells());
-        assert!(hits.ends.len() < 20, "{} collected", hits.ends.len());
+        assert!(hits.ends.len() < 20, "{} stored", hits.ends.len());
         assert_eq!(hits.folds.iter().map(|fold| fold.left.iter().sum::<u64>()).sum::<u64>(), 1000);
         assert_eq!(hits.folds.iter().map(|fold| fold.left[score_bins.bins().index(Cell::number(f64::INFINITY))]).sum::<u64>(), 500);
     }
@@ -209,9 +210,9 @@ mod tests {
         score_bins.count(&mut hits, Side::Left, more_left.cells());
         score_bins.count(&mut hits, Side::Right, more_right.cells());
         let before = score_bins.bins().numeric();
-        score_bins.take(hits);
+        score_bins.add_hits(hits);
         assert!(score_bins.bins().numeric() > before, "the tails were divided");
-        // Counted afresh with the finer bins, the later draws alone account for all but the first 4,000.
+        // Counted again with the finer bins, the later draws give all hits except the first 4,000.
         let mut again = score_bins.no_hits();
         score_bins.count(&mut again, Side::Left, more_left.cells());
         score_bins.count(&mut again, Side::Right, more_right.cells());
@@ -232,26 +233,26 @@ mod tests {
     }
 
     #[test]
-    fn every_draw_counts_once_in_its_part() {
+    fn every_draw_is_counted_once_in_its_fold() {
         let number = |index: usize| vec![Cell::number((index * 7919 % 4001) as f64)];
         let (left, right) = (of(1, 4003, number), of(1, 3001, number));
         let score_bins = ScoreBins::new(Score::Output, &left, &right);
-        for (part, fold) in score_bins.folds().iter().enumerate() {
+        for (index, fold) in score_bins.folds().iter().enumerate() {
             let mut expected = Counts::new(score_bins.bins().len());
-            left.iter().skip(part).step_by(FOLDS).for_each(|row| expected.left[score_bins.bins().index(row[0])] += 1);
-            right.iter().skip(part).step_by(FOLDS).for_each(|row| expected.right[score_bins.bins().index(row[0])] += 1);
+            left.iter().skip(index).step_by(FOLDS).for_each(|row| expected.left[score_bins.bins().index(row[0])] += 1);
+            right.iter().skip(index).step_by(FOLDS).for_each(|row| expected.right[score_bins.bins().index(row[0])] += 1);
             assert_eq!(*fold, expected);
         }
         assert_eq!(score_bins.folds().len(), FOLDS);
         assert_eq!(score_bins.counts().draws(), 7004.0);
-        // The same hits under another name, and others.
-        assert!(score_bins.is_like(&ScoreBins::new(Score::Coordinate(0), &left, &right)));
-        assert!(!score_bins.is_like(&ScoreBins::new(Score::Output, &right, &left)));
-        assert!(!score_bins.is_like(&ScoreBins::new(Score::Output, &left, &of(1, 3001, |index| vec![Cell::number(index as f64)]))));
+        // A score with the same hits, and two with other hits.
+        assert!(score_bins.has_same_hits(&ScoreBins::new(Score::Coordinate(0), &left, &right)));
+        assert!(!score_bins.has_same_hits(&ScoreBins::new(Score::Output, &right, &left)));
+        assert!(!score_bins.has_same_hits(&ScoreBins::new(Score::Output, &left, &of(1, 3001, |index| vec![Cell::number(index as f64)]))));
     }
 
     #[test]
-    fn ends_that_are_divided_again_and_again_lose_no_hits() {
+    fn ends_that_are_divided_several_times_lose_no_hits() {
         let mut rng = Generator::seed_from_u64(12);
         let mut rows = |count: usize| {
             let mut rows = Rows::new(1);
@@ -264,7 +265,7 @@ mod tests {
             let (more, before) = (rows(count), score_bins.bins().numeric());
             let mut hits = score_bins.no_hits();
             score_bins.count(&mut hits, Side::Left, more.cells());
-            score_bins.take(hits);
+            score_bins.add_hits(hits);
             assert!(score_bins.bins().numeric() > before);
             left.append(&more);
             let mut expected = Counts::new(score_bins.bins().len());
@@ -275,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn draws_at_one_end_only_are_kept_for_finer_bins() {
+    fn draws_at_only_one_end_are_kept_for_finer_bins() {
         let even = of(1, 4000, |index| vec![Cell::number(index as f64)]);
         for (beyond, sign) in [(0.0, -1.0), (4000.0, 1.0)] {
             let mut score_bins = ScoreBins::new(Score::Output, &even, &even);
@@ -283,10 +284,10 @@ mod tests {
             let far = of(1, 100, |index| vec![Cell::number(beyond + sign * (index + 1) as f64)]);
             for side in [Side::Left, Side::Right] {
                 let mut hits = score_bins.no_hits();
-                // In three parts, of which the second has no draws at the ends.
+                // Counted in three parts; the second part has no draws at the ends.
                 let (some, others) = far.cells().split_at(50);
                 [some, &even.cells()[1000..1500], others].into_iter().for_each(|part| score_bins.count(&mut hits, side, part));
-                score_bins.take(hits);
+                score_bins.add_hits(hits);
             }
             assert!(score_bins.bins().numeric() > before, "the end is divided");
             let mut expected = Counts::new(score_bins.bins().len());
@@ -300,55 +301,55 @@ mod tests {
     }
 
     #[test]
-    fn a_board_tells_all_when_at_most_a_thousandth_of_the_rows_is_unknown() {
+    fn a_score_distinguishes_all_if_at_most_a_thousandth_of_the_rows_is_unknown() {
         let score_bins = |score: Score, unknown: usize| {
             let row = |index: usize| vec![Cell::number(if index < unknown { index as f64 } else { -1.0 }), Cell::number(0.0)];
-            // One more on D'.
+            // One more unknown row on D'.
             ScoreBins::new(score, &of(2, 1000, row), &of(2, 1000, |index| vec![Cell::number(if index == 0 { -2.0 } else { -1.0 }); 2]))
         };
-        assert!(score_bins(Score::WholeRow, 1).tells_all());
-        assert!(!score_bins(Score::WholeRow, 2).tells_all());
-        assert!(!score_bins(Score::Coordinate(0), 0).tells_all());
+        assert!(score_bins(Score::WholeRow, 1).distinguishes_all());
+        assert!(!score_bins(Score::WholeRow, 2).distinguishes_all());
+        assert!(!score_bins(Score::Coordinate(0), 0).distinguishes_all());
     }
 
     #[test]
-    fn a_learned_score_is_counted_on_rows_it_was_not_learned_from_and_learned_again_from_later_ones() {
+    fn a_learned_score_is_counted_on_unused_rows_and_learned_again_from_later_ones() {
         use crate::attack::lesson::Lesson;
         use crate::attack::score::trend::Trend;
-        // ⊥ or not beside a number; on D the rows with an odd index have it, on D' the others.
+        // A number with or without ⊥ next to it. On D the rows with an odd index have ⊥, on D' the others.
         let bottom = Cell::symbol("⊥");
         let row = |index: usize, with: usize| {
             vec![Cell::number((index * 7919 % 997) as f64), if index % 2 == with { bottom } else { Cell::number(1e6) }]
         };
         let (left, right) = (of(2, 1000, |index| row(index, 1)), of(2, 1000, |index| row(index, 0)));
         let lesson: (Vec<&[Cell]>, Vec<&[Cell]>) = (left.iter().step_by(2).collect(), right.iter().step_by(2).collect());
-        let trend = Trend::learn(Lesson { left: &lesson.0, right: &lesson.1 }).expect("⊥ beside numbers");
+        let trend = Trend::learn(Lesson { left: &lesson.0, right: &lesson.1 }).expect("⊥ next to numbers");
         let mut score_bins = ScoreBins::new(Score::Trend(trend.clone()), &left, &right);
-        // Odd rows alone: with ⊥ on D, without it on D'. Their scores are those of such rows.
+        // Only rows with an odd index are counted: with ⊥ on D, without ⊥ on D'.
         let score = |row: &[Cell]| score_bins.bins().index(trend.score(row));
         let mut expected = Counts::new(score_bins.bins().len());
         left.iter().skip(1).step_by(2).for_each(|row| expected.left[score(row)] += 1);
         right.iter().skip(1).step_by(2).for_each(|row| expected.right[score(row)] += 1);
         assert_eq!(score_bins.counts(), expected);
         assert_eq!(expected.draws(), 1000.0);
-        assert!(score_bins.learned_again(&left, &right).is_none(), "nothing was counted yet");
-        // 1,999 rows of either side in two parts are not twice the 2,000 kept; one more of each is.
+        assert!(score_bins.relearned(&left, &right).is_none(), "nothing was counted yet");
+        // 1,999 further rows of each side are less than twice the 2,000 rows kept; one more row of each side is enough.
         let more = |score_bins: &mut ScoreBins, count: usize| {
             let (mut hits, mut others) = (score_bins.no_hits(), score_bins.no_hits());
             score_bins.count_rows(&mut hits, Side::Left, &of(2, count, |index| row(index, 0)));
             score_bins.count_rows(&mut others, Side::Right, &of(2, count, |index| row(index, 0)));
             hits.add(others);
-            score_bins.take(hits);
+            score_bins.add_hits(hits);
         };
         more(&mut score_bins, 1000);
         more(&mut score_bins, 999);
         assert_eq!(score_bins.counts().draws(), 1000.0 + 2.0 * 1999.0);
-        assert!(score_bins.learned_again(&left, &right).is_none());
+        assert!(score_bins.relearned(&left, &right).is_none());
         more(&mut score_bins, 1);
-        let again = score_bins.learned_again(&left, &right).expect("as many again");
-        let Score::Trend(anew) = again.score() else { panic!("still a trend") };
-        // The later rows were the same on both sides, so that ⊥ says nothing any more.
-        assert!(anew.score(&row(1, 1)).raw().abs() < 0.05, "{:?}", anew.score(&row(1, 1)));
+        let again = score_bins.relearned(&left, &right).expect("enough rows");
+        let Score::Trend(refitted) = again.score() else { panic!("still a trend") };
+        // The later rows are the same on both sides, so ⊥ carries no information any more.
+        assert!(refitted.score(&row(1, 1)).raw().abs() < 0.05, "{:?}", refitted.score(&row(1, 1)));
         assert!(trend.score(&row(1, 1)).raw().abs() > 1.0);
     }
 }

@@ -1,8 +1,9 @@
-//! From counts per bin to a guess rule.
+//! Selects the best guess rule for each goal from the hits of each bin.
 //!
-//! Bins are put in an order from "speaks for D" to "speaks for D'"; a rule guesses D on the first few, D' on the last few and abstains between.
-//! Which order and how few is decided by cross-validation: maximising a noisy ratio runs into the tail, so each candidate
-//! procedure is pessimistic to a different degree, and the draws that a procedure has not seen tell which degree pays.
+//! The bins are put in an order from "evidence for D" to "evidence for D'". A rule guesses D on the first bins, D' on the last bins, and
+//! abstains on those between. Cross-validation decides which order is used and where it is cut. Maximising a noisy ratio would choose bins
+//! far out in the tail, so the procedures are pessimistic to different degrees, and the draws that a procedure was not given show which
+//! degree is best.
 
 use rayon::prelude::*;
 
@@ -14,27 +15,27 @@ use crate::attack::rule::ordered::OrderedBins;
 use crate::attack::rule::score_bins::ScoreBins;
 use crate::stats::wealth::Forecast;
 
-/// Standard errors by which a procedure may be pessimistic when it chooses its cuts.
+/// Degrees of pessimism, in standard errors, with which a procedure chooses its cuts.
 const PESSIMISM: [f64; 3] = [2.0, 4.0, 8.0];
 
-/// Standard errors by which the comparison of procedures is pessimistic.
-const JUDGE: f64 = 5.0;
+/// The pessimism, in standard errors, with which procedures are compared.
+const COMPARISON: f64 = 5.0;
 
-/// A learned score is a log-ratio already: with only the cuts to choose, less pessimism is enough for the ε bound. Whether there is any δ to be found stays a question of
-/// significance.
+/// A learned score is already a log-ratio. Only the cuts are left to choose, so less pessimism is enough for the ε bound. For the δ bound
+/// the pessimism is not reduced, because it must be significant that there is any δ at all.
 const LEARNED: f64 = 0.7;
 
-/// A selected set of answers, with what cross-validation says of it.
+/// A selected set of answers, with its cross-validated result.
 pub struct Selected {
     /// An answer for each bin.
     pub answers: Vec<Answer>,
-    /// How often such a rule is right and wrong on draws that it was not learned from.
+    /// How often such a rule is correct and wrong on draws that it was not learned from.
     pub forecast: Forecast,
     /// The pessimistic value of the goal, for comparison with other scores.
     pub value: f64,
 }
 
-/// A way to a rule, and what it promises.
+/// A procedure to make a rule, and its cross-validated result.
 #[derive(Clone, Copy)]
 struct Attempt {
     value: f64,
@@ -45,28 +46,28 @@ struct Attempt {
 
 /// Selects the best rule for each goal from the counts of each fold.
 ///
-/// `seen` draws were explored. Learned scores are counted on fewer, because the others taught them; that must not make them look worse, so all are as
-/// pessimistic as if every draw had been counted.
-pub fn select(score_bins: &ScoreBins, goals: &[Goal], seen: f64) -> Vec<Selected> {
+/// `explored` draws were made. Learned scores are counted on fewer draws, because they were learned from the others. This must not make
+/// them look worse, so all scores are as pessimistic as if every draw had been counted.
+pub fn select(score_bins: &ScoreBins, goals: &[Goal], explored: f64) -> Vec<Selected> {
     let (bins, folds, all) = (score_bins.bins(), score_bins.folds(), score_bins.counts());
     let n = all.draws().max(1.0);
     let learned = score_bins.score().is_learned();
-    let ease = |goal: Goal| (n / seen.max(n)).sqrt() * if learned && matches!(goal, Goal::Epsilon { .. }) { LEARNED } else { 1.0 };
-    // For each order, for each goal: what every degree of pessimism leads to.
-    let tried = orders(learned).par_iter().map(|&order| {
-        let folds_in_order: Vec<OrderedBins> = folds.iter().map(|fold| OrderedBins::new(bins, &all.without(fold), order)).collect();
+    let ease = |goal: Goal| (n / explored.max(n)).sqrt() * if learned && matches!(goal, Goal::Epsilon { .. }) { LEARNED } else { 1.0 };
+    // For each order and each goal: one attempt per degree of pessimism.
+    let attempts = orders(learned).par_iter().map(|&order| {
+        let ordered: Vec<OrderedBins> = folds.iter().map(|fold| OrderedBins::new(bins, &all.without(fold), order)).collect();
         let attempt = |goal: Goal, z: f64| {
-            let odds = cross_validated(&folds_in_order, folds, goal, z * ease(goal));
-            let value = goal.value(odds, Caution { draws: n, z: (JUDGE + order.caution()) * ease(goal) });
+            let odds = cross_validated(&ordered, folds, goal, z * ease(goal));
+            let value = goal.value(odds, Caution { draws: n, z: (COMPARISON + order.caution()) * ease(goal) });
             Attempt { value, order, z, odds }
         };
         goals.iter().map(|&goal| PESSIMISM.map(|z| attempt(goal, z))).collect::<Vec<_>>()
     });
-    let tried: Vec<_> = tried.collect();
+    let attempts: Vec<_> = attempts.collect();
     let best = (0..goals.len()).filter_map(|goal| {
-        // Simple orders come first; a later one must gain a tenth of a per cent.
+        // Simple orders come first; a later one must be better by a tenth of a per cent.
         let better = |best: Attempt, next: Attempt| if next.value > best.value + 1e-3 * best.value.abs() { next } else { best };
-        tried.iter().flat_map(|of_order| of_order[goal]).reduce(better)
+        attempts.iter().flat_map(|of_order| of_order[goal]).reduce(better)
     });
     let selected = goals.iter().zip(best).map(|(&goal, Attempt { value, order, z, odds })| {
         let ordered = OrderedBins::new(bins, &all, order);
@@ -76,13 +77,14 @@ pub fn select(score_bins: &ScoreBins, goals: &[Goal], seen: f64) -> Vec<Selected
     selected.collect()
 }
 
-/// How rules do that are cut on folds_in_order of all folds but one, each judged on the one it has not seen.
-fn cross_validated(folds_in_order: &[OrderedBins], folds: &[Counts], goal: Goal, z: f64) -> Odds {
+/// The result of rules that are cut on all folds except one and tallied on this fold. `without_fold` has the ordered bins without each
+/// fold.
+fn cross_validated(without_fold: &[OrderedBins], folds: &[Counts], goal: Goal, z: f64) -> Odds {
     let (mut correct, mut wrong, mut draws, mut regions) = (0, 0, 0.0, 0.0_f64);
-    for (ordered, fold) in folds_in_order.iter().zip(folds) {
+    for (ordered, fold) in without_fold.iter().zip(folds) {
         let cut = ordered.best_cut(goal, ordered.caution(z));
-        let judged = fold.judge(&ordered.answers(cut));
-        (correct, wrong, draws) = (correct + judged.0, wrong + judged.1, draws + fold.draws());
+        let tally = fold.tally(&ordered.answers(cut));
+        (correct, wrong, draws) = (correct + tally.0, wrong + tally.1, draws + fold.draws());
         regions = regions.max(cut.odds.regions);
     }
     Odds { correct: correct as f64 / f64::max(draws, 1.0), wrong: wrong as f64 / f64::max(draws, 1.0), regions }
@@ -97,12 +99,12 @@ mod tests {
     use crate::output::{Cell, Rows};
 
     #[test]
-    fn a_value_lies_the_asked_standard_errors_below_what_is_seen() {
+    fn a_value_is_z_standard_errors_below_the_estimate() {
         for (correct, wrong) in [(0.3, 0.1), (0.02, 0.001), (0.6, 0.4), (0.004, 0.0), (0.1, 0.3)] {
             for (delta, regions) in [(0.0, 2.0), (0.001, 1.0), (0.003, 2.0), (0.05, 1.0)] {
                 for (n, z) in [(1e3, 2.0), (1e4, 0.5), (1e5, 8.0), (1e6, 5.0)] {
                     let (odds, caution) = (Odds { correct, wrong, regions }, Caution { draws: n, z });
-                    // Half a wrong guess more than was seen.
+                    // Half a wrong guess is added.
                     let wrong = wrong + 0.5 / n;
                     let excess = |x: f64| correct - delta * regions / 2.0 - x * wrong;
                     let error = |x: f64| ((correct + x * x * wrong) / n).sqrt();
@@ -122,18 +124,18 @@ mod tests {
         }
     }
 
-    /// Three quarters `a` and one quarter `b` from D, the other way round from D'; the same in every part of the draws.
+    /// Three quarters `a` and one quarter `b` from D, the opposite from D', in the same proportions in every fold.
     fn rows() -> (Rows, Rows) {
-        let side = |often: &str, seldom: &str| {
+        let side = |often: &str, rarely: &str| {
             let mut rows = Rows::new(1);
-            (0..4000).for_each(|index| rows.push(&[Cell::symbol(if index / 8 % 4 < 3 { often } else { seldom })]));
+            (0..4000).for_each(|index| rows.push(&[Cell::symbol(if index / 8 % 4 < 3 { often } else { rarely })]));
             rows
         };
         (side("a", "b"), side("b", "a"))
     }
 
     #[test]
-    fn a_selected_rule_is_forecast_as_the_parts_show_it() {
+    fn the_forecast_of_a_selected_rule_is_its_cross_validated_result() {
         let goals = [Goal::Epsilon { delta: 0.01 }, Goal::Delta { odds: 0.5_f64.exp() }, Goal::Power { delta: 0.01 }];
         let odds = Odds { correct: 0.75, wrong: 0.25, regions: 2.0 };
         let (left, right) = rows();
@@ -142,19 +144,20 @@ mod tests {
         let (of_left, of_right): (Vec<&[Cell]>, Vec<&[Cell]>) =
             (of_left.iter().map(Vec::as_slice).collect(), of_right.iter().map(Vec::as_slice).collect());
         let learned = Score::NaiveBayes(NaiveBayes::learn(Lesson { left: &of_left, right: &of_right }, Features::Cells));
-        // Five standard errors for an order with no freedom; 0.7 of them for the ε of a learned score, of which half of the rows are counted.
+        // Five standard errors for an order without a parameter per bin; 0.7 times as many for the ε of a learned score, which is counted
+        // on half of the rows.
         for (score, n, ease) in [(Score::Output, 8000.0, 1.0), (learned, 4000.0, 0.7)] {
             let score_bins = ScoreBins::new(score, &left, &right);
-            for (seen, more) in [(n, 1.0), (4.0 * n, 0.5)] {
-                let all = select(&score_bins, &goals, seen);
+            for (explored, factor) in [(n, 1.0), (4.0 * n, 0.5)] {
+                let all = select(&score_bins, &goals, explored);
                 assert_eq!(all.len(), goals.len());
                 for (goal, selected) in goals.into_iter().zip(all) {
                     let Forecast { correct, wrong, draws } = selected.forecast;
                     assert_eq!((correct, wrong, draws), (0.75, 0.25, n));
-                    let (right, wrong) = score_bins.counts().judge(&selected.answers);
+                    let (right, wrong) = score_bins.counts().tally(&selected.answers);
                     assert_eq!((right as f64, wrong as f64), (0.75 * n, 0.25 * n));
                     let ease = if matches!(goal, Goal::Epsilon { .. }) { ease } else { 1.0 };
-                    let expected = goal.value(odds, Caution { draws: n, z: 5.0 * ease * more });
+                    let expected = goal.value(odds, Caution { draws: n, z: 5.0 * ease * factor });
                     assert!((selected.value - expected).abs() < 1e-9, "{goal:?}: {} instead of {expected}", selected.value);
                 }
             }

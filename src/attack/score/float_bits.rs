@@ -1,8 +1,8 @@
 //! What the bits of a floating-point number reveal.
 //!
-//! Floating-point noise is on a grid that is finer near 0, and adding the noise to a value rounds to the grid of the sum. So the value decides which
-//! multiples of a power of two are possible (Mironov 2012): `0 + z` is often not a multiple of 2⁻⁵³, but `1 + z` always is. This is a leak of the
-//! implementation that the ideal mechanism does not have. So it is tested only if an audit asks for it.
+//! Floating-point noise is on a grid that is finer near 0, and adding the noise to a value rounds to the grid of the sum. So the value
+//! decides which multiples of a power of two are possible (Mironov 2012): `0 + z` is often not a multiple of 2⁻⁵³, but `1 + z` always is.
+//! This is a leak of the implementation that the ideal mechanism does not have. So it is tested only if an audit asks for it.
 
 use crate::output::Cell;
 
@@ -26,14 +26,16 @@ fn exponents(number: f64) -> Option<(i32, i32)> {
     Some((exponent(significand.ilog2()), exponent(significand.trailing_zeros())))
 }
 
-/// The exponent of the lowest bit that is set: it is at least `-k` if and only if the number is a multiple of `2^-k`. Symbols are unchanged.
+/// The exponent of the lowest bit that is set: it is at least `-k` if and only if the number is a multiple of `2^-k`. Symbols are
+/// unchanged.
 #[inline]
 #[must_use]
 pub fn lowest_bit(cell: Cell) -> Cell {
     cell.as_number().map_or(cell, |number| Cell::number(f64::from(exponents(number).map_or(OF_ZERO, |(_, lowest)| lowest))))
 }
 
-/// 64 times the exponent plus the number of bits from the highest to the lowest: how fine the grid is at this magnitude. Symbols are unchanged.
+/// 64 times the exponent plus the number of bits from the highest to the lowest: how fine the grid is at this magnitude. Symbols are
+/// unchanged.
 #[inline]
 #[must_use]
 pub fn bits_used(cell: Cell) -> Cell {

@@ -202,8 +202,8 @@ mod tests {
     #[test]
     fn naive_bayes_adds_the_ratios_of_all_components() {
         let symbol = |is_a: bool| Cell::symbol(if is_a { "a" } else { "b" });
-        // The first component is `a` in 3 of 4 rows of D and in 1 of 4 rows of D'; the second in 2 of 3 and in 1 of 3. The components are independent, in
-        // both halves of a lesson.
+        // The first component is `a` in 3 of 4 rows of D and in 1 of 4 rows of D'; the second in 2 of 3 and in 1 of 3. The components are
+        // independent, in both halves of a lesson.
         let side = |first: usize, second: usize| -> Vec<Vec<Cell>> {
             (0..ROWS).map(|index| vec![symbol(index / 2 % 4 < first), symbol(index / 8 % 3 < second)]).collect()
         };
@@ -239,11 +239,11 @@ mod tests {
     fn a_pattern_adds_its_own_ratio_and_those_of_its_numbers() {
         let (bottom, top, rare) = (Cell::symbol("⊥"), Cell::symbol("⊤"), Cell::symbol("rare"));
         let size = |index: usize| (index * 7919 % ROWS) as f64 + 0.5;
-        // ⊥ is twice as frequent on D as on D', and the number next to it carries no information. ⊤ is half as frequent on D; the number next to it is
-        // positive on D and negative on D', each in 4 of 5 rows.
-        let beside = |index: usize, sign: f64| number(if index / 3 % 5 < 4 { sign * size(index) } else { -sign * size(index) });
+        // ⊥ is twice as frequent on D as on D', and the number next to it carries no information. ⊤ is half as frequent on D; the number
+        // next to it is positive on D and negative on D', each in 4 of 5 rows.
+        let next_to_top = |index: usize, sign: f64| number(if index / 3 % 5 < 4 { sign * size(index) } else { -sign * size(index) });
         let side = |third: usize, sign: f64, rares: usize| -> Vec<Vec<Cell>> {
-            let row = |index: usize| if index % 3 < third { vec![bottom, number(size(index))] } else { vec![top, beside(index, sign)] };
+            let row = |index: usize| if index % 3 < third { vec![bottom, number(size(index))] } else { vec![top, next_to_top(index, sign)] };
             (0..ROWS).map(row).chain((0..rares).map(|index| vec![rare, number((index * 48 / rares) as f64)])).collect()
         };
         let (left, right) = (side(2, 1.0, 47), side(1, -1.0, 16));
@@ -285,7 +285,7 @@ mod tests {
 
     #[test]
     fn a_parity_is_visible_in_two_components_together() {
-        // Each sign alone is even on both sides. The two signs agree in 2 of 3 rows of D and in 1 of 3 rows of D'.
+        // On both sides each sign is positive in half of the rows. The two signs agree in 2 of 3 rows of D and in 1 of 3 rows of D'.
         let size = |index: usize| (index * 7919 % ROWS) as f64 + 0.5;
         let row = |index: usize, same: f64| {
             let sign = [1.0, -1.0][index / 3 % 2];
@@ -339,8 +339,8 @@ mod tests {
 
     #[test]
     fn uninformative_components_do_not_blur_an_informative_one() {
-        // The first of four components is shifted by one, with Lap(1) noise. With 20,000 rows per side its gain is hundreds of nats; the others gain only a
-        // few, by chance.
+        // The first of four components is shifted by one, with Lap(1) noise. With 20,000 rows per side its gain is hundreds of nats; the
+        // others gain only a few, by chance.
         let mut rng = Generator::seed_from_u64(12);
         let mut side = |at: f64| -> Vec<[Cell; 4]> {
             (0..20_000).map(|_| [at, 0.0, 0.0, 0.0].map(|at| Cell::number(at + laplace(&mut rng, 1.0)))).collect()

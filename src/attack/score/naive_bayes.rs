@@ -39,8 +39,8 @@ pub struct NaiveBayes {
 }
 
 impl NaiveBayes {
-    /// Learns one table per component. Components that add hardly anything to the most informative one are left out: the sum of their chance errors
-    /// would blur it.
+    /// Learns one table per component. Components that add hardly anything to the most informative one are left out: the sum of their
+    /// chance errors would blur it.
     #[must_use]
     pub fn learn(lesson: Lesson, features: Features) -> Self {
         /// A gain of log-likelihood below this may be chance.

@@ -9,8 +9,8 @@ use crate::attack::fit::table::{STEPS, Table, in_steps};
 use crate::attack::lesson::Lesson;
 use crate::output::{Cell, Mix};
 
-/// A pattern says which components are which symbols or repeated values, and which are numbers. The score adds the log-ratio of the row's pattern
-/// and the log-ratios of its numbers given the pattern.
+/// A pattern says which components are which symbols or repeated values, and which are numbers. The score adds the log-ratio of the row's
+/// pattern and the log-ratios of its numbers given the pattern.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Pattern {
     /// For each component, the bins that distinguish atoms from other numbers.

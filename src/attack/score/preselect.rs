@@ -32,8 +32,8 @@ pub fn preselect(lesson: Lesson, scores: Vec<Score>, max: usize) -> Vec<Score> {
     scores.into_iter().enumerate().filter(|(index, _)| kept.next_if_eq(index).is_some()).map(|(_, score)| score).collect()
 }
 
-/// How many standard deviations the chi-square statistic of the binned scores is above its mean. Mean and deviation are those for equal sides: with d
-/// degrees of freedom, d and √(2d).
+/// How many standard deviations the chi-square statistic of the binned scores is above its mean. Mean and deviation are those for equal
+/// sides: with d degrees of freedom, d and √(2d).
 fn contrast(score: &Score, left: &Rows, right: &Rows) -> f64 {
     let (left, right) = (score.of(left), score.of(right));
     let bins = Bins::learn_coarse(left.iter().take(BINNED).chain(right.iter().take(BINNED)));
@@ -86,7 +86,8 @@ mod tests {
 
     #[test]
     fn the_most_significant_scores_are_kept_in_their_order() {
-        // Ten coordinates. The share of `a` is one half on D'. On D it is larger in the coordinates 3 (six tenths), 7 (nine tenths) and 8 (seven tenths).
+        // Ten coordinates. The share of `a` is one half on D'. On D it is larger in the coordinates 3 (six tenths), 7 (nine tenths) and 8
+        // (seven tenths).
         let (a, b) = (Cell::symbol("a"), Cell::symbol("b"));
         let side = |tenths: [usize; 10]| -> Vec<Vec<Cell>> {
             (0..2000_usize).map(|index| tenths.iter().map(|tenths| if index * 7 % 10 < *tenths { a } else { b }).collect()).collect()

@@ -1,7 +1,7 @@
 //! A score for rows in which the log-ratio of a number grows with the count of a symbol: each ⊥ before a released number adds evidence.
 //!
-//! Rows are grouped by their smallest number. Within a group the log-odds of D are a straight line in the count of the symbol, fitted by logistic
-//! regression. The line also covers rows that are too rare to have their own bin.
+//! Rows are grouped by their smallest number. Within a group the log-odds of D are a straight line in the count of the symbol, fitted by
+//! logistic regression. The line also covers rows that are too rare to have their own bin.
 
 use std::collections::BTreeMap;
 
@@ -172,8 +172,8 @@ mod tests {
 
     #[test]
     fn refitted_lines_follow_the_later_rows() {
-        // Various numbers, and the symbol 0 or 1 times. In later rows the symbol is evidence for D with log-odds ln 4; in the first rows it carries no
-        // information.
+        // Various numbers, and the symbol 0 or 1 times. In later rows the symbol is evidence for D with log-odds ln 4; in the first rows it
+        // carries no information.
         let (bottom, other) = (Cell::symbol("⊥"), Cell::symbol("other"));
         let row = |index: usize, symbol: Cell| [Cell::number((index % 97) as f64), symbol];
         let plain: Vec<[Cell; 2]> = (0..960).map(|index| row(index, if index % 2 == 0 { bottom } else { other })).collect();

@@ -208,19 +208,19 @@ fn a_signal_ends_hanging_programs_and_what_they_have_started_and_the_run_can_be_
             eprintln!("SKIPPED: SIG{signal} is ignored here");
             continue;
         }
-        let folder = folder(&[("a", GOOD), ("b", &audit("b", "command = [\"sh\", \"worker.sh\"]"))]);
-        worker(folder.path(), "worker.sh", &format!("{PROLOGUE}{HANGS}"));
+        let folder = folder(&[("a", GOOD), ("b", &of_program("b", &["sh", "worker.sh"], ""))]);
+        write(folder.path(), "audits/worker.sh", &format!("{PROLOGUE}{HANGS}"));
         let mut child = started(folder.path(), "");
         let pids = hanging(folder.path());
         send(signal, &child);
         assert_eq!(child.wait().unwrap().code(), Some(128 + i32::try_from(number).unwrap()), "SIG{signal}");
         pids.iter().for_each(|pid| soon("a signal ends all processes", || !runs(pid)));
-        assert_eq!(value(&rows(folder.path(), "results/audit.csv"), 1, "audit"), "good", "what is finished stays");
-        worker(folder.path(), "worker.sh", &documented("sh"));
+        assert_eq!(Table::of_run(folder.path()).cell(0, "audit"), "good", "what is finished stays");
+        write(folder.path(), "audits/worker.sh", &documented("sh"));
         let output = dp_audit(folder.path(), &["run", "--draws", "20000", "--threads", "1", "--resume"]);
         assert_eq!(code(&output), 0, "{}", errors(&output));
         assert!(errors(&output).contains("Resuming: 1 of 2 audits are finished already"), "{}", errors(&output));
-        assert_eq!(rows(folder.path(), "results/audit.csv").len(), 3);
+        assert_eq!(Table::of_run(folder.path()).rows.len(), 2);
     }
 }
 
@@ -245,10 +245,10 @@ fn what_a_program_has_started_ends_with_it() {
     let dies = "sleep 600 >/dev/null 2>&1 & printf '%s\\n%s\\n' $$ $! >> pids\ngreet; next; exit 3\n";
     for (text, keys, wanted) in [(HANGS, "timeout = 0.5", "was silent for 0.5 s"), (dies, "", "ended (exit status: 3)"), (well, "", "")] {
         let folder = script(&format!("{PROLOGUE}{text}"));
-        let keys = format!("command = [\"sh\", \"worker.sh\"]\n{keys}");
-        std::fs::write(folder.path().join("audits/count.toml"), audit("count", &keys)).unwrap();
+        write(folder.path(), "audits/count.toml", &of_program("count", &["sh", "worker.sh"], keys));
         dp_audit(folder.path(), &["run", "-q", "--draws", "20000", "--threads", "1"]);
-        let rule = value(&rows(folder.path(), "results/audit.csv"), 1, "rule");
+        let table = Table::of_run(folder.path());
+        let rule = table.cell(0, "rule");
         assert!(rule.contains(wanted), "{rule}");
         let pids = std::fs::read_to_string(folder.path().join("audits/pids")).unwrap();
         assert!(pids.lines().count() >= 2);
