@@ -3,9 +3,9 @@
 
     scripts/benchmark_table.py [--draws 2e8] [--seed 0]
 
-One run per mechanism, on one pair that is fixed here beforehand, at 90 % confidence: the setting of the published figures. The pair is the one on which the published tools found
-most or, for SVT1 and SVT2, another of their input patterns, on which theory says that more can be found.
-Writes results/reference/benchmark.csv and results/reference/benchmark.md. Needs cargo and nothing but Python's standard library.
+One run per mechanism, on one pair that is fixed here, at 90 % confidence: the setting of the published figures. The pair is the one on which the
+published tools found most. For SVT1 and SVT2 it is another of their input patterns, on which more can be found in theory.
+Writes results/reference/benchmark.csv and results/reference/benchmark.md. Needs cargo and Python's standard library.
 """
 
 import argparse

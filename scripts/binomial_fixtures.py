@@ -4,7 +4,7 @@
     python3 scripts/binomial_fixtures.py > tests/fixtures/binomial_limits.csv
 
 Each limit p solves P(X >= k) = alpha for X ~ Binomial(n, p). The tail is the regularised incomplete beta function
-I_p(k, n - k + 1), integrated here with 40 digits piece by piece around p, so that nothing depends on a library's inverse.
+I_p(k, n - k + 1). It is integrated here with 40 digits, piece by piece around p, so that nothing depends on a library's inverse.
 """
 from mpmath import mp, mpf, exp, log, log1p, loggamma, quad, sqrt, findroot, nstr
 

@@ -1,23 +1,23 @@
 #!/usr/bin/env python3
-"""Lets dp-audit audit a mechanism written in Python. Needs only the standard library; uses numpy if it is there.
+"""Lets dp-audit audit a mechanism written in Python. Needs only the standard library; uses numpy if it is installed.
 
-A mechanism is a function of a dataset, a random generator and the audit file's params, which makes one draw:
+A mechanism is a function of a dataset, a random generator and the audit file's params. It makes one draw:
 
     def noisy_count(data, rng, epsilon):
         return len(data) + rng.laplace(scale=1 / epsilon)
 
-The audit file names the function; the file that holds it needs to know nothing of dp-audit:
+The audit file names the function. The file with the function does not need to know about dp-audit, and {worker} stands for this program:
 
     mechanism = "command"
-    command = ["python3", "dp_audit_worker.py", "my_mechanism.py:noisy_count"]
+    command = ["python3", "{worker}", "my_mechanism.py:noisy_count"]
     params = { epsilon = 1.0 }
 
-A vectorised function takes `count` besides and returns that many draws at once (option --batch). A program of its own can call serve(function) or
-serve_batch(function) instead.
+A vectorised function also takes `count` and returns that many draws at once (option --batch). Your own program can import this file and call
+serve(function) or serve_batch(function) instead; `dp-audit export` writes a copy of it.
 
-An output is a number, a string, None, or a list or tuple or array of these. An exception is an output too: the symbol `error: ValueError`. Only a vectorised function must not
-raise: which of its draws failed is not known, so the audit ends there. `rng` is a numpy Generator, or a random.Random where numpy is missing; the
-global generators of both are seeded as well. docs/protocol.md describes what goes over the pipes.
+An output is a number, a string, None, or a list, tuple or array of these. An exception is an output too: the symbol `error: ValueError`. But a
+vectorised function must not raise an exception: nobody knows which of its draws failed, so the audit ends. `rng` is a numpy Generator, or a
+random.Random if numpy is missing; the global generators of both are seeded too. docs/protocol.md describes the messages in the pipes.
 """
 
 import argparse

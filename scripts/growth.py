@@ -3,7 +3,7 @@
 
     cargo build --release && python3 scripts/growth.py [--most-draws 1e9] > growth.md
 
-Prints Markdown tables: CPU seconds (user and system, all threads), wall seconds, peak memory. One process per line, so peaks are its own.
+Prints Markdown tables: CPU seconds (user and system, all threads), wall seconds, peak memory. Each line is a separate process.
 """
 import argparse
 import os

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Counts the instructions of a few fixed workloads with callgrind and compares them with the committed baseline: a guard against lost speed
-# that a busy machine does not disturb. Needs valgrind.
+# Counts the instructions of a few fixed workloads with callgrind and compares them with the committed baseline. This notices lost speed, and
+# a busy machine does not disturb it. Needs valgrind.
 #
-#   scripts/instruction_count.sh            compare; exit code 1 when a workload needs over 2 % more than its baseline
+#   scripts/instruction_count.sh            compare; exit code 1 if a workload needs over 2 % more than its baseline
 #   scripts/instruction_count.sh --update   write a new baseline
 #
-# The baseline holds for one compiler; with another the comparison is shown and never fails. The program is built in one piece for this: how the compiler
-# divides it otherwise decides what is inlined, so that a change here moves the counts of code elsewhere.
+# The baseline is for one compiler; with another one the comparison is shown and never fails. The program is built as one compilation unit:
+# otherwise the way in which the compiler divides it decides what is inlined, and a change moves the counts of code that it does not touch.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 baseline=scripts/instruction_count.tsv

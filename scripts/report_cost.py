@@ -4,7 +4,7 @@
     cargo build --release && scripts/report_cost.py            1,000 to 10,000 audits
     scripts/report_cost.py 100 1000                            other numbers
 
-Both columns should grow in proportion to the audits.
+Time and bytes should grow in proportion to the audits.
 """
 
 import os

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs the libraries that audits/libraries audits, each in a virtual environment of its own below .venv/.
+# Installs the libraries that audits/libraries audits, each in its own virtual environment below .venv/.
 set -eu
 cd "$(dirname "$0")/.."
 

@@ -202,7 +202,7 @@ mod tests {
         follows(|rng| discrete_laplace(rng, rate), cdf, &POINTS);
     }
 
-    /// The distribution function of `CutDiscreteLaplace`, by adding up its definition.
+    /// The distribution function of `CutDiscreteLaplace`, summed up from its definition.
     fn cut_cdf(rate: f64, cut: i32, x: f64) -> f64 {
         let weight = |k: i32| (-rate * f64::from(k.abs())).exp();
         let below = (-cut..=cut).filter(|k| f64::from(*k) <= x).map(weight);
@@ -211,7 +211,7 @@ mod tests {
 
     #[test]
     fn cut_discrete_laplace_follows_its_distribution_with_either_kind_of_candidate() {
-        // At most half of the noise is within these cuts, and more than half within those.
+        // At most half of the noise is within the narrow cuts, and more than half within the wide cuts.
         let narrow = [(1e-300, 0), (1e-9, 3), (0.05, 7), (0.6, 0), (1e-4, 40)];
         let wide = [(1.0, 3), (0.6, 1), (2.0, 0), (0.05, 40), (800.0, 0)];
         for ((rate, cut), is_narrow) in narrow.map(|case| (case, true)).into_iter().chain(wide.map(|case| (case, false))) {
@@ -233,8 +233,8 @@ mod tests {
     }
 
     #[test]
-    fn no_cut_is_too_narrow_and_no_noise_too_wide() {
-        // Once these never ended: all noise of a tiny rate is infinite, and hardly any of a small one is 0.
+    fn sampling_ends_for_every_cut_and_every_rate() {
+        // Earlier versions did not end here: with a tiny rate all noise was infinite, and with a small rate it was hardly ever 0.
         let mut rng = Generator::seed_from_u64(4);
         assert!((0..1000).all(|_| discrete_laplace(&mut rng, LEAST_RATE).is_finite()));
         for (rate, cut) in [(1e-9, 0), (LEAST_RATE, u32::MAX), (1e-12, u32::MAX), (f64::INFINITY, 0)] {

@@ -31,7 +31,7 @@ use crate::target::TargetError;
 /// is no score to learn. Later draws are only counted.
 const KEPT: std::ops::RangeInclusive<u64> = 1 << 18..=1 << 20;
 
-/// The most cells that are kept: of wide outputs fewer rows are kept.
+/// The most cells that are kept, so that fewer rows of wide outputs are kept.
 const KEPT_CELLS: u64 = 1 << 25;
 
 /// The fewest rows that are kept, however wide they are.
@@ -154,8 +154,7 @@ impl<'a> Explorer<'a> {
         Ok(tallies)
     }
 
-    /// Makes scores and bins for the rows kept so far, unless this is already done. A score with the same hits as an earlier one is
-    /// skipped.
+    /// Makes scores and bins for the rows kept so far, unless this is already done. Skips scores with the same hits as an earlier one.
     fn make_candidates(&mut self) {
         if self.candidates.is_empty() {
             let candidates: Vec<ScoreBins> =
@@ -361,8 +360,7 @@ mod tests {
         for (draws, kept, explored) in [(100_000, 200_000, 200_000.0), (100_000, 1 << 18, 300_000.0), (50_000, 1 << 18, 350_000.0)] {
             let tallies = explorer.absorb(&mut sampler, draws, &rules).unwrap();
             assert_eq!(tallies.0.iter().map(|tally| tally.draws()).collect::<Vec<_>>(), [draws; 2]);
-            // A rule may guess one side only; then its odds vary with the coin by a factor of 1 ± 2/√50,000. The tolerance is five times
-            // this.
+            // A rule may guess one side only; then its odds vary with the coin by a factor of 1 ± 2/√50,000. Five times this is allowed.
             assert!(tallies.0.iter().all(|Tally { correct, wrong, .. }| (*correct as f64 / *wrong as f64 - 3.0).abs() < 0.14));
             assert_eq!((explorer.left.len() + explorer.right.len(), explorer.draws), (kept, explored));
             let learned = explorer.learn();

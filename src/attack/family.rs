@@ -26,8 +26,7 @@ pub enum Attack {
 }
 
 impl Attack {
-    /// The attacks that are tried if an audit names none: all that are about the mechanism as it is meant, not about its floating-point
-    /// numbers.
+    /// The attacks that are tried if an audit names none: all that test the mechanism as it is meant, not its floating-point numbers.
     pub const DEFAULT: [Self; 7] =
         [Self::Coordinates, Self::WholeRow, Self::Aggregates, Self::NaiveBayes, Self::Differences, Self::Patterns, Self::Pairs];
 }

@@ -1,5 +1,4 @@
-//! The histogram of the score that a rule looks at, from the exploration draws. It explains the rule to people and is never used as
-//! evidence.
+//! The histogram of the score that a rule looks at, from the exploration draws. It explains the rule to people and is never evidence.
 
 use serde::{Deserialize, Serialize};
 
@@ -476,10 +475,12 @@ mod tests {
     fn bars_with_the_largest_difference_or_share_are_shown() {
         let names: Vec<String> = (0..12).map(|index| format!("{index:02}")).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let mut table = Symbols::default();
+        names.iter().for_each(|name| _ = table.symbol(name));
         // Of 400 on each side: 03 is frequent on both, 05 and 09 differ, six others have a share of 1/40, and three are rare.
         let of_left = [2, 10, 10, 295, 10, 40, 10, 1, 10, 0, 10, 2];
         let of_right = [1, 10, 10, 296, 10, 0, 10, 2, 10, 40, 10, 1];
-        let drawn = histogram(&parts(&names, &of_left), &parts(&names, &of_right)).distribution(&Symbols::default());
+        let drawn = histogram(&parts(&names, &of_left), &parts(&names, &of_right)).distribution(&table);
         let mut shown: Vec<&str> = drawn.bars.iter().map(|bar| bar.name.as_str()).collect();
         let rest = drawn.bars.last().expect("bars");
         assert_eq!(shown.pop(), Some("3 others"));
@@ -488,7 +489,7 @@ mod tests {
         assert_eq!((rest.left, rest.right, rest.answer), (0.0125, 0.01, Answer::Abstain));
         // A difference of 0.01 counts more than a share of 0.04 on both sides.
         let (of_left, of_right) = ([[16; 10].as_slice(), &[236, 4]].concat(), [[16; 10].as_slice(), &[240, 0]].concat());
-        let drawn = histogram(&parts(&names, &of_left), &parts(&names, &of_right)).distribution(&Symbols::default());
+        let drawn = histogram(&parts(&names, &of_left), &parts(&names, &of_right)).distribution(&table);
         assert!(drawn.bars.iter().any(|bar| bar.name == "11"), "{:?}", drawn.bars);
     }
 

@@ -1,4 +1,4 @@
-//! The mechanisms that the auditor is measured on: ordinary audit files, part of the program.
+//! The audits that calibration repeats: ordinary audit files that are part of the program.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use crate::audit::Audit;
 use crate::model::Error;
 use crate::suite;
 
-/// Mechanisms that sit exactly on their claims; a new one is a file and a line here.
+/// Mechanisms that leak exactly as much as they claim. To add one, add a file and a line here.
 const BOUNDARY: &[(&str, &str)] = &[
     ("laplace.toml", include_str!("boundary/laplace.toml")),
     ("laplace-small-epsilon.toml", include_str!("boundary/laplace-small-epsilon.toml")),
@@ -17,33 +17,33 @@ const BOUNDARY: &[(&str, &str)] = &[
     ("gaussian.toml", include_str!("boundary/gaussian.toml")),
 ];
 
-/// By how many times the noise of the power curves is too small.
-const FACTORS: [f64; 7] = [1.01, 1.02, 1.05, 1.1, 1.25, 1.5, 2.0];
+/// By which factors the noise of the power curves is too small.
+const NOISE_FACTORS: [f64; 7] = [1.01, 1.02, 1.05, 1.1, 1.25, 1.5, 2.0];
 
-/// The audits of mechanisms that sit exactly on their claims.
+/// The audits of mechanisms that leak exactly as much as they claim.
 ///
 /// # Errors
-/// When one of the files is no valid audit.
-pub fn boundary() -> Result<Vec<Audit>, Error> {
+/// When one of the files is not a valid audit.
+pub fn boundary_audits() -> Result<Vec<Audit>, Error> {
     BOUNDARY.iter().map(|(file, text)| suite::parse(Path::new(file), text)).collect()
 }
 
-/// Laplace noise that is too small, by every factor of the power curves.
+/// The audits of the power curves: Laplace noise that is too small, one audit for each factor.
 ///
 /// # Errors
-/// Never, as long as `short` is a valid audit.
-pub fn all_short() -> Result<Vec<Audit>, Error> {
-    FACTORS.into_iter().map(short).collect()
+/// Never, as long as [`too_little_noise`] creates a valid audit.
+pub fn power_audits() -> Result<Vec<Audit>, Error> {
+    NOISE_FACTORS.into_iter().map(too_little_noise).collect()
 }
 
-/// A Laplace count that claims ε = 1 and whose noise is so many times too small.
+/// A Laplace count that claims ε = 1 and whose noise is too small by this factor.
 ///
-/// Its ε is the factor `f`; its δ at ε = 1, the integral of the density on the smaller count less e times that on the larger where this is positive,
-/// is `1 − e^((1 − f)/2)`.
+/// Its ε is the factor `f`. Its δ at ε = 1 is the integral of `max(0, p − e·q)`, where `p` and `q` are the densities on the smaller and on the
+/// larger count: `1 − e^((1 − f)/2)`.
 ///
 /// # Errors
 /// When the factor is below 1, or not finite.
-pub fn short(factor: f64) -> Result<Audit, Error> {
+pub fn too_little_noise(factor: f64) -> Result<Audit, Error> {
     let text = format!(
         r#"
         name = "noise {factor} times too small"
@@ -82,13 +82,13 @@ mod tests {
     }
 
     #[test]
-    fn boundary_mechanisms_hold_their_claims_and_say_what_is_true() {
-        let audits = boundary().unwrap();
+    fn boundary_audits_expect_a_claim_that_holds_and_state_the_truth() {
+        let audits = boundary_audits().unwrap();
         for audit in &audits {
             assert_eq!(audit.expect, Expectation::Consistent, "{}", audit.name);
             for pair in &audit.pairs {
                 let (epsilon, delta) = (pair.truth.epsilon.unwrap(), pair.truth.delta.unwrap());
-                // On the boundary: δ is used up, or, where there is none, ε.
+                // On the boundary, the claimed δ is used up; if it is zero, the claimed ε.
                 assert_eq!(delta, audit.claim.delta.get(), "{}", audit.name);
                 assert!(epsilon == audit.claim.epsilon.get() || delta > 0.0, "{}", audit.name);
             }
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn the_delta_of_short_noise_is_that_of_its_densities() {
+    fn the_stated_delta_is_the_integral_over_the_densities() {
         // δ = ∫ max(0, p − e·q) for counts 0 and 1 and noise of scale 1/f, by the midpoint rule.
         for factor in [1.1, 2.0] {
             let density = |x: f64, centre: f64| 0.5 * factor * (-(x - centre).abs() * factor).exp();
@@ -105,7 +105,7 @@ mod tests {
                 .map(|i| (f64::from(i) + 0.5) * step)
                 .map(|x| (density(x, 0.0) - 1_f64.exp() * density(x, 1.0)).max(0.0))
                 .sum();
-            let stated = short(factor).unwrap().pairs[0].truth.delta.unwrap();
+            let stated = too_little_noise(factor).unwrap().pairs[0].truth.delta.unwrap();
             assert!((integral * step - stated).abs() < 1e-6, "{} against {stated}", integral * step);
         }
     }

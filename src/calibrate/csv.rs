@@ -1,4 +1,4 @@
-//! Rates as a CSV file: one row per audit and budget.
+//! Writes the measured rates as CSV: one row per audit and budget.
 
 use std::io::{self, Write};
 
@@ -10,7 +10,7 @@ use crate::model::number::round_down;
 /// Significant digits.
 const DIGITS: i32 = 6;
 
-/// One row; the columns in order.
+/// One row. The fields are the columns, in this order.
 #[derive(Serialize)]
 struct RateRow<'a> {
     audit: &'a str,

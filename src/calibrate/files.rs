@@ -1,4 +1,4 @@
-//! Where measured rates go: a CSV file and, if asked for, pictures.
+//! The files of a calibration: a CSV file of the measured rates and, if requested, pictures.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -7,17 +7,17 @@ use super::{Outcome, csv, picture};
 use crate::model::Error;
 use crate::report::store::{Destination, check_folder, unwritable};
 
-/// The files of a calibration, replaced as a whole after each outcome, so that an interrupted one loses nothing it finished.
-pub struct Files {
+/// The files of a calibration. They are replaced as a whole after each outcome, so an interruption loses no finished outcome.
+pub struct CalibrationFiles {
     csv: Destination,
     pictures: Option<PathBuf>,
 }
 
-impl Files {
-    /// Checks, before anything is measured, that the files can be written; leaves what they hold untouched.
+impl CalibrationFiles {
+    /// Checks before anything is measured that the files can be written. Existing files are not changed.
     ///
     /// # Errors
-    /// When one cannot.
+    /// When a file cannot be written.
     pub fn open(csv: &Path, pictures: Option<PathBuf>) -> Result<Self, Error> {
         let csv = Destination::open(csv)?;
         if let Some(folder) = &pictures {
@@ -32,7 +32,7 @@ impl Files {
         self.csv.is_standard_output()
     }
 
-    /// Writes all outcomes so far. A stream gets them only when they are the last ones.
+    /// Writes all outcomes so far. A stream cannot be replaced, so it is written only at the end (`last`).
     ///
     /// # Errors
     /// When a file cannot be written.
@@ -67,36 +67,36 @@ mod tests {
     }
 
     #[test]
-    fn opening_makes_folders_and_leaves_files_as_they_are() {
+    fn opening_creates_folders_and_does_not_change_files() {
         let folder = tempfile::tempdir().unwrap();
         let (csv, pictures) = (folder.path().join("a/b/rates.csv"), folder.path().join("c/d"));
-        Files::open(&csv, Some(pictures.clone())).unwrap();
+        CalibrationFiles::open(&csv, Some(pictures.clone())).unwrap();
         assert!(names(csv.parent().unwrap()).is_empty() && names(&pictures).is_empty());
         fs::write(&csv, "old").unwrap();
-        Files::open(&csv, None).unwrap();
+        CalibrationFiles::open(&csv, None).unwrap();
         assert_eq!(fs::read_to_string(csv).unwrap(), "old");
     }
 
     #[test]
-    fn what_cannot_be_written_is_refused_before_anything_is_measured() {
+    fn unwritable_files_are_rejected_before_anything_is_measured() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("file");
         fs::write(&file, "").unwrap();
-        assert!(Files::open(folder.path(), None).is_err());
-        assert!(Files::open(&file.join("rates.csv"), None).is_err());
-        assert!(Files::open(&folder.path().join("rates.csv"), Some(file)).is_err());
+        assert!(CalibrationFiles::open(folder.path(), None).is_err());
+        assert!(CalibrationFiles::open(&file.join("rates.csv"), None).is_err());
+        assert!(CalibrationFiles::open(&folder.path().join("rates.csv"), Some(file)).is_err());
         assert_eq!(names(folder.path()), ["file"]);
     }
 
     #[test]
-    fn files_are_replaced_and_nothing_else_is_left() {
+    fn files_are_replaced_and_no_other_files_remain() {
         let folder = tempfile::tempdir().unwrap();
         let csv = folder.path().join("rates.csv");
-        let files = Files::open(&csv, Some(folder.path().to_owned())).unwrap();
+        let files = CalibrationFiles::open(&csv, Some(folder.path().to_owned())).unwrap();
         let outcomes = outcomes();
         files.write(&outcomes[..2], false).unwrap();
         assert_eq!(names(folder.path()), ["false-alarms.svg", "rates.csv"]);
-        // Whoever has the old file open still reads the old one as a whole.
+        // A reader that has the old file open still reads the complete old file.
         let mut old = fs::File::open(&csv).unwrap();
         files.write(&outcomes, true).unwrap();
         assert_eq!(names(folder.path()), ["false-alarms.svg", "power.svg", "rates.csv"]);

@@ -1,16 +1,16 @@
-//! How often something happened, and between which rates the truth lies.
+//! A measured rate and its confidence interval.
 
 use crate::stats::binomial::lower_limit;
 
-/// What the intervals of rates may miss on each side: together they hold with 99 % confidence.
-const MISS: f64 = 0.005;
+/// The error probability of an interval on each side. An interval holds with 99 % confidence.
+const ALPHA_PER_SIDE: f64 = 0.005;
 
-/// So many hits in so many independent trials.
+/// The number of hits in independent trials.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rate {
-    /// How often it happened.
+    /// The number of hits.
     pub hits: u64,
-    /// How often it could have.
+    /// The number of trials.
     pub trials: u64,
 }
 
@@ -21,14 +21,14 @@ impl Rate {
         self.hits as f64 / self.trials.max(1) as f64
     }
 
-    /// The Clopper–Pearson interval: it misses the true rate in at most one case in a hundred.
+    /// The Clopper–Pearson interval. It does not contain the true rate in at most one case in a hundred.
     #[must_use]
     pub fn interval(self) -> (f64, f64) {
-        // The misses' lower limit is the hits' upper one.
-        (lower_limit(self.hits, self.trials, MISS), 1.0 - lower_limit(self.trials - self.hits, self.trials, MISS))
+        // The upper limit for hits is one minus the lower limit for misses.
+        (lower_limit(self.hits, self.trials, ALPHA_PER_SIDE), 1.0 - lower_limit(self.trials - self.hits, self.trials, ALPHA_PER_SIDE))
     }
 
-    /// Whether the interval lies above a stated rate.
+    /// Whether the whole interval is above a stated rate.
     #[must_use]
     pub fn exceeds(self, stated: f64) -> bool {
         self.interval().0 > stated
@@ -55,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_seen_is_no_proof_of_nothing() {
+    fn without_hits_the_upper_limit_is_still_positive() {
         // None of n: the upper end solves (1 − p)^n = 0.005.
         let (low, high) = Rate { hits: 0, trials: 2000 }.interval();
         assert_eq!(low, 0.0);

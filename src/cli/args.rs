@@ -1,4 +1,4 @@
-//! The command line.
+//! Defines the command line. The doc comments of commands and options are their help texts.
 
 use std::path::PathBuf;
 
@@ -27,44 +27,46 @@ use crate::target::recorded::{HeaderRow, RowOrder};
 #[derive(Parser)]
 #[command(version, about, after_help = EXIT_CODES)]
 pub struct Cli {
-    /// What to do.
+    /// The command to run.
     #[command(subcommand)]
     pub command: Command,
 }
 
-const EXIT_CODES: &str = "Exit codes: 0 every verdict as expected, or a replay confirmed; 1 wrong usage, a bad audit file or witness, or an unwritable result or standard output; \
-2 a verdict differs from what was expected, something is worse than the baseline, --fail-on violated, or a replay could not confirm; \
-3 inconclusive with --fail-on inconclusive or --require-power; 5 a mechanism could not be run; 70 internal error; 128 + N ended by signal N.";
+const EXIT_CODES: &str = "Exit codes: 0 every verdict is as expected, or a replay confirmed its witness; \
+1 wrong usage, an invalid audit file or witness, or a result file or standard output that cannot be written; \
+2 a verdict is not as expected, something is worse than in the baseline, a claim is refuted with --fail-on violated, \
+or a replay did not confirm its witness; 3 an audit is inconclusive with --fail-on inconclusive or --require-power; \
+5 a mechanism could not be run; 70 internal error; 128 + N ended by signal N.";
 
 /// The subcommands.
 #[derive(Subcommand)]
 pub enum Command {
-    /// Run audits and compare the verdicts with what they should be
+    /// Run audits and compare the verdicts with the expected ones
     Run(RunArgs),
-    /// Audit outputs that were collected elsewhere: two CSV files, one of each dataset
+    /// Audit outputs that were collected before: two CSV files, one for each dataset
     Samples(SamplesArgs),
-    /// List the audits, or the mechanisms that audit files can name
+    /// List the audits, or the mechanisms that audit files can use
     List(ListArgs),
     /// Show one audit: claim, parameters, pairs
     Show(ShowArgs),
     /// Explain one audit in plain words: the claim, the pairs, the attacker, the verdict
     Explain(ExplainArgs),
-    /// Check a refutation with fresh draws (exit code 0: confirmed, 2: could not confirm, 1: the witness is about something else)
+    /// Check a refuted claim with fresh draws (exit code 0: confirmed, 2: not confirmed, 1: the witness does not fit the audit)
     Replay(ReplayArgs),
-    /// Measure the auditor: false alarms on mechanisms that sit exactly on their claims, and power against too little noise
+    /// Measure the auditor itself: false alarms for mechanisms that leak exactly as much as they claim, or power against too little noise
     Calibrate(CalibrateArgs),
-    /// Write the built-in audits and the Python worker to a folder, to run and to copy from
+    /// Write the built-in audits and the Python worker to a folder
     Export(ExportArgs),
     /// Print a completion script for a shell
     Completions(CompletionsArgs),
-    /// Print the manual page, or write one page for each command to a folder
+    /// Print the manual page, or write the pages of all commands to a folder
     Man(ManArgs),
 }
 
 /// Arguments of `export`.
 #[derive(Args)]
 pub struct ExportArgs {
-    /// The folder; files that are there already are left alone
+    /// The folder; existing files are not changed
     #[arg(default_value = ".")]
     pub folder: PathBuf,
 }
@@ -79,32 +81,32 @@ pub struct CompletionsArgs {
 /// Arguments of `man`.
 #[derive(Args)]
 pub struct ManArgs {
-    /// Write dp-audit.1, dp-audit-run.1 and so on to this folder
+    /// Write dp-audit.1, dp-audit-run.1 and the other pages to this folder
     pub folder: Option<PathBuf>,
 }
 
 /// Arguments of `run`.
 #[derive(Args)]
 pub struct RunArgs {
-    /// Audit files, or folders that hold some
+    /// Audit files, or folders that contain some
     #[arg(default_value = "audits")]
     pub paths: Vec<PathBuf>,
-    /// Draws per pair, instead of what the audit files say (10,000,000 if they say nothing)
+    /// Draws per pair; overrides the audit files (default: as in the audit file, or 10,000,000)
     #[arg(long, value_name = "N", value_parser = draws)]
     pub draws: Option<u64>,
     /// The seed of all random streams; the same seed gives the same report
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,
-    /// The confidence with which all bounds of the run hold together
+    /// The confidence of all bounds of the run together
     #[arg(long, value_name = "P", default_value = "0.999")]
     pub confidence: Confidence,
-    /// Spend the whole budget for the tightest bounds, or stop as soon as a claim is refuted
+    /// When to stop: after all draws, or as soon as the claim is refuted
     #[arg(long, value_enum, default_value_t)]
     pub until: Until,
-    /// Worker threads; all cores if absent
+    /// The number of worker threads (default: one per core)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub threads: Option<u16>,
-    /// Where the CSV report goes; - is standard output, as for all reports
+    /// The CSV report; use - for standard output, as for all reports
     #[arg(long, value_name = "FILE", default_value = "results/audit.csv")]
     pub csv: PathBuf,
     /// Only audits whose name, mechanism or file contains this text
@@ -113,19 +115,19 @@ pub struct RunArgs {
     /// Only pairs whose name contains this text
     #[arg(long, value_name = "TEXT")]
     pub pair: Option<String>,
-    /// Continue an interrupted run of the same audits and settings; from the start if there is none
+    /// Continue an interrupted run of the same audits with the same settings; if there is none, run from the start
     #[arg(long)]
     pub resume: bool,
-    /// Which reports to write, besides the CSV
+    /// The reports to write in addition to the CSV
     #[command(flatten)]
     pub reports: ReportArgs,
-    /// The folder for witnesses of refuted claims; `dp-audit replay` checks them
+    /// The folder for the witnesses of refuted claims; `dp-audit replay` checks them
     #[arg(long, value_name = "DIR", default_value = "results/witnesses")]
     pub witnesses: PathBuf,
     /// What fails the run
     #[command(flatten)]
     pub gate: GateArgs,
-    /// No progress and no table; only the report file and the exit code
+    /// Show no progress and no table; only write the reports and set the exit code
     #[arg(long, short)]
     pub quiet: bool,
 }
@@ -137,7 +139,7 @@ impl RunArgs {
         Settings { draws: self.draws, seed: self.seed, confidence: self.confidence, until: self.until }
     }
 
-    /// Whether an interrupted run is continued.
+    /// Whether to continue an interrupted run.
     #[must_use]
     pub fn start(&self) -> Start {
         if self.resume { Start::Resumed } else { Start::Anew }
@@ -147,14 +149,14 @@ impl RunArgs {
 /// Arguments of `samples`.
 #[derive(Args)]
 #[command(
-    after_help = "One row an output, made by a run of its own with randomness of its own. Cells are numbers or symbols; an empty cell is an absent value. \
-The claim is expected to hold: exit code 2 when it is refuted, 5 when the rows are not independent."
+    after_help = "Each row is one output, from a separate run of the mechanism with fresh randomness. Cells are numbers or symbols; an empty cell is an absent value. \
+The claim is expected to hold: the exit code is 2 if it is refuted, and 5 if the rows are not independent."
 )]
 pub struct SamplesArgs {
-    /// Outputs on the dataset D: CSV, one row an output
+    /// The outputs on the dataset D: a CSV file with one row per output
     #[arg(long, value_name = "FILE")]
     pub left: PathBuf,
-    /// Outputs on its neighbour D'
+    /// The outputs on its neighbour D'
     #[arg(long, value_name = "FILE")]
     pub right: PathBuf,
     /// The claimed ε
@@ -163,34 +165,34 @@ pub struct SamplesArgs {
     /// The claimed δ
     #[arg(long, value_name = "D", default_value = "0")]
     pub claim_delta: Delta,
-    /// The confidence with which all bounds hold together
+    /// The confidence of all bounds together
     #[arg(long, value_name = "P", default_value = "0.999")]
     pub confidence: Confidence,
-    /// The seed of the coin and of the order in which rows are taken; the same seed gives the same report
+    /// The seed of the coin and of the order in which the rows are used; the same seed gives the same report
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,
-    /// The attacks to try, separated by commas (default: all)
+    /// The attacks to try, separated by commas (default: all except float-bits)
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = attack)]
     pub attacks: Vec<Attack>,
-    /// Whether the first row names the columns
+    /// Whether the first row contains the column names
     #[arg(long, value_enum, default_value_t)]
     pub header: HeaderRow,
-    /// The order of the rows means nothing (they were sorted, say): do not look for dependence in it
+    /// Do not test whether rows depend on the rows before them: use this if the rows were sorted or are in any other order than drawn
     #[arg(long)]
     pub unordered: bool,
-    /// Worker threads; all cores if absent
+    /// The number of worker threads (default: one per core)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub threads: Option<u16>,
-    /// Where the CSV report goes; - is standard output, as for all reports
+    /// The CSV report; use - for standard output, as for all reports
     #[arg(long, value_name = "FILE", default_value = "results/samples.csv")]
     pub csv: PathBuf,
-    /// Which reports to write, besides the CSV
+    /// The reports to write in addition to the CSV
     #[command(flatten)]
     pub reports: ReportArgs,
-    /// Fail (exit code 3) when the audit is inconclusive
+    /// Fail with exit code 3 if the audit is inconclusive
     #[arg(long)]
     pub require_power: bool,
-    /// No progress and no table; only the report file and the exit code
+    /// Show no progress and no table; only write the reports and set the exit code
     #[arg(long, short)]
     pub quiet: bool,
 }
@@ -214,26 +216,26 @@ impl SamplesArgs {
         if self.unordered { RowOrder::Any } else { RowOrder::AsDrawn }
     }
 
-    /// The settings of the run; it makes as many draws as the files allow.
+    /// The settings of the run. It makes as many draws as the files allow.
     #[must_use]
     pub fn settings(&self, draws: u64) -> Settings {
         Settings { draws: Some(draws), seed: self.seed, confidence: self.confidence, until: Until::Budget }
     }
 }
 
-/// Reports besides the CSV.
+/// The reports in addition to the CSV.
 #[derive(Args)]
 pub struct ReportArgs {
-    /// A report to look at: one HTML file, with pictures
+    /// Write an HTML report: one file for people, with pictures
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
-    /// A report for programs, and for --baseline
+    /// Write a JSON report: for programs, and for --baseline
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
-    /// A report for CI servers, as test cases
+    /// Write a JUnit report: test cases for CI servers
     #[arg(long, value_name = "FILE")]
     pub junit: Option<PathBuf>,
-    /// A summary as Markdown
+    /// Write a Markdown summary
     #[arg(long, value_name = "FILE")]
     pub markdown: Option<PathBuf>,
 }
@@ -242,8 +244,8 @@ impl ReportArgs {
     /// The report files, checked and ready to be written.
     ///
     /// # Errors
-    /// When one cannot be written, or two are the same.
-    pub fn open(&self, csv: Destination, gate: &Gate) -> Result<Reports, Error> {
+    /// When a file cannot be written, or when two reports have the same file.
+    pub fn open(&self, csv: Destination, gate: &Gate) -> Result<ReportDestinations, Error> {
         let formats: [(&Option<PathBuf>, Box<dyn Format>); 4] = [
             (&self.html, Box::new(Html)),
             (&self.json, Box::new(Json)),
@@ -253,35 +255,35 @@ impl ReportArgs {
         let mut others: Vec<(Destination, Box<dyn Format>)> = Vec::new();
         for (path, format) in formats {
             let Some(path) = path else { continue };
-            let place = Destination::open(path)?;
-            if place.is_same(&csv) || others.iter().any(|(other, _)| place.is_same(other)) {
+            let destination = Destination::open(path)?;
+            if destination.is_same(&csv) || others.iter().any(|(other, _)| destination.is_same(other)) {
                 return Err(Error::Write { path: path.clone(), source: std::io::Error::other("two reports cannot share a file") });
             }
-            others.push((place, format));
+            others.push((destination, format));
         }
-        Ok(Reports { csv, others })
+        Ok(ReportDestinations { csv, others })
     }
 }
 
-/// Report files that can be written.
-pub struct Reports {
+/// Checked destinations of all reports.
+pub struct ReportDestinations {
     csv: Destination,
     others: Vec<(Destination, Box<dyn Format>)>,
 }
 
-impl Reports {
-    /// All places.
-    pub fn places(&self) -> impl Iterator<Item = &Destination> {
-        std::iter::once(&self.csv).chain(self.others.iter().map(|(place, _)| place))
+impl ReportDestinations {
+    /// All destinations.
+    pub fn destinations(&self) -> impl Iterator<Item = &Destination> {
+        std::iter::once(&self.csv).chain(self.others.iter().map(|(destination, _)| destination))
     }
 
     /// Whether one of them is standard output.
     #[must_use]
-    pub fn take_standard_output(&self) -> bool {
-        self.places().any(Destination::is_standard_output)
+    pub fn use_standard_output(&self) -> bool {
+        self.destinations().any(Destination::is_standard_output)
     }
 
-    /// The files of a run with so many pairs.
+    /// The report files of a run with `pairs` pairs.
     #[must_use]
     pub fn into_files(self, settings: Settings, pairs: usize) -> ReportFiles {
         ReportFiles::new(settings, pairs, self.csv, self.others)
@@ -291,22 +293,22 @@ impl Reports {
 /// What fails a `run`.
 #[derive(Args)]
 pub struct GateArgs {
-    /// What fails the run: verdicts that were not expected (always), refuted claims even if expected, audits that cannot tell
+    /// What fails the run, separated by commas
     #[arg(long, value_enum, value_delimiter = ',', default_value = "surprise")]
     pub fail_on: Vec<FailOn>,
     /// The same as --fail-on inconclusive (exit code 3)
     #[arg(long)]
     pub require_power: bool,
-    /// An earlier --json report; fail (exit code 2) when a verdict is worse or a bound rose beyond chance
+    /// An earlier --json report: fail with exit code 2 if a verdict is worse, or if a bound has risen by more than chance explains
     #[arg(long, value_name = "FILE")]
     pub baseline: Option<PathBuf>,
-    /// End with 0 whatever the verdicts; errors still fail
+    /// Exit with code 0 for all verdicts; errors still fail
     #[arg(long)]
     pub report_only: bool,
 }
 
 impl GateArgs {
-    /// As the gate wants it.
+    /// The gate with these options.
     #[must_use]
     pub fn gate(&self) -> Gate {
         let power = self.require_power.then_some(FailOn::Inconclusive);
@@ -317,13 +319,13 @@ impl GateArgs {
 /// Arguments of `list`.
 #[derive(Args)]
 pub struct ListArgs {
-    /// Audit files, or folders that hold some
+    /// Audit files, or folders that contain some
     #[arg(default_value = "audits")]
     pub paths: Vec<PathBuf>,
     /// Only audits whose name, mechanism or file contains this text
     #[arg(long, value_name = "TEXT")]
     pub filter: Option<String>,
-    /// List the registered mechanisms instead
+    /// List the built-in mechanisms instead
     #[arg(long)]
     pub mechanisms: bool,
 }
@@ -331,9 +333,9 @@ pub struct ListArgs {
 /// Arguments of `show`.
 #[derive(Args)]
 pub struct ShowArgs {
-    /// The audit's name, a part of it, or its file
+    /// The name of the audit, a part of the name, or its file
     pub audit: String,
-    /// Where to look for audits
+    /// Audit files, or folders that contain some
     #[arg(default_value = "audits")]
     pub paths: Vec<PathBuf>,
 }
@@ -344,7 +346,7 @@ pub struct ExplainArgs {
     /// Which audit, and where to look for it
     #[command(flatten)]
     pub which: ShowArgs,
-    /// A --json report: explains what that run found as well
+    /// A --json report: also explain what that run found
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
 }
@@ -352,20 +354,20 @@ pub struct ExplainArgs {
 /// Arguments of `replay`.
 #[derive(Args)]
 pub struct ReplayArgs {
-    /// The witness that a run wrote
+    /// The witness file, which a run has written
     pub witness: PathBuf,
-    /// Where to look for its audit; the file that the witness names if absent
+    /// Where to look for its audit (default: the file that the witness names)
     pub paths: Vec<PathBuf>,
-    /// Fresh draws; as many as the audit made if absent
+    /// The number of fresh draws (default: as many as the audit made)
     #[arg(long, value_name = "N", value_parser = draws)]
     pub draws: Option<u64>,
-    /// The seed of the fresh draws, which are others than the audit's whatever the seed; the audit's seed if absent
+    /// The seed of the fresh draws, which differ from the draws of the audit for any seed (default: the seed of the audit)
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
     /// The confidence with which the claim must be refuted again
     #[arg(long, value_name = "P", default_value = "0.999")]
     pub confidence: Confidence,
-    /// Worker threads; all cores if absent
+    /// The number of worker threads (default: one per core)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub threads: Option<u16>,
 }
@@ -373,16 +375,16 @@ pub struct ReplayArgs {
 /// Arguments of `calibrate`.
 #[derive(Args)]
 pub struct CalibrateArgs {
-    /// Audit files to repeat, instead of the built-in mechanisms; those that expect `violated` show power, all others false alarms
+    /// Audit files to repeat instead of the built-in mechanisms; audits that expect `violated` measure power, all others false alarms
     #[arg(conflicts_with = "power")]
     pub paths: Vec<PathBuf>,
-    /// Power curves of Laplace noise that is 1.01 to 2 times too small, instead of false alarms
+    /// Measure power instead of false alarms: Laplace noise that is 1.01 to 2 times too small
     #[arg(long)]
     pub power: bool,
-    /// Runs of each audit (2,000, or 200 with --power)
+    /// Runs of each audit, with one seed each (default: 2,000, or 200 with --power)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub seeds: Option<u64>,
-    /// Draws per pair; several, separated by commas, make a curve (20,000, or 1,000 to 3,000,000 with --power)
+    /// Draws per pair; several numbers, separated by commas, give a curve (default: 20,000, or 1,000 to 3,000,000 with --power)
     #[arg(long, value_name = "N", value_delimiter = ',', value_parser = draws)]
     pub draws: Vec<u64>,
     /// The first seed
@@ -391,16 +393,16 @@ pub struct CalibrateArgs {
     /// The confidence of each run
     #[arg(long, value_name = "P", default_value = "0.95")]
     pub confidence: Confidence,
-    /// Where the rates go (results/calibration.csv, or results/power.csv with --power)
+    /// The CSV file for the rates (default: results/calibration.csv, or results/power.csv with --power)
     #[arg(long, value_name = "FILE")]
     pub csv: Option<PathBuf>,
-    /// A folder for pictures: false-alarms.svg or power.svg
+    /// The folder for the pictures false-alarms.svg and power.svg (default: no pictures)
     #[arg(long, value_name = "DIR")]
     pub pictures: Option<PathBuf>,
-    /// Worker threads; all cores if absent
+    /// The number of worker threads (default: one per core)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub threads: Option<u16>,
-    /// No progress and no table; only the files and the exit code
+    /// Show no progress and no table; only write the files and set the exit code
     #[arg(long, short)]
     pub quiet: bool,
 }
@@ -409,11 +411,11 @@ impl CalibrateArgs {
     /// The audits to repeat.
     ///
     /// # Errors
-    /// When a named file is no valid audit.
+    /// When a given file is not a valid audit.
     pub fn audits(&self) -> Result<Vec<Audit>, Error> {
         match (self.power, self.paths.as_slice()) {
-            (true, _) => calibrate::all_short(),
-            (false, []) => calibrate::boundary(),
+            (true, _) => calibrate::power_audits(),
+            (false, []) => calibrate::boundary_audits(),
             (false, paths) => suite::load(paths),
         }
     }
@@ -435,7 +437,7 @@ impl CalibrateArgs {
         Repetition { first_seed: self.seed, seeds, confidence: self.confidence }
     }
 
-    /// Where the rates go.
+    /// The CSV file for the rates.
     #[must_use]
     pub fn csv(&self) -> PathBuf {
         let default = if self.power { "results/power.csv" } else { "results/calibration.csv" };
@@ -443,10 +445,10 @@ impl CalibrateArgs {
     }
 }
 
-/// A number of draws: plain, with underscores, or like `2e7`.
+/// Parses a number of draws: plain, with underscores, or in the form `2e7`.
 fn draws(text: &str) -> Result<u64, String> {
     let plain = text.replace('_', "");
-    let number: f64 = plain.parse().map_err(|_| "must be a whole number like 20000 or 2e7".to_owned())?;
+    let number: f64 = plain.parse().map_err(|_| "must be a whole number, for example 20000 or 2e7".to_owned())?;
     if number.fract() != 0.0 || !(1.0..=MAX_DRAWS as f64).contains(&number) {
         return Err(format!("must be a whole number from 1 to {MAX_DRAWS:e}"));
     }
@@ -454,7 +456,7 @@ fn draws(text: &str) -> Result<u64, String> {
     Ok(number as u64)
 }
 
-/// An attack by the name that audit files use.
+/// Parses the name of an attack, as in audit files.
 fn attack(name: &str) -> Result<Attack, String> {
     let name: StrDeserializer<serde::de::value::Error> = name.into_deserializer();
     Attack::deserialize(name).map_err(|error| error.to_string())

@@ -1,19 +1,19 @@
-//! `dp-audit calibrate`.
+//! The command `dp-audit calibrate`.
 
 use super::args::CalibrateArgs;
 use super::rates;
-use super::screen::{Screen, warn};
-use crate::calibrate::files::Files;
+use super::screen::{Screen, print_error};
+use crate::calibrate::files::CalibrationFiles;
 use crate::calibrate::{self, Outcome};
 use crate::model::Error;
 use crate::report::exit_code::ExitCode;
 use crate::suite;
 
-/// Measures the auditor.
+/// Measures the auditor's rates of false alarms, or its power.
 pub fn calibrate(args: &CalibrateArgs) -> Result<ExitCode, Error> {
     let (audits, budgets, repetition) = (args.audits()?, args.budgets(), args.repetition());
     suite::check(&audits)?;
-    let files = Files::open(&args.csv(), args.pictures.clone())?;
+    let files = CalibrationFiles::open(&args.csv(), args.pictures.clone())?;
     let screen = Screen::new(args.quiet, files.to_standard_output());
     let bar = rates::progress((audits.len() * budgets.len()) as u64 * repetition.seeds, args.quiet);
     let mut outcomes = Vec::new();
@@ -24,14 +24,14 @@ pub fn calibrate(args: &CalibrateArgs) -> Result<ExitCode, Error> {
             Ok(outcome) => outcomes.push(outcome),
             Err(error) => {
                 bar.abandon();
-                warn(format_args!("{}: could not be run: {error}", audit.name));
+                print_error(format_args!("{}: could not be run: {error}", audit.name));
                 return Ok(ExitCode::NotRun);
             }
         }
         written = files.write(&outcomes, outcomes.len() == audits.len() * budgets.len());
     }
     bar.finish_and_clear();
-    screen.say(rates::table(&outcomes))?;
+    screen.print(rates::table(&outcomes))?;
     written?;
-    Ok(if outcomes.iter().any(Outcome::broken) { ExitCode::Surprise } else { ExitCode::AsExpected })
+    Ok(if outcomes.iter().any(Outcome::exceeds_allowed) { ExitCode::Surprise } else { ExitCode::AsExpected })
 }

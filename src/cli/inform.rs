@@ -1,4 +1,4 @@
-//! Commands that measure nothing: `list`, `show`, `explain`, `export`, `completions`, `man`.
+//! The commands that measure nothing: `list`, `show`, `explain`, `export`, `completions`, `man`.
 
 use std::fs;
 use std::io;
@@ -8,7 +8,7 @@ use clap::CommandFactory;
 use include_dir::{Dir, DirEntry, include_dir};
 
 use super::args::{Cli, CompletionsArgs, ExplainArgs, ExportArgs, ListArgs, ManArgs, ShowArgs};
-use super::screen::say;
+use super::screen::print;
 use super::tables;
 use crate::model::Error;
 use crate::report::exit_code::ExitCode;
@@ -18,22 +18,22 @@ use crate::report::store::{Destination, check_folder, unwritable};
 use crate::suite;
 use crate::target::process::WORKER;
 
-/// The built-in suites, so that an installed program has them.
+/// The built-in audit files, so that an installed program contains them.
 static AUDITS: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/audits");
 
 /// Lists audits or mechanisms.
 pub fn list(args: &ListArgs) -> Result<ExitCode, Error> {
     if args.mechanisms {
-        say(tables::mechanisms())?;
+        print(tables::mechanisms())?;
     } else {
-        say(tables::audits(&suite::filter(suite::load(&args.paths)?, args.filter.as_deref())?))?;
+        print(tables::audits(&suite::filter(suite::load(&args.paths)?, args.filter.as_deref())?))?;
     }
     Ok(ExitCode::AsExpected)
 }
 
 /// Shows one audit.
 pub fn show(args: &ShowArgs) -> Result<ExitCode, Error> {
-    say(tables::audit(&suite::one(suite::load(&args.paths)?, &args.audit)?))?;
+    print(tables::audit(&suite::one(suite::load(&args.paths)?, &args.audit)?))?;
     Ok(ExitCode::AsExpected)
 }
 
@@ -41,11 +41,11 @@ pub fn show(args: &ShowArgs) -> Result<ExitCode, Error> {
 pub fn explain(args: &ExplainArgs) -> Result<ExitCode, Error> {
     let audit = suite::one(suite::load(&args.which.paths)?, &args.which.audit)?;
     let report = args.json.as_deref().map(JsonReport::read).transpose()?;
-    say(explain::explain(&audit, report.as_ref()))?;
+    print(explain::explain(&audit, report.as_ref()))?;
     Ok(ExitCode::AsExpected)
 }
 
-/// Writes the built-in audits and the Python worker to a folder. Files that are there already stay as they are.
+/// Writes the built-in audits and the Python worker to a folder. Existing files are not changed.
 pub fn export(args: &ExportArgs) -> Result<ExitCode, Error> {
     let audits = args.folder.join("audits");
     let mut files = Vec::new();
@@ -60,8 +60,8 @@ pub fn export(args: &ExportArgs) -> Result<ExitCode, Error> {
             written += 1;
         }
     }
-    let kept = if kept > 0 { format!("; {kept} were there already and stay as they are") } else { String::new() };
-    say(format_args!("{written} files written to {}{kept}. Next: dp-audit run {}\n", args.folder.display(), audits.display()))?;
+    let kept = if kept > 0 { format!("; {kept} exist already and were not changed") } else { String::new() };
+    print(format_args!("{written} files written to {}{kept}. Next: dp-audit run {}\n", args.folder.display(), audits.display()))?;
     Ok(ExitCode::AsExpected)
 }
 
@@ -69,7 +69,7 @@ fn collect(folder: &'static Dir<'static>, to: &Path, files: &mut Vec<(PathBuf, &
     for entry in folder.entries() {
         match entry {
             DirEntry::Dir(folder) => collect(folder, to, files),
-            // What Python leaves behind is no part of a suite.
+            // Cache files of Python are not part of the audits.
             DirEntry::File(file) if file.path().extension().is_some_and(|extension| extension == "pyc") => {}
             DirEntry::File(file) => files.push((to.join(file.path()), file.contents())),
         }
@@ -85,22 +85,22 @@ fn write(path: &Path, content: &[u8]) -> Result<(), Error> {
 pub fn completions(args: &CompletionsArgs) -> Result<ExitCode, Error> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "dp-audit", &mut script);
-    say(String::from_utf8_lossy(&script))?;
+    print(String::from_utf8_lossy(&script))?;
     Ok(ExitCode::AsExpected)
 }
 
-/// Prints the manual page, or writes all pages to a folder.
+/// Prints the manual page, or writes all manual pages to a folder.
 pub fn man(args: &ManArgs) -> Result<ExitCode, Error> {
     if let Some(folder) = &args.folder {
         check_folder(folder).map_err(|source| unwritable(folder, source))?;
         clap_mangen::generate_to(Cli::command(), folder).map_err(|source: io::Error| unwritable(folder, source))?;
         let pages = fs::read_dir(folder).map_or(0, Iterator::count);
-        say(format_args!("{pages} pages in {}\n", folder.display()))?;
+        print(format_args!("{pages} pages in {}\n", folder.display()))?;
     } else {
         let mut page = Vec::new();
         let rendered = clap_mangen::Man::new(Cli::command()).render(&mut page);
         rendered.map_err(|source| Error::StandardOutput { source })?;
-        say(String::from_utf8_lossy(&page))?;
+        print(String::from_utf8_lossy(&page))?;
     }
     Ok(ExitCode::AsExpected)
 }

@@ -1,12 +1,12 @@
-//! The program: parse, call, map the outcome to an exit code.
+//! The program: parses the command line, runs the command, and returns an exit code.
 //!
-//! | file | |
+//! | file | what it contains |
 //! |---|---|
 //! | `args.rs` | the command line |
-//! | `run.rs`, `samples.rs`, `replay.rs`, `calibrate.rs` | commands that measure |
-//! | `inform.rs` | commands that only say something |
-//! | `progress.rs` | progress while a run goes on |
-//! | `tables.rs`, `rates.rs` | what a person reads at the end |
+//! | `run.rs`, `samples.rs`, `replay.rs`, `calibrate.rs` | the commands that measure |
+//! | `inform.rs` | the commands that only print or write files |
+//! | `progress.rs` | progress during a run |
+//! | `tables.rs`, `rates.rs` | the text at the end of a command |
 //! | `screen.rs` | standard output and standard error |
 
 mod args;
@@ -28,7 +28,7 @@ use crate::model::Error;
 use crate::report::exit_code::ExitCode;
 use crate::target::process::end_on_signals;
 use args::{Cli, Command};
-use screen::warn;
+use screen::print_error;
 
 /// The whole program.
 #[must_use]
@@ -41,13 +41,13 @@ pub fn main() -> process::ExitCode {
         }
     };
     if let Err(error) = end_on_signals() {
-        warn(format_args!("cannot wait for signals: {error}; programs under audit that hang will outlive an interrupted run"));
+        print_error(format_args!("cannot handle signals: {error}; if this run is interrupted, programs under audit may continue to run"));
     }
-    // A panic has printed its message already; what is left is to say that it was ours.
+    // A panic has already printed its message. The exit code says that it is an error of dp-audit.
     let code = match std::panic::catch_unwind(|| dispatch(&cli.command)) {
         Ok(Ok(code)) => code,
         Ok(Err(error)) => {
-            warn(error);
+            print_error(error);
             ExitCode::Usage
         }
         Err(_) => ExitCode::Internal,
@@ -70,7 +70,7 @@ fn dispatch(command: &Command) -> Result<ExitCode, Error> {
     }
 }
 
-/// Does the work on so many threads, or on all cores.
+/// Runs `work` on this many threads; without a number, on one thread per core.
 fn on_threads<T: Send>(threads: Option<u16>, work: impl FnOnce() -> Result<T, Error> + Send) -> Result<T, Error> {
     let threads = threads.map_or(0, usize::from);
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();

@@ -1,4 +1,4 @@
-//! Progress on standard error while a run goes on.
+//! Shows progress on standard error during a run.
 
 use std::sync::Mutex;
 use std::time::Instant;
@@ -6,7 +6,7 @@ use std::time::Instant;
 use console::style;
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::screen::warn;
+use super::screen::print_error;
 use crate::audit::{Audit, AuditReport, Event, Listener};
 use crate::model::number::{Brief, round_down};
 use crate::model::{Agreement, Verdict};
@@ -25,7 +25,7 @@ struct Running {
 }
 
 impl Progress {
-    /// Progress over so many audits; nothing is shown when quiet.
+    /// Progress of a run with `audits` audits. If `quiet`, nothing is shown.
     #[must_use]
     pub fn new(audits: usize, quiet: bool) -> Self {
         Self { quiet, audits, running: Mutex::new(None) }
@@ -85,14 +85,14 @@ impl Progress {
             running.bar.finish_and_clear();
             if !self.quiet {
                 let line = summary_line(audit, running.started.elapsed().as_secs_f64());
-                warn(format_args!("[{}/{}] {line}", running.number, self.audits));
+                print_error(format_args!("[{}/{}] {line}", running.number, self.audits));
             }
         });
     }
 }
 
 fn summary_line(audit: &AuditReport, seconds: f64) -> String {
-    let best = audit.evidence().map(|(_, found)| found.bounds.epsilon_lower).fold(0.0, f64::max);
+    let best = audit.evidence().map(|(_, evidence)| evidence.bounds.epsilon_lower).fold(0.0, f64::max);
     let verdict = audit.verdict().map_or_else(|| style("error".to_owned()).red(), styled);
     let (mark, bound, claim) = (mark(audit.agreement()), Brief(round_down(best, 3)), audit.audit.claim.epsilon);
     format!("{mark} {verdict:<12} {}  (ε ≥ {bound}, claimed {claim}; {seconds:.1} s)", audit.audit.name)

@@ -1,4 +1,4 @@
-//! Rates as a table for people, and progress while they are measured.
+//! Prints the rates of a calibration as a table, and shows progress while they are measured.
 
 use comfy_table::{Cell, CellAlignment};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -7,7 +7,7 @@ use super::tables::plain_table;
 use crate::calibrate::{Outcome, Rate};
 use crate::model::number::{Brief, grouped, percent};
 
-/// A bar over so many runs on standard error; nothing is shown when quiet.
+/// A progress bar for `runs` runs, on standard error. If `quiet`, nothing is shown.
 #[must_use]
 pub fn progress(runs: u64, quiet: bool) -> ProgressBar {
     let bar = if quiet { ProgressBar::hidden() } else { ProgressBar::new(runs) };
@@ -17,7 +17,7 @@ pub fn progress(runs: u64, quiet: bool) -> ProgressBar {
     bar
 }
 
-/// All rates with their intervals, and in a sentence whether they are as stated.
+/// A table of all rates with their intervals, and a sentence that says whether they are within what the confidence allows.
 #[must_use]
 pub fn table(outcomes: &[Outcome]) -> String {
     let mut table =
@@ -45,12 +45,12 @@ fn interval(rate: Rate) -> String {
 }
 
 fn summary(outcomes: &[Outcome]) -> String {
-    let broken: Vec<&str> = outcomes.iter().filter(|outcome| outcome.broken()).map(|outcome| outcome.audit.as_str()).collect();
+    let exceeding: Vec<&str> = outcomes.iter().filter(|outcome| outcome.exceeds_allowed()).map(|outcome| outcome.audit.as_str()).collect();
     let Some(first) = outcomes.first() else { return "Nothing was measured.".to_owned() };
     let allowed = percent(first.allowed());
-    if broken.is_empty() {
-        format!("No rate of false alarms or of bounds above the truth is known to be above the {allowed} that the confidence allows.")
+    if exceeding.is_empty() {
+        format!("No rate of false alarms or of bounds above the truth is significantly above the {allowed} that the confidence allows.")
     } else {
-        format!("MORE FALSE ALARMS OR BOUNDS ABOVE THE TRUTH than the {allowed} that the confidence allows: {}.", broken.join("; "))
+        format!("MORE FALSE ALARMS OR BOUNDS ABOVE THE TRUTH than the {allowed} that the confidence allows: {}.", exceeding.join("; "))
     }
 }

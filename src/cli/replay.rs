@@ -1,7 +1,7 @@
-//! `dp-audit replay`.
+//! The command `dp-audit replay`.
 
 use super::args::ReplayArgs;
-use super::screen::{say, warn};
+use super::screen::{print, print_error};
 use super::tables;
 use crate::catalogue::registry;
 use crate::model::Error;
@@ -12,21 +12,21 @@ use crate::suite;
 /// Checks a witness with fresh draws.
 pub fn replay(args: &ReplayArgs) -> Result<ExitCode, Error> {
     let witness = replay::read(&args.witness)?;
-    let stale = |reason| Error::Witness { path: args.witness.clone(), reason };
+    let outdated = |reason| Error::Witness { path: args.witness.clone(), reason };
     let paths = if args.paths.is_empty() { vec![witness.file.clone().into()] } else { args.paths.clone() };
     let audit = suite::one(suite::load(&paths)?, &witness.audit)?;
-    let pair = replay::pair(&witness, &audit).map_err(stale)?;
-    let target = registry::prepare_subject(&audit.subject, &pair.left, &pair.right).map_err(|error| stale(error.to_string()))?;
-    witness.check(&audit, pair, target.as_ref()).map_err(stale)?;
+    let pair = replay::pair(&witness, &audit).map_err(outdated)?;
+    let target = registry::prepare_subject(&audit.subject, &pair.left, &pair.right).map_err(|error| outdated(error.to_string()))?;
+    witness.check(&audit, pair, target.as_ref()).map_err(outdated)?;
     let settings =
         ReplaySettings { draws: args.draws.unwrap_or(witness.draws), seed: args.seed.unwrap_or(witness.seed), confidence: args.confidence };
     match replay::replay(&witness, target.as_ref(), settings, &|_| ()) {
-        Ok(found) => {
-            say(format_args!("{}\n", tables::replayed(&witness, settings, &found)))?;
-            Ok(if found.confirmed { ExitCode::AsExpected } else { ExitCode::Surprise })
+        Ok(result) => {
+            print(format_args!("{}\n", tables::replay_result(&witness, settings, &result)))?;
+            Ok(if result.confirmed { ExitCode::AsExpected } else { ExitCode::Surprise })
         }
         Err(error) => {
-            warn(format_args!("{} / {}: could not be run: {error}", witness.audit, witness.pair));
+            print_error(format_args!("{} / {}: could not be run: {error}", witness.audit, witness.pair));
             Ok(ExitCode::NotRun)
         }
     }

@@ -1,11 +1,11 @@
-//! `dp-audit run`.
+//! The command `dp-audit run`.
 
 use std::fmt::Write as _;
 use std::time::Instant;
 
-use super::args::{Reports, RunArgs};
+use super::args::{ReportDestinations, RunArgs};
 use super::progress::Progress;
-use super::screen::{Screen, say, warn};
+use super::screen::{Screen, print, print_error};
 use super::tables;
 use crate::audit::{self, Audit, Listener, PairResult, RunReport, TargetSource};
 use crate::model::{Error, Settings};
@@ -19,7 +19,7 @@ use crate::report::store::Destination;
 use crate::report::witnesses::Witnesses;
 use crate::suite;
 
-/// Runs audits, writes reports, and says how it went.
+/// Runs audits, writes reports, and prints the results.
 pub fn run(args: &RunArgs) -> Result<ExitCode, Error> {
     let audits = suite::filter_pairs(suite::filter(suite::load(&args.paths)?, args.filter.as_deref())?, args.pair.as_deref())?;
     suite::check(&audits)?;
@@ -27,17 +27,17 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Error> {
     let baseline = args.gate.baseline.as_deref().map(JsonReport::read).transpose()?;
     let csv = Destination::open(&args.csv)?;
     let reports = args.reports.open(csv.clone(), &gate)?;
-    let screen = Screen::new(args.quiet, reports.take_standard_output());
+    let screen = Screen::new(args.quiet, reports.use_standard_output());
     let witnesses = Witnesses::open(&args.witnesses, settings)?;
-    let journal = Journal::open(&csv, &audits, settings, args.start(), |text| warn(text))?;
+    let journal = Journal::open(&csv, &audits, settings, args.start(), |text| print_error(text))?;
     if let Some(notice) = journal.as_ref().and_then(Journal::notice).filter(|_| !args.quiet) {
-        warn(notice);
+        print_error(notice);
     }
     let known = |audit: &Audit| journal.as_ref()?.found(audit);
     let mut listeners: Vec<&dyn Listener> = vec![&witnesses];
     listeners.extend(journal.as_ref().map(|journal| journal as &dyn Listener));
-    let work = Work { audits: &audits, settings, source: &crate::prepare, known: &known };
-    let (report, mut text) = work.run_and_report(reports, &listeners, screen)?;
+    let input = RunInput { audits: &audits, settings, source: &crate::prepare, known: &known };
+    let (report, mut text) = input.run_and_report(reports, &listeners, screen)?;
     let written = witnesses.close()?;
     if let Some(journal) = journal.map_or(Ok(None), |journal| journal.close(&report))? {
         let _ = writeln!(text, "Journal: {}; with --resume only what could not be run is run again", journal.display());
@@ -49,51 +49,52 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Error> {
     if let Some(comparison) = &comparison {
         text.push_str(&comparison.text());
     }
-    // Everything is written by now, so nothing is lost if nobody can be told.
-    screen.say(text)?;
-    tell_github(&report, &gate, comparison.as_ref())?;
+    // All files are written at this point, so a failure to print loses no results.
+    screen.print(text)?;
+    report_to_github(&report, &gate, comparison.as_ref())?;
     Ok(gate.exit_code(&report, comparison.is_some_and(|comparison| !comparison.worse.is_empty())))
 }
 
-/// Audits to be run.
-pub struct Work<'a> {
-    /// Which.
+/// The input of a run.
+pub struct RunInput<'a> {
+    /// The audits.
     pub audits: &'a [Audit],
-    /// How.
+    /// The settings of the run.
     pub settings: Settings,
-    /// What makes their targets.
+    /// Creates the targets.
     pub source: &'a (dyn TargetSource + Sync),
-    /// Results that are known already.
+    /// The results of audits that are already finished.
     pub known: &'a dyn Fn(&Audit) -> Option<Vec<PairResult>>,
 }
 
-impl Work<'_> {
-    /// Runs the audits while files, a person and others follow. Returns what was found, and the words about it.
-    pub fn run_and_report(&self, reports: Reports, others: &[&dyn Listener], screen: Screen) -> Result<(RunReport, String), Error> {
+impl RunInput<'_> {
+    /// Runs the audits, shows progress, writes the report files and passes events to `others`. Returns the report and the text to print.
+    pub fn run_and_report(&self, reports: ReportDestinations, others: &[&dyn Listener], screen: Screen) -> Result<(RunReport, String), Error> {
         let started = Instant::now();
         let progress = Progress::new(self.audits.len(), screen == Screen::Quiet);
-        let places: Vec<Destination> = reports.places().filter(|place| !place.is_standard_output()).cloned().collect();
+        let destinations: Vec<Destination> =
+            reports.destinations().filter(|destination| !destination.is_standard_output()).cloned().collect();
         let files = reports.into_files(self.settings, self.audits.iter().map(|audit| audit.pairs.len()).sum());
         let mut listeners: Vec<&dyn Listener> = vec![&progress];
         listeners.extend(others);
         listeners.push(&files);
         let report = audit::run_rest(self.audits, self.settings, self.source, self.known, listeners.as_slice());
-        let mut text = format!("{}\n", tables::closing(&report, started.elapsed().as_secs_f64()));
+        let mut text = format!("{}\n", tables::run_summary(&report, started.elapsed().as_secs_f64()));
         if let Err(error) = files.close() {
-            // The reports are lost; what was found is not.
-            screen.say(text)?;
+            // A report could not be written. The results are still printed.
+            screen.print(text)?;
             return Err(error);
         }
-        for place in &places {
-            let _ = writeln!(text, "Report: {}", place.path().display());
+        for destination in &destinations {
+            let _ = writeln!(text, "Report: {}", destination.path().display());
         }
         Ok((report, text))
     }
 }
 
-/// In GitHub Actions: annotations and the job's summary.
-pub fn tell_github(report: &RunReport, gate: &Gate, comparison: Option<&Comparison>) -> Result<(), Error> {
+/// In GitHub Actions, prints annotations and writes the job's summary.
+pub fn report_to_github(report: &RunReport, gate: &Gate, comparison: Option<&Comparison>) -> Result<(), Error> {
     let Some(github) = GitHub::from_environment() else { return Ok(()) };
-    say(github.annotations(report, gate, comparison))?;
+    print(github.annotations(report, gate, comparison))?;
     github.summarise(report)
 }

@@ -1,9 +1,9 @@
-//! `dp-audit samples`.
+//! The command `dp-audit samples`.
 
 use std::sync::Mutex;
 
 use super::args::SamplesArgs;
-use super::run::{Work, tell_github};
+use super::run::{RunInput, report_to_github};
 use super::screen::Screen;
 use crate::audit::{Audit, PairPlan};
 use crate::model::Error;
@@ -12,28 +12,28 @@ use crate::report::store::Destination;
 use crate::target::recorded::Recording;
 use crate::target::{PrepareError, Target};
 
-/// Audits outputs that were collected elsewhere.
+/// Audits outputs that were collected before.
 pub fn samples(args: &SamplesArgs) -> Result<ExitCode, Error> {
     let recording = Recording::read(&args.left, &args.right, args.header)?;
     let gate = args.gate();
     let reports = args.reports.open(Destination::open(&args.csv)?, &gate)?;
-    let screen = Screen::new(args.quiet, reports.take_standard_output());
-    screen.say(format_args!("{recording}\n"))?;
+    let screen = Screen::new(args.quiet, reports.use_standard_output());
+    screen.print(format_args!("{recording}\n"))?;
     let settings = args.settings(recording.draws());
     let mut audit = Audit::given("recorded outputs", "recorded", args.claim(), [recording.name()]);
     if !args.attacks.is_empty() {
         audit.attacks.clone_from(&args.attacks);
     }
-    // There is one pair, so the recording is asked for once.
+    // There is only one pair, so the recording is needed only once.
     let recording = Mutex::new(Some(recording));
     let source = |plan: &PairPlan| -> Result<Box<dyn Target>, PrepareError> {
         let recording = recording.lock().ok().and_then(|mut recording| recording.take());
         let recording = recording.ok_or_else(|| PrepareError::Given("recording".to_owned()))?;
         Ok(Box::new(recording.into_target(args.order(), plan.seed)))
     };
-    let work = Work { audits: &[audit], settings, source: &source, known: &|_| None };
-    let (report, text) = work.run_and_report(reports, &[], screen)?;
-    screen.say(text)?;
-    tell_github(&report, &gate, None)?;
+    let input = RunInput { audits: &[audit], settings, source: &source, known: &|_| None };
+    let (report, text) = input.run_and_report(reports, &[], screen)?;
+    screen.print(text)?;
+    report_to_github(&report, &gate, None)?;
     Ok(gate.exit_code(&report, false))
 }

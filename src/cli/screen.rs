@@ -1,40 +1,40 @@
-//! What the program says: results on standard output, everything else on standard error.
+//! Prints text: results to standard output, everything else to standard error.
 
 use std::fmt::Display;
 use std::io::{self, Write};
 
 use crate::model::Error;
 
-/// Where a command's words for people go: to standard error if a report goes to standard output, nowhere if it is to be quiet.
+/// Where a command prints its text for people: to standard error if a report uses standard output, nowhere with `--quiet`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Screen {
     /// To standard output.
-    Output,
+    Stdout,
     /// To standard error.
-    Errors,
+    Stderr,
     /// Nowhere.
     Quiet,
 }
 
 impl Screen {
-    /// The place for words, given whether to be quiet and whether a report takes standard output.
+    /// Where to print, given `--quiet` and whether a report uses standard output.
     #[must_use]
-    pub fn new(quiet: bool, output_is_taken: bool) -> Self {
-        match (quiet, output_is_taken) {
+    pub fn new(quiet: bool, stdout_is_used: bool) -> Self {
+        match (quiet, stdout_is_used) {
             (true, _) => Self::Quiet,
-            (false, true) => Self::Errors,
-            (false, false) => Self::Output,
+            (false, true) => Self::Stderr,
+            (false, false) => Self::Stdout,
         }
     }
 
-    /// Says something.
+    /// Prints a text.
     ///
     /// # Errors
     /// When standard output cannot be written.
-    pub fn say(self, text: impl Display) -> Result<(), Error> {
+    pub fn print(self, text: impl Display) -> Result<(), Error> {
         match self {
-            Self::Output => say(text),
-            Self::Errors => {
+            Self::Stdout => print(text),
+            Self::Stderr => {
                 let _ = write!(io::stderr(), "{text}");
                 Ok(())
             }
@@ -43,11 +43,12 @@ impl Screen {
     }
 }
 
-/// Writes to standard output. A reader who has seen enough (`| head`) ends nothing: reports are still written, and the exit code is that of what was found.
+/// Prints to standard output. A reader that closes the pipe early (`| head`) is not an error: reports are still written, and the exit code does not
+/// change.
 ///
 /// # Errors
 /// When standard output cannot be written for any other reason.
-pub fn say(text: impl Display) -> Result<(), Error> {
+pub fn print(text: impl Display) -> Result<(), Error> {
     let mut out = io::stdout().lock();
     match write!(out, "{text}").and_then(|()| out.flush()) {
         Err(source) if source.kind() != io::ErrorKind::BrokenPipe => Err(Error::StandardOutput { source }),
@@ -55,7 +56,7 @@ pub fn say(text: impl Display) -> Result<(), Error> {
     }
 }
 
-/// Writes a line to standard error, if anybody is there to read it.
-pub fn warn(line: impl Display) {
+/// Prints a line to standard error. Errors are ignored, because there is nowhere else to report them.
+pub fn print_error(line: impl Display) {
     let _ = writeln!(io::stderr(), "{line}");
 }

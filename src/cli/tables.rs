@@ -1,4 +1,4 @@
-//! What a person reads when a command has ended: tables with surprises first, a sentence for each broken claim.
+//! The text at the end of a command: tables with unexpected results first, and a sentence for each refuted claim.
 
 use std::cmp::Reverse;
 use std::fmt::Write as _;
@@ -12,32 +12,32 @@ use crate::audit::{Audit, RunReport};
 use crate::catalogue::registry;
 use crate::model::number::{Brief, grouped, percent, round_down};
 use crate::model::{Agreement, Relation, Verdict};
-use crate::report::replay::{ReplaySettings, Replayed};
+use crate::report::replay::{ReplayResult, ReplaySettings};
 use crate::report::witness::Witness;
 use crate::target::process;
 
-/// The end of a run: the table, the sentences, the summary.
+/// The text at the end of a run: the table, a sentence for each refuted claim, the summary.
 #[must_use]
-pub fn closing(report: &RunReport, seconds: f64) -> String {
+pub fn run_summary(report: &RunReport, seconds: f64) -> String {
     let mut text = String::new();
     let _ = writeln!(text, "{}\n", table(report));
     for audit in &report.audits {
         let name = style(&audit.audit.name).bold();
         for result in &audit.results {
             let _ = match &result.outcome {
-                Ok(found) if found.verdict == Verdict::Violated => {
-                    writeln!(text, "{name} / {}: the attacker {}.", result.pair, found.sentence(audit.audit.claim))
+                Ok(evidence) if evidence.verdict == Verdict::Violated => {
+                    writeln!(text, "{name} / {}: the attacker {}.", result.pair, evidence.sentence(audit.audit.claim))
                 }
                 Ok(_) => Ok(()),
                 Err(error) => writeln!(text, "{name} / {}: could not be run: {error}.", result.pair),
             };
         }
     }
-    let _ = write!(text, "\n{}", summary(report, seconds));
+    let _ = write!(text, "\n{}", totals(report, seconds));
     text
 }
 
-fn summary(report: &RunReport, seconds: f64) -> String {
+fn totals(report: &RunReport, seconds: f64) -> String {
     let names = |agreement| report.with(agreement).map(|report| report.audit.name.as_str()).collect::<Vec<_>>();
     let mut text = format!(
         "{}, {}, {} draws in {}: {} refuted, {} of {} verdicts as expected.\n\
@@ -55,7 +55,7 @@ fn summary(report: &RunReport, seconds: f64) -> String {
     if !undecided.is_empty() {
         let _ = writeln!(
             text,
-            "Inconclusive, too few draws to tell (more would: --draws, draws in the file, more rows): {}.",
+            "Inconclusive, too few draws to decide (use more: --draws, `draws` in the audit file, or more rows in sample files): {}.",
             undecided.join("; ")
         );
     }
@@ -67,7 +67,7 @@ fn summary(report: &RunReport, seconds: f64) -> String {
         for result in audit.results.iter().filter(|result| result.exceeds_truth()) {
             let _ = writeln!(
                 text,
-                "{} / {}: the bound lies above the truth that the file states; one of them is wrong, or this is the {} case that the confidence allows.",
+                "{} / {}: the bound is above the truth that the audit file states; one of them is wrong, or this is one of the rare errors that the confidence allows (in at most {} of all runs).",
                 audit.audit.name,
                 result.pair,
                 percent(1.0 - report.settings.confidence.get()),
@@ -85,7 +85,7 @@ fn counted(count: usize, noun: &str) -> String {
     if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }
 
-/// A line above, one under the header, one below: nothing else.
+/// Only three lines: above the table, below the header, and below the table.
 const STYLE: TableStyle = TableStyle::new()
     .top_border(LineStyle::none().fill('─').junction('─'))
     .header_separator(LineStyle::none().fill('─').junction('─'))
@@ -95,7 +95,7 @@ const STYLE: TableStyle = TableStyle::new()
 pub fn plain_table(header: &[&str]) -> Table {
     let mut table = Table::new();
     table.load_style(STYLE).set_header(header.iter().copied());
-    // On a terminal long names wrap; elsewhere each row stays on its line.
+    // On a terminal, long names wrap. Elsewhere, each row is one line.
     if let Some((_, columns)) = console::Term::stdout().size_checked() {
         table.set_content_arrangement(ContentArrangement::Dynamic).set_width(columns);
     } else {
@@ -109,15 +109,15 @@ fn table(report: &RunReport) -> Table {
     for audit in &report.audits {
         rows.extend(audit.results.iter().map(|result| (audit, result, audit.agreement_of(result))));
     }
-    // Surprises first, then what was refuted, then the rest; within that as run.
+    // Unexpected results first, then refuted claims, then the others. Within each group, in the order of the run.
     rows.sort_by_key(|(_, result, agreement)| {
-        let refuted = result.outcome.as_ref().is_ok_and(|found| found.verdict == Verdict::Violated);
+        let refuted = result.outcome.as_ref().is_ok_and(|evidence| evidence.verdict == Verdict::Violated);
         (Reverse(*agreement as u8), result.outcome.is_err() || !refuted)
     });
     let mut table = plain_table(&["", "verdict", "audit", "pair", "claim ε", "δ", "ε ≥", "δ ≥", "could catch ε"]);
     for (audit, result, agreement) in rows {
-        let (claim, bounds) = (audit.audit.claim, result.outcome.as_ref().ok().map(|found| found.bounds));
-        let number = |value: Option<f64>| Cell::new(value.map_or_else(String::new, short)).set_alignment(CellAlignment::Right);
+        let (claim, bounds) = (audit.audit.claim, result.outcome.as_ref().ok().map(|evidence| evidence.bounds));
+        let number = |value: Option<f64>| Cell::new(value.map_or_else(String::new, brief)).set_alignment(CellAlignment::Right);
         table.add_row(vec![
             Cell::new(agreement.mark()),
             Cell::new(result.conclusion()),
@@ -133,21 +133,21 @@ fn table(report: &RunReport) -> Table {
     table
 }
 
-/// A number as people write it.
-fn short(value: f64) -> String {
+/// A number in its short form.
+fn brief(value: f64) -> String {
     Brief(value).to_string()
 }
 
-/// What a replay found.
+/// The result of a replay.
 #[must_use]
-pub fn replayed(witness: &Witness, settings: ReplaySettings, found: &Replayed) -> String {
-    let verdict = if found.confirmed { style("CONFIRMED").green() } else { style("NOT CONFIRMED").red() };
-    let (epsilon, delta) = (short(round_down(found.epsilon_lower, 4)), short(round_down(found.delta_lower, 4)));
-    let conclusion = if found.confirmed {
+pub fn replay_result(witness: &Witness, settings: ReplaySettings, result: &ReplayResult) -> String {
+    let verdict = if result.confirmed { style("CONFIRMED").green() } else { style("NOT CONFIRMED").red() };
+    let (epsilon, delta) = (brief(round_down(result.epsilon_lower, 4)), brief(round_down(result.delta_lower, 4)));
+    let conclusion = if result.confirmed {
         format!("the claim {} is refuted again", witness.claim)
     } else {
         format!(
-            "these draws do not refute the claim {}; more may (--draws), or the witness was the rare error its confidence allows",
+            "these draws do not refute the claim {}; use more draws (--draws), or the witness is one of the rare errors that its confidence allows",
             witness.claim
         )
     };
@@ -161,7 +161,7 @@ pub fn replayed(witness: &Witness, settings: ReplaySettings, found: &Replayed) -
     )
 }
 
-/// The registered mechanisms.
+/// A table of the built-in mechanisms.
 #[must_use]
 pub fn mechanisms() -> String {
     let mut table = plain_table(&["mechanism", "what it is"]);
@@ -172,7 +172,7 @@ pub fn mechanisms() -> String {
     format!("{table}\n")
 }
 
-/// The audits of a plan.
+/// A table of audits.
 #[must_use]
 pub fn audits(audits: &[Audit]) -> String {
     let mut table = plain_table(&["audit", "mechanism", "claim", "relation", "pairs", "expected", "file"]);
@@ -190,7 +190,7 @@ pub fn audits(audits: &[Audit]) -> String {
     format!("{table}\n")
 }
 
-/// One audit in full.
+/// All details of one audit.
 #[must_use]
 pub fn audit(audit: &Audit) -> String {
     let mut text = format!("{}\n", style(&audit.name).bold());
@@ -209,7 +209,7 @@ pub fn audit(audit: &Audit) -> String {
         relation => line("relation", relation.to_string()),
     }
     line("expected", audit.expect.to_string());
-    line("resolution", format!("a leak of ε = {} should be caught", Brief(audit.claim.epsilon.get() + audit.resolution)));
+    line("resolution", format!("a leak of ε = {} should be detected", Brief(audit.claim.epsilon.get() + audit.resolution)));
     if let Some(source) = &audit.source {
         line("source", source.clone());
     }

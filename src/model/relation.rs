@@ -78,8 +78,9 @@ impl Relation {
     }
 }
 
-/// Neighbours differ by at most 1, in at least one and at most `max_differing` components. Why two vectors are not neighbours; None if they
-/// are.
+/// Why two vectors are not neighbours; None if they are.
+///
+/// Neighbours differ by at most 1, in at least one and at most `max_differing` components.
 fn component_problem(left: &Dataset, right: &Dataset, max_differing: usize) -> Option<String> {
     if left.len() != right.len() {
         return Some(format!("left has {} components and right {}", left.len(), right.len()));

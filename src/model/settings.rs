@@ -10,10 +10,10 @@ pub const DEFAULT_DRAWS: u64 = 10_000_000;
 /// More draws than this are rejected as a typo.
 pub const MAX_DRAWS: u64 = 1_000_000_000_000;
 
-/// A number of draws per pair, if it is one.
+/// Checks a number of draws per pair.
 ///
 /// # Errors
-/// What it is, and what it must be.
+/// When it is out of range. The error says what it must be.
 pub fn check_draws(draws: u64) -> Result<u64, String> {
     if (1..=MAX_DRAWS).contains(&draws) { Ok(draws) } else { Err(format!("is {draws}, must be a whole number from 1 to {MAX_DRAWS:e}")) }
 }

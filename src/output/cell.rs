@@ -79,7 +79,10 @@ impl Cell {
     #[inline]
     #[must_use]
     pub fn key(self) -> u64 {
-        (self.0 + 0.0).to_bits()
+        const NEGATIVE_ZERO: u64 = 1 << 63;
+        // Bits, not arithmetic: adding to a NaN may change its payload.
+        let bits = self.0.to_bits();
+        if bits == NEGATIVE_ZERO { 0 } else { bits }
     }
 }
 
@@ -135,6 +138,14 @@ mod tests {
         assert_eq!(Cell::number(f64::NAN), Cell::symbol("NaN"));
         assert_eq!(Cell::number(-0.0), Cell::number(0.0));
         assert_eq!(Cell::number(f64::INFINITY).as_number(), Some(f64::INFINITY));
+    }
+
+    #[test]
+    fn symbols_made_by_the_compiler_and_at_run_time_are_equal() {
+        for (constant, name) in [(Cell::ABSENT, "∅"), (Cell::PANIC, "panic"), (Cell::NOT_A_NUMBER, "NaN")] {
+            let made = Cell::symbol(std::hint::black_box(name));
+            assert_eq!((constant, constant.key(), constant.payload()), (made, made.key(), made.payload()), "{name}");
+        }
     }
 
     #[test]

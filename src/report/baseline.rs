@@ -1,4 +1,4 @@
-//! Comparison with an earlier report: what got worse.
+//! Compares a run with an earlier report: what is worse, what is better.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -7,14 +7,14 @@ use super::json::{JsonPair, JsonReport};
 use crate::model::Conclusion;
 use crate::model::number::Brief;
 
-/// What differs between two reports, in sentences.
+/// The differences between two reports, in sentences.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Comparison {
-    /// What got worse: it fails the run.
+    /// What is worse than before. It fails the run.
     pub worse: Vec<String>,
-    /// What got better.
+    /// What is better than before.
     pub better: Vec<String>,
-    /// What could not be compared, and what makes the comparison weaker.
+    /// What could not be compared, and what weakens the comparison.
     pub notes: Vec<String>,
 }
 
@@ -22,36 +22,37 @@ impl Comparison {
     /// Compares a report with an earlier one, pair by pair.
     #[must_use]
     pub fn new(before: &JsonReport, now: &JsonReport) -> Self {
-        let mut found = Self::default();
+        let mut comparison = Self::default();
         if before.settings.draws != now.settings.draws || before.settings.confidence != now.settings.confidence {
-            found.notes.push("the baseline was made with other draws or another confidence, which alone can change verdicts".to_owned());
+            comparison.notes.push("the baseline has a different --draws or --confidence, which alone can change verdicts".to_owned());
         }
         if !before.complete {
-            found.notes.push("the baseline is of a run that was interrupted".to_owned());
+            comparison.notes.push("the run of the baseline was interrupted, so audits may be missing in it".to_owned());
         }
         let mut earlier = pairs(before);
         for (name, pair) in pairs(now) {
             match earlier.remove(&name) {
-                Some(before) => found.compare(&name, before, pair),
-                None => found.notes.push(format!("{name}: not in the baseline")),
+                Some(before) => comparison.compare(&name, before, pair),
+                None => comparison.notes.push(format!("{name}: not in the baseline")),
             }
         }
-        found.notes.extend(earlier.into_keys().map(|name| format!("{name}: in the baseline, but not run now")));
-        found
+        comparison.notes.extend(earlier.into_keys().map(|name| format!("{name}: in the baseline, but not run now")));
+        comparison
     }
 
-    /// Worse is a claim that is refuted now and was not before, a mechanism that cannot be run any more, or an ε bound that rose beyond chance: by more than
-    /// the audit's resolution above the upper limit of what the earlier rules showed. That is a leakier mechanism or a better attack, not luck in the counts.
+    /// Compares one pair. It is worse if its claim was not refuted before and is now, if its mechanism can no longer be run, or if its ε bound has
+    /// risen by more than chance explains: more than the audit's resolution above the upper limit of what the earlier rules showed. Then the
+    /// mechanism leaks more or the attack is better; random variation of the counts is not enough.
     fn compare(&mut self, name: &str, (_, before): (f64, &JsonPair), (resolution, now): (f64, &JsonPair)) {
         let claim = |pair: &JsonPair| (pair.row.claim_epsilon, pair.row.claim_delta);
         if claim(before) != claim(now) {
-            self.notes.push(format!("{name}: the claim is another one, not compared"));
+            self.notes.push(format!("{name}: the claim has changed, so the results are not compared"));
             return;
         }
-        let (then, verdict) = (before.row.verdict, now.row.verdict);
-        let change = format!("{name}: was {then}, is {verdict}");
-        match (then, verdict) {
-            (then, verdict) if then == verdict => {}
+        let (earlier, present) = (before.row.verdict, now.row.verdict);
+        let change = format!("{name}: was {earlier}, is {present}");
+        match (earlier, present) {
+            (earlier, present) if earlier == present => {}
             (_, Conclusion::Violated | Conclusion::Error) => self.worse.push(change),
             (Conclusion::Violated | Conclusion::Error, _) => self.better.push(change),
             _ => self.notes.push(change),
@@ -59,7 +60,7 @@ impl Comparison {
         if let (Some(upper), Some(lower)) = (before.rule_epsilon_upper, now.row.epsilon_lower)
             && lower > upper.0 + resolution
         {
-            self.worse.push(format!("{name}: ε is at least {}; before, the attack showed at most {}", Brief(lower), Brief(upper.0)));
+            self.worse.push(format!("{name}: ε is at least {}; in the baseline, the attack showed at most {}", Brief(lower), Brief(upper.0)));
         }
     }
 

@@ -12,7 +12,7 @@ use crate::model::{Agreement, Conclusion, Expectation};
 /// Significant digits of bounds.
 const DIGITS: i32 = 6;
 
-/// What is reported of a pair, in CSV as columns in this order and in JSON as keys.
+/// The results of a pair as reported: the columns of the CSV in this order, and keys of the JSON.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[allow(missing_docs)] // results/README.md explains each column
 pub struct PairRow {
@@ -45,7 +45,7 @@ impl PairRow {
     /// The row of a pair.
     #[must_use]
     pub fn new(run: &RunReport, report: &AuditReport, result: &PairResult) -> Self {
-        let (audit, found) = (&report.audit, result.outcome.as_ref().ok());
+        let (audit, evidence) = (&report.audit, result.outcome.as_ref().ok());
         let claim = audit.claim;
         Self {
             audit: audit.name.clone(),
@@ -55,30 +55,31 @@ impl PairRow {
             claim_epsilon: claim.epsilon.get(),
             claim_delta: claim.delta.get(),
             verdict: result.conclusion(),
-            expected: found.and(result.expect).unwrap_or(audit.expect),
+            expected: evidence.and(result.expect).unwrap_or(audit.expect),
             as_expected: as_expected(report.agreement_of(result)),
-            epsilon_lower: found.map(|found| round_down(found.bounds.epsilon_lower, DIGITS)),
-            delta_lower: found.map(|found| round_down(found.bounds.delta_lower, DIGITS)),
-            delta_excess: found.map(|found| round_down(found.delta_excess(claim), DIGITS)),
-            detectable_epsilon: found.map(|found| Exact(-round_down(-found.bounds.detectable_epsilon, DIGITS))),
-            truth_epsilon: found.and(result.truth.epsilon).map(Exact),
+            epsilon_lower: evidence.map(|evidence| round_down(evidence.bounds.epsilon_lower, DIGITS)),
+            delta_lower: evidence.map(|evidence| round_down(evidence.bounds.delta_lower, DIGITS)),
+            delta_excess: evidence.map(|evidence| round_down(evidence.delta_excess(claim), DIGITS)),
+            detectable_epsilon: evidence.map(|evidence| Exact(-round_down(-evidence.bounds.detectable_epsilon, DIGITS))),
+            truth_epsilon: evidence.and(result.truth.epsilon).map(Exact),
             confidence: run.settings.confidence.get(),
-            draws: found.map(|found| found.draws),
-            correct: found.map(|found| found.tally.correct),
-            wrong: found.map(|found| found.tally.wrong),
-            abstained: found.map(|found| found.tally.abstained),
+            draws: evidence.map(|evidence| evidence.draws),
+            correct: evidence.map(|evidence| evidence.tally.correct),
+            wrong: evidence.map(|evidence| evidence.tally.wrong),
+            abstained: evidence.map(|evidence| evidence.tally.abstained),
             rule: match &result.outcome {
-                Ok(found) => found.rule_text(),
+                Ok(evidence) => evidence.rule_text(),
                 Err(error) => format!("not run: {}", error.to_string().replace('\n', " | ")),
             },
             seed: run.settings.seed,
-            reproducible: found.map(|found| found.reproducible),
-            seconds: found.map(|_| (result.seconds * 1e3).round() / 1e3),
+            reproducible: evidence.map(|evidence| evidence.reproducible),
+            seconds: evidence.map(|_| (result.seconds * 1e3).round() / 1e3),
         }
     }
 
-    /// The row for programs that take some texts for formulas: such a text gets an apostrophe in front, which they show as text.
-    fn harmless(mut self) -> Self {
+    /// Protects against spreadsheet programs, which treat texts with certain first characters as formulas: such a text gets an apostrophe in front
+    /// and is then shown as text.
+    fn escape_formulas(mut self) -> Self {
         for text in [&mut self.audit, &mut self.pair, &mut self.rule] {
             if text.starts_with(['=', '+', '-', '@', '\t', '\r']) {
                 text.insert(0, '\'');
@@ -88,7 +89,7 @@ impl PairRow {
     }
 }
 
-/// Whether something was expected; None when the audit cannot tell.
+/// Whether a result is as expected; `None` if the audit is inconclusive.
 #[must_use]
 pub fn as_expected(agreement: Agreement) -> Option<bool> {
     match agreement {
@@ -98,14 +99,14 @@ pub fn as_expected(agreement: Agreement) -> Option<bool> {
     }
 }
 
-/// The rows of an audit, with the line of column names before them if it is the first.
+/// The rows of an audit. If it is the first one, the line with the column names comes before them.
 ///
 /// # Errors
 /// When they cannot be written.
-pub fn rows(run: &RunReport, audit: Option<&AuditReport>, first: bool) -> io::Result<Vec<u8>> {
+pub fn rows(run: &RunReport, audit: &AuditReport, first: bool) -> io::Result<Vec<u8>> {
     let mut csv = ::csv::WriterBuilder::new().has_headers(first).from_writer(Vec::new());
-    for (audit, result) in audit.iter().flat_map(|audit| audit.results.iter().map(move |result| (audit, result))) {
-        csv.serialize(PairRow::new(run, audit, result).harmless()).map_err(io::Error::other)?;
+    for result in &audit.results {
+        csv.serialize(PairRow::new(run, audit, result).escape_formulas()).map_err(io::Error::other)?;
     }
     csv.into_inner().map_err(|error| io::Error::other(error.to_string()))
 }

@@ -1,4 +1,4 @@
-//! One audit in plain words.
+//! Explains one audit in plain words.
 
 use std::fmt::Write as _;
 
@@ -9,7 +9,8 @@ use crate::catalogue::registry;
 use crate::model::number::{Brief, percent};
 use crate::model::{Claim, Conclusion, Relation};
 
-/// What is claimed, on which pairs it is tried, what the attacker looks at, what each verdict would mean, and, with a report, what was found.
+/// Explains what is claimed, on which pairs it is tested, what the attacker looks at, what each verdict would mean, and, with a report, what was
+/// found.
 #[must_use]
 pub fn explain(audit: &Audit, report: Option<&JsonReport>) -> String {
     let mut text = format!("{}\n\n", audit.name);
@@ -17,11 +18,11 @@ pub fn explain(audit: &Audit, report: Option<&JsonReport>) -> String {
         let _ = writeln!(text, "{title}\n  {}\n", body.replace('\n', "\n  "));
     };
     paragraph("What is claimed", &claim(audit));
-    paragraph("On which data it is tried", &pairs(audit));
+    paragraph("On which data it is tested", &pairs(audit));
     paragraph("What the attacker looks at", &attacker(audit));
     paragraph("What a verdict would mean", &verdicts(audit));
     if let Some(report) = report {
-        paragraph("What the run found", &found(audit, report));
+        paragraph("What the run found", &results(audit, report));
     }
     text
 }
@@ -35,13 +36,13 @@ fn claim(audit: &Audit) -> String {
     };
     let Claim { epsilon, delta } = audit.claim;
     let (epsilon, delta) = (epsilon.get(), delta.get());
-    let slack = if delta > 0.0 { format!(", apart from a slack of δ = {}", Brief(delta)) } else { String::new() };
+    let slack = if delta > 0.0 { format!(", except for a slack of δ = {}", Brief(delta)) } else { String::new() };
     // A rule that always guesses has P(correct) ≤ (e^ε + δ)/(1 + e^ε).
     let right = if epsilon < 700.0 { (epsilon.exp() + delta) / (1.0 + epsilon.exp()) } else { 1.0 };
     format!(
         "The {mechanism} is claimed to be private with {}.\n\
          For {}, no output may be more than e^ε = {} times as likely on one as on the other{slack}.\n\
-         So whoever sees an output and must guess which of the two datasets it came from is right at most {} of the time.{}",
+         So an attacker who sees an output and guesses which of the two datasets it came from is right at most {} of the time.{}",
         audit.claim,
         neighbours(&audit.relation),
         Brief(epsilon.exp()),
@@ -52,24 +53,24 @@ fn claim(audit: &Audit) -> String {
 
 fn neighbours(relation: &Relation) -> String {
     match relation {
-        Relation::AddRemove => "two datasets of which one has one record more".to_owned(),
+        Relation::AddRemove => "two datasets where one has one record more".to_owned(),
         Relation::ReplaceOne => "two datasets of the same size that differ in one record".to_owned(),
-        Relation::ComponentWise => "two vectors of query answers, each component at most 1 apart".to_owned(),
-        Relation::SingleComponent => "two vectors of query answers, one component at most 1 apart".to_owned(),
+        Relation::ComponentWise => "two vectors of query answers that differ by at most 1 in each component".to_owned(),
+        Relation::SingleComponent => "two vectors of query answers that differ by at most 1 in one component".to_owned(),
         Relation::Custom { reason } => format!("the neighbours of this audit ({reason})"),
     }
 }
 
 fn pairs(audit: &Audit) -> String {
     let mut text =
-        "Each pair is two neighbouring datasets, D (left) and D' (right). A coin decides which of them the mechanism runs on.".to_owned();
+        "Each pair is two neighbouring datasets, D (left) and D' (right). For each draw, a fair coin decides on which of them the mechanism runs.".to_owned();
     for pair in &audit.pairs {
         let _ = write!(text, "\n{}\n  D  = {}\n  D' = {}", pair.name, pair.left, pair.right);
         if let Some(epsilon) = pair.truth.epsilon {
-            let _ = write!(text, "\n  exactly, ε = {} at the claimed δ", Brief(epsilon));
+            let _ = write!(text, "\n  the exact ε at the claimed δ is {}", Brief(epsilon));
         }
         if let Some(delta) = pair.truth.delta {
-            let _ = write!(text, "\n  exactly, δ = {} at the claimed ε", Brief(delta));
+            let _ = write!(text, "\n  the exact δ at the claimed ε is {}", Brief(delta));
         }
     }
     text
@@ -82,55 +83,55 @@ fn attacker(audit: &Audit) -> String {
         target.close();
         width
     });
-    let seen = if width == Ok(1) {
+    let view = if width == Ok(1) {
         let bits = if audit.attacks.contains(&Attack::FloatBits) { ", and at how many bits it uses" } else { "" };
-        format!("An output is a single number or symbol, and the attacker looks at that{bits}.")
+        format!("An output is a single number or symbol. The attacker looks at it{bits}.")
     } else {
-        let looks: Vec<&str> = audit.attacks.iter().copied().map(looks_at).collect();
-        let components = width
-            .map_or_else(|error| format!("some number of components, which is not known ({error})"), |width| format!("{width} components"));
-        format!("An output has {components}. The attacker tries: {}.", looks.join("; "))
+        let views: Vec<&str> = audit.attacks.iter().copied().map(attack_view).collect();
+        let components =
+            width.map_or_else(|error| format!("an unknown number of components ({error})"), |width| format!("{width} components"));
+        format!("An output has {components}. The attacker looks at: {}.", views.join("; "))
     };
     format!(
-        "{seen}\nFrom an eighth of the draws it learns which values speak for D and which for D'. That rule is then frozen and judged on all other draws."
+        "{view}\nFrom an eighth of the draws it learns which values are more likely on D and which on D'. This rule is then frozen and judged on all other draws."
     )
 }
 
-fn looks_at(attack: Attack) -> &'static str {
+fn attack_view(attack: Attack) -> &'static str {
     match attack {
         Attack::Coordinates => "each component by itself",
         Attack::WholeRow => "the whole output as one symbol",
         Attack::Aggregates => "sum, maximum and minimum",
-        Attack::NaiveBayes => "the components' log-likelihood ratios, added up",
-        Attack::Differences => "the same for successive differences",
-        Attack::Patterns => "which symbols stand where, with the numbers beside them",
+        Attack::NaiveBayes => "the sum of the components' log-likelihood ratios",
+        Attack::Differences => "the sum of the log-likelihood ratios of successive differences",
+        Attack::Patterns => "which symbols are at which positions, together with the numbers",
         Attack::Pairs => "two components at a time",
         Attack::FloatBits => "how many bits the numbers use",
     }
 }
 
 fn verdicts(audit: &Audit) -> String {
-    let noticed = Brief(audit.claim.epsilon.get() + audit.resolution);
+    let detectable = Brief(audit.claim.epsilon.get() + audit.resolution);
     format!(
-        "violated      the attacker was right too often for the claim to be true; that is proven at the run's confidence\n\
-         consistent    not refuted, and a leak of ε = {noticed} that this attacker can see would have been caught with probability 0.9\n\
-         inconclusive  not refuted, and too few draws to say even that\n\
-         Not refuted is not proven: other data or a cleverer attacker may break the claim.\n\
+        "violated      the attacker was right more often than the claim allows; this is proven at the run's confidence\n\
+         consistent    not refuted, and a leak of ε = {detectable} that this attacker can see would have been detected with probability 0.9\n\
+         inconclusive  not refuted, but with these draws such a leak might not have been detected\n\
+         A claim that is not refuted is not proven: other data or a better attack may still refute it.\n\
          The audit file expects: {}.",
         audit.expect
     )
 }
 
-fn found(audit: &Audit, report: &JsonReport) -> String {
-    let Some(found) = report.audits.iter().find(|found| found.audit == audit.name) else {
-        return "The report does not have this audit.".to_owned();
+fn results(audit: &Audit, report: &JsonReport) -> String {
+    let Some(reported) = report.audits.iter().find(|reported| reported.audit == audit.name) else {
+        return "The report does not contain this audit.".to_owned();
     };
     let confidence = percent(report.settings.confidence.get());
-    let lines: Vec<String> = found.pairs.iter().map(|pair| pair_found(pair, &confidence)).collect();
+    let lines: Vec<String> = reported.pairs.iter().map(|pair| pair_result(pair, &confidence)).collect();
     lines.join("\n")
 }
 
-fn pair_found(pair: &JsonPair, confidence: &str) -> String {
+fn pair_result(pair: &JsonPair, confidence: &str) -> String {
     let row = &pair.row;
     let (Some(epsilon), Some(delta), Some(sentence)) = (row.epsilon_lower, row.delta_lower, &pair.sentence) else {
         return format!("{}: {}", row.pair, row.rule);
@@ -138,14 +139,14 @@ fn pair_found(pair: &JsonPair, confidence: &str) -> String {
     let mut text = format!("{}: {}. The attacker {sentence}.\n", row.pair, row.verdict);
     let _ = write!(
         text,
-        "  The rule: {}.\n  Hence ε ≥ {} at the claimed δ and δ ≥ {} at the claimed ε, with confidence {confidence}",
+        "  The rule: {}.\n  So ε ≥ {} at the claimed δ and δ ≥ {} at the claimed ε, with confidence {confidence}",
         row.rule,
         Brief(epsilon),
         Brief(delta)
     );
     match row.detectable_epsilon {
         Some(detectable) if row.verdict != Conclusion::Violated && detectable.0.is_finite() => {
-            let _ = write!(text, "; a leak of ε = {} would have been caught", Brief(detectable.0));
+            let _ = write!(text, "; a leak of ε = {} would have been detected", Brief(detectable.0));
         }
         _ => {}
     }

@@ -1,4 +1,4 @@
-//! GitHub Actions: annotations for the worst findings, and the Markdown report on the job's summary page.
+//! Output for GitHub Actions: annotations for the worst results, and the Markdown report on the job's summary page.
 
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -12,16 +12,17 @@ use super::store::unwritable;
 use crate::audit::{AuditReport, RunReport};
 use crate::model::{Agreement, Error};
 
-/// GitHub shows no more than ten annotations of a step.
-const MOST: usize = 10;
+/// GitHub shows at most ten annotations per step.
+const MAX_ANNOTATIONS: usize = 10;
 
-/// Whether this runs in GitHub Actions, and where the job's summary page goes.
+/// A run in GitHub Actions.
 pub struct GitHub {
+    /// The file of the job's summary page.
     summary: Option<PathBuf>,
 }
 
 impl GitHub {
-    /// What the environment says; None elsewhere.
+    /// Reads the environment. `None` if this is not GitHub Actions.
     #[must_use]
     pub fn from_environment() -> Option<Self> {
         (std::env::var("GITHUB_ACTIONS").as_deref() == Ok("true"))
@@ -43,50 +44,53 @@ fn append(path: &Path, report: &RunReport) -> io::Result<()> {
 }
 
 impl GitHub {
-    /// Commands that annotate the audit files: an error for what fails the run, a warning for what was not settled.
+    /// Commands that annotate the audit files: an error for each audit that fails the run, a warning for each other
+    /// audit whose result is not as expected.
     #[must_use]
     pub fn annotations(&self, report: &RunReport, gate: &Gate, comparison: Option<&Comparison>) -> String {
-        let mut lines = findings(report, gate);
+        let mut lines = audit_annotations(report, gate);
         let worse = comparison.into_iter().flat_map(|comparison| &comparison.worse);
         let level = if gate.report_only { "warning" } else { "error" };
-        lines.extend(worse.map(|line| format!("::{level} title=Worse than the baseline::{}\n", message(line))));
-        lines.truncate(MOST);
+        lines.extend(worse.map(|line| format!("::{level} title=Worse than the baseline::{}\n", escape_message(line))));
+        lines.truncate(MAX_ANNOTATIONS);
         lines.concat()
     }
 }
 
-fn findings(report: &RunReport, gate: &Gate) -> Vec<String> {
-    let grave = |audit: &&AuditReport| audit.results.iter().any(|result| gate.exit_code_of(audit, result) != ExitCode::AsExpected);
+fn audit_annotations(report: &RunReport, gate: &Gate) -> Vec<String> {
+    let fails = |audit: &&AuditReport| audit.results.iter().any(|result| gate.exit_code_of(audit, result) != ExitCode::AsExpected);
     let mut audits = report.gravest_first();
-    audits.retain(|audit| grave(audit) || audit.agreement() != Agreement::Agrees);
-    audits.sort_by_key(|audit| !grave(audit));
+    audits.retain(|audit| fails(audit) || audit.agreement() != Agreement::Agrees);
+    audits.sort_by_key(|audit| !fails(audit));
     let line = |audit: &AuditReport| {
-        let level = if grave(&audit) { "error" } else { "warning" };
+        let level = if fails(&audit) { "error" } else { "warning" };
         let file = audit.audit.file.display().to_string();
-        let file = if file.is_empty() { file } else { format!("file={},", property(&file)) };
-        format!("::{level} {file}title={}::{}\n", property(&audit.audit.name), message(&because(audit)))
+        let file = if file.is_empty() { file } else { format!("file={},", escape_property(&file)) };
+        format!("::{level} {file}title={}::{}\n", escape_property(&audit.audit.name), escape_message(&describe(audit)))
     };
     audits.into_iter().map(line).collect()
 }
 
-/// What happened, in a sentence.
-fn because(audit: &AuditReport) -> String {
+/// The result in a sentence.
+fn describe(audit: &AuditReport) -> String {
     if let Some((result, error)) = audit.errors().next() {
         return format!("{}: could not be run: {error}", result.pair);
     }
     match (audit.verdict(), audit.most_significant()) {
-        (Some(verdict), Some((result, found))) => {
+        (Some(verdict), Some((result, evidence))) => {
             let (expected, claim) = (audit.audit.expect, audit.audit.claim);
-            format!("{verdict}, expected {expected}; {}: the attacker {}", result.pair, found.sentence(claim))
+            format!("{verdict}, expected {expected}; {}: the attacker {}", result.pair, evidence.sentence(claim))
         }
         _ => "nothing could be run".to_owned(),
     }
 }
 
-fn message(text: &str) -> String {
+/// Escapes the message of a command.
+fn escape_message(text: &str) -> String {
     text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
 }
 
-fn property(text: &str) -> String {
-    message(text).replace(':', "%3A").replace(',', "%2C")
+/// Escapes a property of a command.
+fn escape_property(text: &str) -> String {
+    escape_message(text).replace(':', "%3A").replace(',', "%2C")
 }

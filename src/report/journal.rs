@@ -1,7 +1,7 @@
-//! The journal of a run: what it takes to continue after an interruption, so that the reports are those of a run that was never interrupted.
+//! The journal of a run: everything that is needed to continue after an interruption with the same reports as without the interruption.
 //!
-//! A line that says what is run and how, then one for each finished audit, appended as it ends. An audit with a pair that could not be run is not
-//! finished. A line that was half-written when the run was killed is none, and its audit is run again.
+//! The first line describes the run. After it there is one line for each finished audit, appended when the audit ends. An audit with a pair that
+//! could not be run is not finished. A line that is incomplete because the run was killed is ignored, and its audit is run again.
 
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions, TryLockError};
@@ -18,37 +18,37 @@ use crate::audit::{Audit, AuditReport, Event, Listener, PairResult, RunReport};
 use crate::model::{Error, Settings};
 use crate::output::{Mix, fingerprint};
 
-/// Whether to take up what an interrupted run left.
+/// Whether to continue an interrupted run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Start {
-    /// No; its journal is replaced once an audit has ended.
+    /// No. Its journal is replaced when the first audit has ended.
     Anew,
-    /// Yes, and run the rest.
+    /// Yes: run only the audits that it did not finish.
     Resumed,
 }
 
-/// A journal that is being written, and what an interrupted run left in it.
+/// A journal that is being written, and the finished audits of an interrupted run.
 pub struct Journal {
     path: PathBuf,
     start: Start,
     header: JournalHeader,
-    /// Of each audit, by name.
+    /// The fingerprint of each audit, by name.
     fingerprints: HashMap<String, String>,
     /// The finished audits of an interrupted run, by name.
-    left: HashMap<String, Vec<PairResult>>,
-    book: Mutex<Book>,
-    /// Told when the journal cannot be written.
+    finished: HashMap<String, Vec<PairResult>>,
+    file: Mutex<JournalFile>,
+    /// Called with a message when the journal cannot be written.
     warn: fn(&str),
 }
 
-/// The first line: what all bounds and streams depend on.
+/// The first line: everything that all bounds and random streams depend on.
 #[derive(Serialize, Deserialize)]
 struct JournalHeader {
     version: String,
-    /// A hash of the program, for the mechanisms under audit are part of it.
+    /// A hash of the program, because the built-in mechanisms are part of it.
     build: String,
     settings: Settings,
-    /// Over how many the confidence is divided.
+    /// The number of pairs that the confidence is divided over.
     pairs: usize,
     audits: Vec<String>,
 }
@@ -62,27 +62,27 @@ struct JournalEntry {
 }
 
 /// The open file.
-struct Book {
+struct JournalFile {
     file: File,
-    /// The end of the last whole line; what lies behind is written over.
+    /// The end of the last complete line. Everything after it is overwritten.
     end: u64,
-    /// Finished audits that could not be written yet.
-    waiting: Vec<u8>,
+    /// The lines of finished audits that could not be written yet.
+    pending: Vec<u8>,
     /// Whether the last attempt to write failed.
     failing: bool,
 }
 
 impl Journal {
-    /// Opens the journal beside the CSV report before anything is measured, and leaves what it holds untouched until an audit has ended.
+    /// Opens the journal, which is next to the CSV report, before anything is measured. Its content does not change until an audit has ended.
     ///
     /// # Errors
-    /// When it cannot be written, when another run is writing it, or when it is to be resumed and belongs to another run than this.
+    /// When it cannot be written, when another run is writing it, or when it should be resumed but belongs to a different run.
     pub fn open(csv: &Destination, audits: &[Audit], settings: Settings, start: Start, warn: fn(&str)) -> Result<Option<Self>, Error> {
-        let Some(csv) = csv.file() else {
-            let reason = "the CSV report goes to a stream, beside which there is no journal".to_owned();
+        if csv.file().is_none() {
+            let reason = "the CSV report goes to a stream, so there is no journal".to_owned();
             return if start == Start::Resumed { Err(Error::Resume { path: csv.path().to_owned(), reason }) } else { Ok(None) };
-        };
-        let mut path = csv.as_os_str().to_owned();
+        }
+        let mut path = csv.path().as_os_str().to_owned();
         path.push(".journal");
         let path = PathBuf::from(path);
         let failed = |source| unwritable(&path, source);
@@ -91,38 +91,39 @@ impl Journal {
         file.read_to_end(&mut content).map_err(failed)?;
         let header = JournalHeader::new(audits, settings);
         let fingerprints = audits.iter().map(|audit| (audit.name.clone(), audit_fingerprint(audit))).collect();
-        let (left, end) = match (read(&content, &header, &fingerprints), start) {
-            (Ok((left, _)), Start::Anew) => (left, 0),
+        let (entries, end) = match (read(&content, &header, &fingerprints), start) {
+            (Ok((entries, _)), Start::Anew) => (entries, 0),
             (Err(_), Start::Anew) => (Vec::new(), 0),
-            (Ok(found), Start::Resumed) => found,
+            (Ok(resumed), Start::Resumed) => resumed,
             (Err(reason), Start::Resumed) => return Err(Error::Resume { path, reason }),
         };
-        let book = Book { file, end, waiting: Vec::new(), failing: false };
-        let left = left.into_iter().map(|entry| (entry.audit, entry.pairs)).collect();
-        Ok(Some(Self { path, start, header, fingerprints, left, book: Mutex::new(book), warn }))
+        let file = Mutex::new(JournalFile { file, end, pending: Vec::new(), failing: false });
+        let finished = entries.into_iter().map(|entry| (entry.audit, entry.pairs)).collect();
+        Ok(Some(Self { path, start, header, fingerprints, finished, file, warn }))
     }
 
-    /// What a person should know before the run begins.
+    /// A message for the user before the run starts.
     #[must_use]
     pub fn notice(&self) -> Option<String> {
-        let (path, left, all) = (self.path.display(), self.left.len(), self.header.audits.len());
-        match (self.start, left) {
+        let (path, finished, all) = (self.path.display(), self.finished.len(), self.header.audits.len());
+        match (self.start, finished) {
             (Start::Anew, 0) => None,
             (Start::Anew, _) => Some(format!(
-                "An interrupted run finished {left} of these {all} audits, and --resume would continue it; this one starts anew."
+                "An interrupted run finished {finished} of these {all} audits, and --resume would continue it; this one starts anew."
             )),
             (Start::Resumed, 0) => Some(format!("Nothing to resume at {path}: running from the start.")),
-            (Start::Resumed, _) => Some(format!("Resuming: {left} of {all} audits are finished already.")),
+            (Start::Resumed, _) => Some(format!("Resuming: {finished} of {all} audits are finished already.")),
         }
     }
 
-    /// What the interrupted run found in an audit, if it is resumed and had finished it.
+    /// The results of an audit that the interrupted run finished, if that run is resumed.
     #[must_use]
     pub fn found(&self, audit: &Audit) -> Option<Vec<PairResult>> {
-        self.left.get(&audit.name).filter(|_| self.start == Start::Resumed).cloned()
+        self.finished.get(&audit.name).filter(|_| self.start == Start::Resumed).cloned()
     }
 
-    /// Ends the journal when all reports are written. It is removed, or returned if it is kept: a resumed run can make up for what could not be run.
+    /// Closes the journal when all reports are written. It is removed if all audits are finished. Otherwise it is kept and its path is returned:
+    /// a resumed run can repeat the audits that could not be run.
     ///
     /// # Errors
     /// When it cannot be removed.
@@ -137,23 +138,23 @@ impl Journal {
         }
     }
 
-    /// Appends what is finished, also what could not be written before.
-    fn enter(&self, book: &mut Book, report: &AuditReport) -> io::Result<()> {
-        // What was resumed is in the journal already.
-        let known = self.start == Start::Resumed && self.left.contains_key(&report.audit.name);
+    /// Appends the audit if it is finished, after lines that could not be written before.
+    fn append(&self, journal: &mut JournalFile, report: &AuditReport) -> io::Result<()> {
+        // Audits of the resumed run are already in the journal.
+        let known = self.start == Start::Resumed && self.finished.contains_key(&report.audit.name);
         if !known && is_finished(report) {
-            book.waiting.append(&mut line(&self.entry(report))?);
+            journal.pending.append(&mut line(&self.entry(report))?);
         }
-        if book.waiting.is_empty() {
+        if journal.pending.is_empty() {
             return Ok(());
         }
-        let mut text = if book.end == 0 { line(&self.header)? } else { Vec::new() };
-        text.extend_from_slice(&book.waiting);
-        book.file.set_len(book.end)?;
-        book.file.seek(SeekFrom::Start(book.end))?;
-        book.file.write_all(&text)?;
-        book.end += text.len() as u64;
-        book.waiting.clear();
+        let mut text = if journal.end == 0 { line(&self.header)? } else { Vec::new() };
+        text.extend_from_slice(&journal.pending);
+        journal.file.set_len(journal.end)?;
+        journal.file.seek(SeekFrom::Start(journal.end))?;
+        journal.file.write_all(&text)?;
+        journal.end += text.len() as u64;
+        journal.pending.clear();
         Ok(())
     }
 
@@ -166,14 +167,16 @@ impl Journal {
 impl Listener for Journal {
     fn hear(&self, event: Event<'_>) {
         let Event::AuditFinished { report } = event else { return };
-        let mut book = self.book.lock().unwrap_or_else(PoisonError::into_inner);
-        let failure = self.enter(&mut book, report).err();
-        // The run goes on, because its reports may be elsewhere; said once.
-        if let Some(error) = failure.as_ref().filter(|_| !book.failing) {
+        let mut journal = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let failure = self.append(&mut journal, report).err();
+        // The run continues, because its reports may be on another disk. The warning is not repeated for each audit.
+        if let Some(error) = failure.as_ref().filter(|_| !journal.failing) {
             let path = self.path.display();
-            (self.warn)(&format!("cannot write {path}: {error}; if this run is interrupted, --resume will have to repeat more of it"));
+            (self.warn)(&format!(
+                "cannot write {path}: {error}; the run continues, but if it is interrupted, --resume must repeat the audits that are not in it"
+            ));
         }
-        book.failing = failure.is_some();
+        journal.failing = failure.is_some();
     }
 
     fn is_listening(&self) -> bool {
@@ -181,36 +184,36 @@ impl Listener for Journal {
     }
 }
 
-/// How long a lock may outlive the run that held it: a program that was being started when the run was killed has it for a moment more.
-const PATIENCE: Duration = Duration::from_secs(3);
+/// How long to wait for the lock of another run. A program that was being started when that run was killed can hold the lock a moment longer.
+const LOCK_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// Opens an ordinary file that no other run is writing.
+/// Opens and locks the journal: an ordinary file that no other run is writing.
 fn open(path: &Path) -> io::Result<File> {
     let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
     if !file.metadata()?.is_file() {
         return Err(io::Error::other("it is no ordinary file"));
     }
-    let limit = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + LOCK_TIMEOUT;
     loop {
         match file.try_lock() {
-            Err(TryLockError::WouldBlock) if Instant::now() < limit => std::thread::sleep(Duration::from_millis(20)),
+            Err(TryLockError::WouldBlock) if Instant::now() < deadline => std::thread::sleep(Duration::from_millis(20)),
             Err(TryLockError::WouldBlock) => return Err(io::Error::other("another run is writing it")),
-            // A file system without locks keeps nobody out.
+            // Some file systems have no locks. Then nothing prevents two runs from writing the same journal.
             Ok(()) | Err(TryLockError::Error(_)) => return Ok(file),
         }
     }
 }
 
-/// The finished audits of a journal, and where its last whole line ends.
+/// The finished audits of a journal, and the end of its last complete line.
 ///
 /// # Errors
-/// Why it belongs to another run.
+/// When it belongs to a different run. The error says why.
 fn read(content: &[u8], now: &JournalHeader, fingerprints: &HashMap<String, String>) -> Result<(Vec<JournalEntry>, u64), String> {
     let end = content.iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last + 1);
     let mut lines = content[..end].split(|byte| *byte == b'\n');
     let Some(first) = lines.next().filter(|first| !first.is_empty()) else { return Ok((Vec::new(), 0)) };
     let then: JournalHeader = serde_json::from_slice(first)
-        .map_err(|error| format!("its first line cannot be read ({error}), perhaps another version wrote it"))?;
+        .map_err(|error| format!("its first line cannot be read ({error}), perhaps because another version of dp-audit wrote it"))?;
     then.check(now)?;
     let entries: Vec<JournalEntry> = lines.filter_map(|line| serde_json::from_slice(line).ok()).collect();
     match entries.iter().find(|entry| fingerprints.get(&entry.audit) != Some(&entry.fingerprint)) {
@@ -230,16 +233,16 @@ impl JournalHeader {
         }
     }
 
-    /// Checks that a run like this one is to be continued.
+    /// Checks that the run of this journal is the same as the present run.
     ///
     /// # Errors
-    /// What is different now.
+    /// When it is not. The error says what is different.
     fn check(&self, now: &Self) -> Result<(), String> {
         if self.version != now.version {
-            return Err(format!("dp-audit {} wrote it, this is {}", self.version, now.version));
+            return Err(format!("dp-audit {} wrote it, and this is dp-audit {}", self.version, now.version));
         }
         if self.build != now.build {
-            return Err("another build of dp-audit wrote it, whose mechanisms may be others".to_owned());
+            return Err("another build of dp-audit wrote it, and its mechanisms may be different".to_owned());
         }
         for ((option, then), (_, now)) in options(self.settings).into_iter().zip(options(now.settings)) {
             if then != now {
@@ -248,7 +251,7 @@ impl JournalHeader {
         }
         if self.audits != now.audits || self.pairs != now.pairs {
             let [then, now] = [self, now].map(|header| format!("{} audits with {} pairs", header.audits.len(), header.pairs));
-            return Err(format!("it was about other audits or pairs ({then}; now {now}), and the confidence is divided over all of them"));
+            return Err(format!("its audits or pairs are different ({then}; now {now}), and the confidence is divided over all pairs"));
         }
         Ok(())
     }
@@ -269,12 +272,12 @@ fn is_finished(audit: &AuditReport) -> bool {
     audit.results.iter().all(|result| result.outcome.is_ok())
 }
 
-/// Of all that makes an audit's reports, and of the files that its command names.
+/// A hash of everything that an audit's reports depend on, including the files that its command names.
 fn audit_fingerprint(audit: &Audit) -> String {
     let Audit { file, expect, source, draws, resolution, attacks, .. } = audit;
     let mut parts = vec![format!("{file:?} {expect:?} {source:?} {draws:?} {resolution} {attacks:?}")];
-    let of_pair = |pair| witness::identity(audit, pair);
-    parts.extend(audit.pairs.iter().map(|pair| format!("{} {:?} {:?}", of_pair(pair), pair.expect, pair.truth)));
+    let identity = |pair| witness::identity(audit, pair);
+    parts.extend(audit.pairs.iter().map(|pair| format!("{} {:?} {:?}", identity(pair), pair.expect, pair.truth)));
     if let Some(command) = audit.subject.command() {
         parts.push(command.to_string());
         parts.extend(command.files().map(|file| content_hash(&file)));
@@ -282,7 +285,8 @@ fn audit_fingerprint(audit: &Audit) -> String {
     fingerprint(&parts.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
-/// Of a file's content, eight bytes at a time and a block in memory: programs are large. A file that cannot be read is as good as empty.
+/// A hash of a file's content. It reads one block at a time and hashes eight bytes at a time, because programs are large. A file that cannot be
+/// read has the hash 0.
 fn content_hash(file: &Path) -> String {
     const BLOCK: u64 = 1 << 16;
     let read = || -> io::Result<u64> {

@@ -1,4 +1,4 @@
-//! The JSON report: all that the CSV has, the evidence behind it, and a witness for each refuted claim. Read again as a baseline and by `explain`.
+//! The JSON report: the columns of the CSV, the evidence, and a witness for each refuted claim. `--baseline` and `explain` read it again.
 
 use std::io;
 use std::path::Path;
@@ -13,10 +13,10 @@ use crate::model::exact::Exact;
 use crate::model::number::round_down;
 use crate::model::{Agreement, Claim, Error, Settings, Verdict};
 
-/// The name and version of the schema. Keys may be added to it; a change of meaning changes the number.
+/// The name and version of the schema. The version changes if the meaning of a key changes, but not if keys are added.
 pub const SCHEMA: &str = "dp-audit-report/1";
 
-/// A whole report.
+/// A complete report.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct JsonReport {
     /// [`SCHEMA`].
@@ -25,9 +25,9 @@ pub struct JsonReport {
     pub version: String,
     /// How it was run.
     pub settings: Settings,
-    /// Whether all audits have ended; false in what an interrupted run leaves.
+    /// Whether all audits have ended; false if the run was interrupted.
     pub complete: bool,
-    /// What there is in all.
+    /// Counts over the whole run.
     pub summary: Summary,
     /// The audits, in the order in which they ran.
     pub audits: Vec<JsonAudit>,
@@ -38,19 +38,19 @@ pub struct JsonReport {
 pub struct Summary {
     /// Audits that have ended.
     pub audits: usize,
-    /// Pairs over which the confidence is divided.
+    /// The number of pairs that the confidence is divided over.
     pub pairs: usize,
     /// All draws.
     pub draws: u64,
     /// Audits whose claim is refuted.
     pub violated: usize,
-    /// Audits whose claim is not refuted although a leak would have been seen.
+    /// Audits whose claim is not refuted although a larger leak would have been detected.
     pub consistent: usize,
-    /// Audits that cannot tell.
+    /// Audits that are inconclusive.
     pub inconclusive: usize,
-    /// Audits of which nothing could be run.
+    /// Audits of which no pair could be run.
     pub not_run: usize,
-    /// The names of the audits that ended otherwise than expected.
+    /// The names of the audits whose result was not expected.
     pub surprises: Vec<String>,
 }
 
@@ -63,7 +63,7 @@ pub struct JsonAudit {
     pub file: String,
     /// The mechanism.
     pub mechanism: String,
-    /// The command line, where the mechanism is a program.
+    /// The command line, if the mechanism is a program.
     pub command: Option<String>,
     /// The mechanism's parameters.
     pub params: serde_json::Value,
@@ -73,15 +73,15 @@ pub struct JsonAudit {
     pub source: Option<String>,
     /// What is claimed.
     pub claim: Claim,
-    /// The smallest excess of ε over the claim that counts.
+    /// The smallest excess of ε over the claim that the audit should detect.
     pub resolution: f64,
-    /// The verdict on the mechanism; null when nothing could be run.
+    /// The verdict on the mechanism; null if no pair could be run.
     pub verdict: Option<Verdict>,
-    /// Whether it was expected; null when the audit cannot tell.
+    /// Whether the result was expected; null if the audit is inconclusive.
     pub as_expected: Option<bool>,
-    /// What the pairs showed.
+    /// The results of the pairs.
     pub pairs: Vec<JsonPair>,
-    /// What refuted the claim; in a file of its own, `dp-audit replay` reads it.
+    /// The witness of a refuted claim. `dp-audit replay` can read it if it is saved as a file.
     pub witness: Option<serde_json::Value>,
 }
 
@@ -91,24 +91,24 @@ pub struct JsonPair {
     /// The columns of the CSV.
     #[serde(flatten)]
     pub row: PairRow,
-    /// The exact δ at the claimed ε, where the audit file states it.
+    /// The exact δ at the claimed ε, if the audit file states it.
     pub truth_delta: Option<f64>,
-    /// The dataset D in short.
+    /// A short form of the dataset D.
     pub left: Option<String>,
-    /// Its neighbour D' in short.
+    /// A short form of its neighbour D'.
     pub right: Option<String>,
-    /// What the attacker could do and what the claim allows.
+    /// How often the attacker guessed right, and what the claim allows.
     pub sentence: Option<String>,
-    /// The ε that the reported rule shows, without uncertainty; an estimate, not a bound.
+    /// The point estimate of ε from the reported rule. It is not a bound.
     pub rule_epsilon_estimate: Option<Exact>,
-    /// The upper limit of what the frozen rules show; the mechanism may leak more to others.
+    /// The upper limit of the ε that the frozen rules can show. The mechanism may leak more to other rules.
     pub rule_epsilon_upper: Option<Exact>,
     /// The curves of the pictures.
     pub picture: Option<Curves>,
 }
 
 impl JsonReport {
-    /// The report in this form.
+    /// Converts a report to this form.
     #[must_use]
     pub fn new(report: &RunReport) -> Self {
         let settings = report.settings;
@@ -134,15 +134,15 @@ impl JsonReport {
     /// Reads a report.
     ///
     /// # Errors
-    /// When there is none at this place, or none of this schema.
+    /// When the file cannot be read, or is not a report of this schema.
     pub fn read(path: &Path) -> Result<Self, Error> {
         let unreadable = |reason: String| Error::Read { path: path.to_owned(), reason };
         let text = std::fs::read_to_string(path).map_err(|error| unreadable(error.to_string()))?;
         let value: serde_json::Value =
-            serde_json::from_str(&text).map_err(|error| unreadable(format!("it is no JSON ({error}); name a file that --json wrote")))?;
+            serde_json::from_str(&text).map_err(|error| unreadable(format!("it is no JSON ({error}); use a file that was written with --json")))?;
         let schema = value.get("schema").and_then(serde_json::Value::as_str).unwrap_or("none");
         if schema != SCHEMA {
-            return Err(unreadable(format!("its schema is {schema}, must be {SCHEMA}; name a file that --json wrote")));
+            return Err(unreadable(format!("its schema is {schema}, must be {SCHEMA}; use a file that was written with --json")));
         }
         serde_json::from_value(value).map_err(|error| unreadable(error.to_string()))
     }
@@ -171,16 +171,16 @@ impl JsonAudit {
 
 impl JsonPair {
     fn new(run: &RunReport, report: &AuditReport, result: &PairResult) -> Self {
-        let found = result.outcome.as_ref().ok();
+        let evidence = result.outcome.as_ref().ok();
         Self {
             row: PairRow::new(run, report, result),
-            truth_delta: found.and(result.truth.delta),
-            left: found.map(|_| result.left.clone()),
-            right: found.map(|_| result.right.clone()),
-            sentence: found.map(|found| found.sentence(report.audit.claim)),
-            rule_epsilon_estimate: found.map(|found| Exact(round_down(found.estimate.epsilon, 6))),
-            rule_epsilon_upper: found.map(|found| Exact(-round_down(-found.estimate.epsilon_upper, 6))),
-            picture: found.map(|found| found.curves.clone()),
+            truth_delta: evidence.and(result.truth.delta),
+            left: evidence.map(|_| result.left.clone()),
+            right: evidence.map(|_| result.right.clone()),
+            sentence: evidence.map(|evidence| evidence.sentence(report.audit.claim)),
+            rule_epsilon_estimate: evidence.map(|evidence| Exact(round_down(evidence.estimate.epsilon, 6))),
+            rule_epsilon_upper: evidence.map(|evidence| Exact(-round_down(-evidence.estimate.epsilon_upper, 6))),
+            picture: evidence.map(|evidence| evidence.curves.clone()),
         }
     }
 }

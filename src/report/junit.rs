@@ -1,4 +1,4 @@
-//! `JUnit` XML, which CI servers show as tests: a suite for each audit, a case for each pair.
+//! The `JUnit` XML report, which CI servers show as tests: a test suite for each audit, a test case for each pair.
 
 use std::io;
 use std::time::Duration;
@@ -12,9 +12,10 @@ use super::gate::Gate;
 use crate::audit::{AuditReport, PairResult, RunReport};
 use crate::model::Agreement;
 
-/// The format of `--junit`. What fails the run is a failure, a mechanism that could not be run an error, and an audit that cannot tell is skipped.
+/// The format of `--junit`. A result that fails the run is a failure, a mechanism that could not be run is an error, and an inconclusive result
+/// is skipped.
 pub struct JUnit {
-    /// What fails.
+    /// Decides which results are failures.
     pub gate: Gate,
 }
 
@@ -42,7 +43,7 @@ impl JUnit {
             _ => TestCaseStatus::non_success(NonSuccessKind::Failure),
         };
         let message = match &result.outcome {
-            Ok(found) => format!("{}, expected {}: the attacker {}", row.verdict, row.expected, found.sentence(audit.audit.claim)),
+            Ok(evidence) => format!("{}, expected {}: the attacker {}", row.verdict, row.expected, evidence.sentence(audit.audit.claim)),
             Err(error) => format!("could not be run: {error}"),
         };
         if status != TestCaseStatus::success() {
@@ -56,7 +57,7 @@ impl JUnit {
         if result.outcome.is_ok() {
             case.set_time(seconds(result.seconds));
         }
-        // The columns of the CSV, for tools that show properties.
+        // The most important columns of the CSV, for tools that show properties.
         if let Ok(serde_json::Value::Object(columns)) = serde_json::to_value(&row) {
             for key in [
                 "verdict",

@@ -1,4 +1,4 @@
-//! The report as Markdown: a summary, the surprises, and the table that the terminal shows.
+//! The Markdown report: a summary, the unexpected results, and the same table as in the terminal.
 
 use std::fmt::Write as _;
 use std::io;
@@ -21,7 +21,7 @@ impl Format for Markdown {
 fn markdown(report: &RunReport) -> String {
     let mut text = format!("# dp-audit: {} of {} claims refuted\n\n", report.count(Some(Verdict::Violated)), report.audits.len());
     if !report.is_complete() {
-        text.push_str("**Not all audits have ended**: the run was interrupted or is still going.\n\n");
+        text.push_str("**Not all audits have ended**: the run was interrupted or is still running.\n\n");
     }
     let _ = writeln!(
         text,
@@ -31,7 +31,7 @@ fn markdown(report: &RunReport) -> String {
     for (agreement, title) in [
         (Agreement::Differs, "Not as expected"),
         (Agreement::NotRun, "Could not be run"),
-        (Agreement::Undecided, "Inconclusive, too few draws to tell"),
+        (Agreement::Undecided, "Inconclusive, too few draws to decide"),
     ] {
         let names: Vec<String> = report.with(agreement).map(|report| escape(&report.audit.name)).collect();
         if !names.is_empty() {
@@ -61,7 +61,7 @@ fn markdown(report: &RunReport) -> String {
     text
 }
 
-/// Text that a table cell shows as it is.
+/// Escapes a text so that a Markdown table shows it unchanged, except for control characters.
 fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {

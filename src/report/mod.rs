@@ -1,15 +1,17 @@
-//! What a run leaves behind: reports in several formats, a journal, witnesses; and what is made of them: gates, baselines, replays.
+//! The files that a run writes (reports in several formats, a journal, witnesses) and what uses them (gates, baselines, replays).
 //!
-//! | file | |
+//! | file | what it does |
 //! |---|---|
-//! | `store.rs` | the one way to write files |
-//! | `files.rs` | the report files of a run, kept up to date while it goes on |
-//! | `csv.rs`, `json.rs`, `junit.rs`, `markdown.rs`, `html/` | one format a file |
+//! | `store.rs` | writes files; all other code writes files with it |
+//! | `files.rs` | the report files of a run, updated while the run continues |
+//! | `csv.rs`, `json.rs`, `junit.rs`, `markdown.rs`, `html/` | one report format each |
+//! | `svg.rs` | the drawings in reports |
 //! | `github.rs` | annotations and the summary page of GitHub Actions |
-//! | `explain.rs` | an audit in plain words |
-//! | `journal.rs` | what an interrupted run has finished |
-//! | `witness.rs`, `replay.rs` | a refutation that anybody can check, and the check |
-//! | `gate.rs`, `exit_code.rs`, `baseline.rs` | whether a run fails |
+//! | `explain.rs` | describes an audit in plain words |
+//! | `journal.rs` | the finished audits of an interrupted run |
+//! | `witness.rs`, `witnesses.rs` | a refutation that anybody can check, and the folder of such files |
+//! | `replay.rs` | checks a witness |
+//! | `gate.rs`, `exit_code.rs`, `baseline.rs` | decide whether a run fails |
 
 pub mod baseline;
 pub mod csv;
@@ -26,5 +28,7 @@ pub mod markdown;
 pub mod replay;
 pub mod store;
 pub mod svg;
+#[cfg(test)]
+pub mod testing;
 pub mod witness;
 pub mod witnesses;

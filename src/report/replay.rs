@@ -1,4 +1,4 @@
-//! Checking a witness: fresh draws, judged by its frozen rule.
+//! Checks a witness: its frozen rule is judged on fresh draws.
 
 use std::path::Path;
 
@@ -13,18 +13,18 @@ use crate::target::{PairStream, Phase, Target, TargetError};
 /// How a witness is checked.
 #[derive(Clone, Copy, Debug)]
 pub struct ReplaySettings {
-    /// How many draws; fixed beforehand, so the bounds are the tightest there are.
+    /// The number of draws. It is fixed before the replay, which allows the tightest bounds.
     pub draws: u64,
-    /// From which the streams derive. They are streams of their own: no seed gives back the draws that made the witness.
+    /// The seed of the random streams. A replay has its own streams: no seed repeats the draws of the run that wrote the witness.
     pub seed: u64,
-    /// The confidence of this statement alone.
+    /// The confidence of this replay alone.
     pub confidence: Confidence,
 }
 
-/// What the fresh draws say.
+/// The result of a replay.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Replayed {
-    /// How the rule did.
+pub struct ReplayResult {
+    /// The counts of the rule on the fresh draws.
     pub tally: Tally,
     /// The mechanism's ε at the claimed δ is at least this.
     pub epsilon_lower: f64,
@@ -52,7 +52,7 @@ pub fn replay(
     target: &dyn Target,
     settings: ReplaySettings,
     drawn: &(dyn Fn(u64) + Sync),
-) -> Result<Replayed, TargetError> {
+) -> Result<ReplayResult, TargetError> {
     let stream = PairStream::new(settings.seed, &witness.audit, &witness.pair);
     let judged = Sampler::open(target, stream, Phase::Replay, drawn).and_then(|mut sampler| {
         let tallies = judge(&mut sampler, settings.draws, std::slice::from_ref(&witness.rule))?;
@@ -63,13 +63,13 @@ pub fn replay(
     let limits = Limits::new(tally, witness.rule.regions(), 1.0 - settings.confidence.get());
     let (epsilon, delta) = (witness.claim.epsilon.get(), witness.claim.delta.get());
     let (epsilon_lower, delta_lower) = (limits.epsilon_lower(delta), limits.delta_lower(epsilon));
-    Ok(Replayed { tally, epsilon_lower, delta_lower, confirmed: epsilon_lower > epsilon || delta_lower > delta })
+    Ok(ReplayResult { tally, epsilon_lower, delta_lower, confirmed: epsilon_lower > epsilon || delta_lower > delta })
 }
 
 /// Reads a witness.
 ///
 /// # Errors
-/// When it cannot be read, or is not what was written.
+/// When it cannot be read, is not a witness, or was changed after it was written.
 pub fn read(path: &Path) -> Result<Witness, Error> {
     let text = std::fs::read_to_string(path).map_err(|error| Error::Read { path: path.to_owned(), reason: error.to_string() })?;
     Witness::from_json(&text).map_err(|reason| Error::Witness { path: path.to_owned(), reason })

@@ -1,55 +1,55 @@
-//! The one way to write files: checked before anything is measured, replaced as a whole, and never in place of something that is no file.
+//! Writes files. Destinations are checked before anything is measured, files are replaced as a whole, and devices and pipes are never replaced.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use crate::model::Error;
 
-/// The name that stands for standard output.
+/// The path that means standard output.
 const STANDARD_OUTPUT: &str = "-";
 
-/// A place to write to.
+/// Where a file is written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Destination {
-    /// As it was given.
+    /// The path as the user gave it.
     path: PathBuf,
-    kind: Kind,
+    kind: DestinationKind,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Kind {
+enum DestinationKind {
     StandardOutput,
-    /// An ordinary file, or none yet: where it really is, behind all links.
+    /// An ordinary file, which may not exist yet. The path has all links resolved.
     File(PathBuf),
-    /// A pipe or a device: written to, never replaced.
+    /// A pipe or a device: it is written to, but never replaced.
     Stream,
 }
 
 impl Destination {
-    /// Checks that the place can be written to, and leaves what it holds untouched. Makes its folder if need be.
+    /// Checks that the path can be written, without changing an existing file. Creates its folder if necessary.
     ///
     /// # Errors
-    /// When it cannot.
+    /// When it cannot be written.
     pub fn open(path: &Path) -> Result<Self, Error> {
-        let kind = if path == Path::new(STANDARD_OUTPUT) { Ok(Kind::StandardOutput) } else { Self::kind_of(path) };
+        let kind = if path == Path::new(STANDARD_OUTPUT) { Ok(DestinationKind::StandardOutput) } else { Self::kind_of(path) };
         Ok(Self { path: path.to_owned(), kind: kind.map_err(|source| unwritable(path, source))? })
     }
 
-    fn kind_of(path: &Path) -> io::Result<Kind> {
+    fn kind_of(path: &Path) -> io::Result<DestinationKind> {
         match fs::metadata(path) {
             Ok(found) if found.is_dir() => Err(io::Error::other("it is a folder")),
             Ok(found) if found.is_file() => {
                 let path = fs::canonicalize(path)?;
                 check_folder(folder(&path))?;
-                Ok(Kind::File(path))
+                Ok(DestinationKind::File(path))
             }
-            Ok(_) => Ok(Kind::Stream),
+            Ok(_) => Ok(DestinationKind::Stream),
             Err(_) => {
-                let path = behind_links(path)?;
+                let path = resolve_links(path)?;
                 check_folder(folder(&path))?;
-                let name = path.file_name().ok_or_else(|| io::Error::other("it has no name"))?;
-                Ok(Kind::File(fs::canonicalize(folder(&path))?.join(name)))
+                let name = path.file_name().ok_or_else(|| io::Error::other("the path has no file name"))?;
+                Ok(DestinationKind::File(fs::canonicalize(folder(&path))?.join(name)))
             }
         }
     }
@@ -60,61 +60,93 @@ impl Destination {
         &self.path
     }
 
-    /// The file, unless it is a stream.
+    /// The path of the file; `None` for a stream.
     #[must_use]
     pub fn file(&self) -> Option<&Path> {
-        if let Kind::File(path) = &self.kind { Some(path) } else { None }
+        if let DestinationKind::File(path) = &self.kind { Some(path) } else { None }
     }
 
     /// Whether it is standard output.
     #[must_use]
     pub fn is_standard_output(&self) -> bool {
-        self.kind == Kind::StandardOutput
+        self.kind == DestinationKind::StandardOutput
     }
 
-    /// Whether both would write to one file, or both to standard output.
+    /// Whether both write to the same file, or both to standard output.
     #[must_use]
     pub fn is_same(&self, other: &Self) -> bool {
         match (&self.kind, &other.kind) {
-            (Kind::StandardOutput, Kind::StandardOutput) => true,
-            (Kind::File(one), Kind::File(other)) => one == other || same_file(one, other),
+            (DestinationKind::StandardOutput, DestinationKind::StandardOutput) => true,
+            (DestinationKind::File(one), DestinationKind::File(other)) => one == other || same_file(one, other),
             _ => false,
         }
     }
 
-    /// Writes the content as a whole: readers see the old file or the new one, never half of one. A stream gets it once more.
+    /// Replaces the content. Readers see the complete old file or the complete new file. To a stream, the content is written once more.
     ///
     /// # Errors
     /// When it cannot be written.
     pub fn replace(&self, content: &[u8]) -> io::Result<()> {
         match &self.kind {
-            Kind::File(path) => replace(path, content).map(|_| ()),
-            Kind::Stream => OpenOptions::new().write(true).open(&self.path)?.write_all(content),
-            Kind::StandardOutput => to_standard_output(content),
+            DestinationKind::File(path) => replace(path, content).map(|_| ()),
+            DestinationKind::Stream => OpenOptions::new().write(true).open(&self.path)?.write_all(content),
+            DestinationKind::StandardOutput => to_standard_output(content),
         }
     }
 
-    /// Begins to write piece by piece: replaces the content by the first piece, and returns what the next pieces are written to.
+    /// Replaces the content by its first part, and returns a writer for the following parts.
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn begin(&self, first: &[u8]) -> io::Result<Box<dyn Write + Send>> {
+    pub fn begin(&self, first: &[u8]) -> io::Result<Appender> {
         match &self.kind {
-            Kind::File(path) => Ok(Box::new(replace(path, first)?)),
-            Kind::Stream => {
+            DestinationKind::File(path) => Ok(Appender::File { file: replace(path, first)?, end: first.len() as u64 }),
+            DestinationKind::Stream => {
                 let mut stream = OpenOptions::new().write(true).open(&self.path)?;
                 stream.write_all(first)?;
-                Ok(Box::new(stream))
+                Ok(Appender::Stream(stream))
             }
-            Kind::StandardOutput => {
-                to_standard_output(first)?;
-                Ok(Box::new(io::stdout()))
-            }
+            DestinationKind::StandardOutput => to_standard_output(first).map(|()| Appender::StandardOutput),
         }
     }
 }
 
-/// What to say of a place that cannot be written.
+/// Something that pieces are appended to.
+pub enum Appender {
+    /// An ordinary file, and where its last whole piece ends.
+    File {
+        /// The open file.
+        file: File,
+        /// What lies behind was not written as a whole.
+        end: u64,
+    },
+    /// A pipe or a device.
+    Stream(File),
+    /// Standard output.
+    StandardOutput,
+}
+
+impl Appender {
+    /// Appends a piece. If that fails, a file can be tried again: a part of the piece that was written is overwritten then.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn append(&mut self, piece: &[u8]) -> io::Result<()> {
+        match self {
+            Self::File { file, end } => {
+                file.set_len(*end)?;
+                file.seek(SeekFrom::Start(*end))?;
+                file.write_all(piece)?;
+                *end += piece.len() as u64;
+                Ok(())
+            }
+            Self::Stream(stream) => stream.write_all(piece),
+            Self::StandardOutput => to_standard_output(piece),
+        }
+    }
+}
+
+/// The error for a path that cannot be written.
 pub fn unwritable(path: &Path, source: io::Error) -> Error {
     Error::Write { path: path.to_owned(), source }
 }
@@ -125,32 +157,32 @@ fn to_standard_output(content: &[u8]) -> io::Result<()> {
     out.flush()
 }
 
-/// Makes a folder if need be, and checks that files can be made in it.
+/// Creates a folder if necessary, and checks that files can be created in it.
 ///
 /// # Errors
-/// When they cannot.
+/// When they cannot be created.
 pub fn check_folder(folder: &Path) -> io::Result<()> {
     fs::create_dir_all(folder)?;
     tempfile::NamedTempFile::new_in(folder)?;
     Ok(())
 }
 
-/// Writes a temporary file beside the other, then renames it. The open file can be appended to.
+/// Writes a temporary file in the same folder, then renames it. More can be appended to the returned file.
 fn replace(path: &Path, content: &[u8]) -> io::Result<File> {
-    let mut file = tempfile::Builder::new().permissions(readable()).tempfile_in(folder(path))?;
+    let mut file = tempfile::Builder::new().permissions(default_permissions()).tempfile_in(folder(path))?;
     file.write_all(content)?;
     file.persist(path).map_err(|error| error.error)
 }
 
-/// Follows links that lead to nothing yet.
-fn behind_links(path: &Path) -> io::Result<PathBuf> {
-    const MOST: usize = 40;
+/// Follows symbolic links, also to files that do not exist yet.
+fn resolve_links(path: &Path) -> io::Result<PathBuf> {
+    const MAX_LINKS: usize = 40;
     let mut path = path.to_owned();
-    for _ in 0..MOST {
+    for _ in 0..MAX_LINKS {
         let Ok(target) = fs::read_link(&path) else { return Ok(path) };
         path = folder(&path).join(target);
     }
-    Err(io::Error::other("too many links"))
+    Err(io::Error::other("too many symbolic links"))
 }
 
 #[cfg(unix)]
@@ -169,8 +201,8 @@ fn folder(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// The permissions of an ordinary new file; temporary files are private by default.
-fn readable() -> fs::Permissions {
+/// The permissions of an ordinary new file. They are needed because temporary files are private by default.
+fn default_permissions() -> fs::Permissions {
     #[cfg(unix)]
     {
         std::os::unix::fs::PermissionsExt::from_mode(0o666)
@@ -186,7 +218,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_file_under_two_names_is_one_place() {
+    fn one_file_under_two_names_is_one_destination() {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| Destination::open(&folder.path().join(name)).unwrap();
         let plain = at("report.csv");
@@ -195,7 +227,7 @@ mod tests {
         plain.replace(b"1").unwrap();
         fs::hard_link(folder.path().join("report.csv"), folder.path().join("hard.csv")).unwrap();
         assert!(at("report.csv").is_same(&at("hard.csv")));
-        assert!(Destination::open(folder.path()).is_err(), "a folder is no file");
+        assert!(Destination::open(folder.path()).is_err(), "a folder is not a file");
     }
 
     #[cfg(unix)]
@@ -216,12 +248,12 @@ mod tests {
     }
 
     #[test]
-    fn pieces_are_appended_to_what_was_begun() {
+    fn parts_are_appended_to_the_first_part() {
         let folder = tempfile::tempdir().unwrap();
-        let place = Destination::open(&folder.path().join("rows.csv")).unwrap();
-        place.replace(b"of an earlier run").unwrap();
-        let mut file = place.begin(b"a\n").unwrap();
-        file.write_all(b"b\n").unwrap();
-        assert_eq!(fs::read_to_string(place.path()).unwrap(), "a\nb\n");
+        let destination = Destination::open(&folder.path().join("rows.csv")).unwrap();
+        destination.replace(b"of an earlier run").unwrap();
+        let mut file = destination.begin(b"a\n").unwrap();
+        file.append(b"b\n").unwrap();
+        assert_eq!(fs::read_to_string(destination.path()).unwrap(), "a\nb\n");
     }
 }

@@ -1,4 +1,4 @@
-//! Small SVG: scales, lines, dots and words. For the pages, whose style sheet says how things look, and for files that stand alone.
+//! Simple SVG drawings: scales, lines, dots and text. They are part of a page, whose style sheet defines their look, or separate files.
 
 use maud::{Markup, Render, html};
 
@@ -12,7 +12,7 @@ pub struct Scale {
 }
 
 impl Scale {
-    /// Maps `from … to` to the coordinates `start … end`; what lies outside is drawn at the border.
+    /// Maps `from … to` to the coordinates `start … end`. Values outside are drawn at the border.
     #[must_use]
     pub fn new(from: f64, to: f64, start: f64, end: f64) -> Self {
         Self { from, to: if to > from { to } else { from + 1.0 }, start, end }
@@ -31,22 +31,22 @@ impl Scale {
         (self.start, self.end)
     }
 
-    /// Round values within the scale, at most about so many.
+    /// Round values within the scale, at most about `max_ticks`.
     #[must_use]
-    pub fn ticks(self, most: f64) -> Vec<f64> {
-        let step = nice((self.to - self.from) / most);
+    pub fn ticks(self, max_ticks: f64) -> Vec<f64> {
+        let step = round_step((self.to - self.from) / max_ticks);
         let first = (self.from / step).ceil();
         (0..12).map(|index| (first + f64::from(index)) * step).take_while(|tick| *tick <= self.to + step * 1e-9).collect()
     }
 }
 
-/// 1, 2 or 5 times a power of ten, at least this.
-fn nice(step: f64) -> f64 {
+/// The smallest value that is at least `step` and is 1, 2 or 5 times a power of ten.
+fn round_step(step: f64) -> f64 {
     let power = 10_f64.powf(step.log10().floor());
-    [1.0, 2.0, 5.0, 10.0].into_iter().map(|factor| factor * power).find(|nice| *nice >= step * 0.999).unwrap_or(step)
+    [1.0, 2.0, 5.0, 10.0].into_iter().map(|factor| factor * power).find(|round| *round >= step * 0.999).unwrap_or(step)
 }
 
-/// How something looks: as a class of the page's style sheet says, or with colours of its own.
+/// How an element looks: a class of the page's style sheet, or explicit colours.
 #[derive(Clone, Copy, Default)]
 pub struct Style<'a> {
     class: Option<&'a str>,
@@ -77,13 +77,13 @@ impl<'a> Style<'a> {
         Self { stroke: Some(colour), width: Some(width), ..Self::default() }
     }
 
-    /// The same, but so opaque.
+    /// The same style with this opacity.
     #[must_use]
     pub fn opacity(self, opacity: f64) -> Self {
         Self { opacity: Some(opacity), ..self }
     }
 
-    /// The same for text that has its place at its `start`, `middle` or `end`.
+    /// The same style for text that is anchored at its `start`, `middle` or `end`.
     #[must_use]
     pub fn anchor(self, anchor: &'a str) -> Self {
         Self { anchor: Some(anchor), ..self }
@@ -95,12 +95,12 @@ struct Coordinate(f64);
 
 impl Render for Coordinate {
     fn render_to(&self, buffer: &mut String) {
-        // Adding zero makes -0 an ordinary one.
+        // Adding zero changes -0 to 0.
         ((self.0 * 10.0).round() / 10.0 + 0.0).render_to(buffer);
     }
 }
 
-/// A drawing of a given size. Elements have end tags, so that they are both HTML and XML.
+/// A drawing of a given size. All elements have end tags, so the drawing is valid in HTML and in XML.
 pub struct Drawing {
     elements: Vec<Markup>,
     width: f64,
@@ -152,7 +152,7 @@ impl Drawing {
         });
     }
 
-    /// Text; the style says where it is anchored.
+    /// Text. The style defines its anchor.
     pub fn text<'a>(&mut self, style: impl Into<Style<'a>>, x: f64, y: f64, text: &str) {
         let style = style.into();
         self.elements.push(html! {
@@ -161,7 +161,7 @@ impl Drawing {
         });
     }
 
-    /// The drawing as a part of a page, with a name for those who cannot see it.
+    /// The drawing as part of a page, with a label for screen readers.
     #[must_use]
     pub fn embedded(&self, label: &str) -> Markup {
         html! {
@@ -169,7 +169,7 @@ impl Drawing {
         }
     }
 
-    /// The drawing as a file of its own, with a name for those who cannot see it.
+    /// The drawing as a separate file, with a label for screen readers.
     #[must_use]
     pub fn file(&self, label: &str) -> String {
         let file = html! {
@@ -184,7 +184,7 @@ impl Drawing {
         html! { "0 0 " (Coordinate(self.width)) " " (Coordinate(self.height)) }
     }
 
-    /// One element a line.
+    /// One element per line.
     fn content(&self) -> Markup {
         html! { "\n" @for element in &self.elements { (element) "\n" } }
     }
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn a_class_or_own_colours_say_how_it_looks() {
+    fn a_class_or_explicit_colours_define_the_look() {
         let mut drawing = Drawing::new(10.0, 20.0);
         drawing.line("grid", (0.0, 1.0), (2.0, 3.0));
         drawing.line(Style::stroke("#dddddd", 2.0).opacity(0.5), (0.0, 1.0), (2.0, 3.0));
@@ -233,7 +233,7 @@ mod tests {
             "</svg>",
         ];
         assert_eq!(drawing.embedded("name").into_string(), expected.join("\n"));
-        // A file differs in its first line, and ends with a line of its own.
+        // A file has another first line and ends with a line break.
         let file = drawing.file("name");
         let (first, rest) = file.split_once('\n').unwrap();
         assert!(first.starts_with(r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 10 20""#), "{first}");
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_extent_is_not_drawn() {
+    fn empty_shapes_are_not_drawn() {
         let mut drawing = Drawing::new(1.0, 1.0);
         drawing.path("p", &[]);
         drawing.path("p", &[(1.0, 1.0)]);

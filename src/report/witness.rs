@@ -1,4 +1,4 @@
-//! A refutation that anybody can check: the frozen rule, what it was judged on, and what it counted.
+//! A witness: a refutation that anybody can check. It contains the frozen rule, what was audited, and the counts.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,8 +11,8 @@ use crate::target::{Subject, Target};
 /// The name and version of the file format.
 const SCHEMA: &str = "dp-audit-witness/2";
 
-/// The longest readable part of a file name.
-const MAX_WORDS: usize = 80;
+/// The maximum number of characters in the readable part of a file name.
+const MAX_NAME_CHARS: usize = 80;
 
 /// What refuted a claim.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -28,17 +28,18 @@ pub struct Witness {
     pub pair: String,
     /// What was claimed.
     pub claim: Claim,
-    /// A hash of what was audited: mechanism, command line, parameters, claim, relation, both datasets.
+    /// A hash of what was audited, see [`identity`].
     pub fingerprint: String,
-    /// A hash of the mechanism's first outputs on a fixed stream: other code gives others. Absent for a program that does not follow seeds.
+    /// A hash of the mechanism's first outputs on a fixed stream. Different code has a different hash. Absent for a program that does not follow
+    /// seeds.
     pub behaviour: Option<String>,
     /// The run's seed.
     pub seed: u64,
     /// The run's confidence, for all of its bounds together.
     pub confidence: Confidence,
-    /// The draws of the pair, exploration included.
+    /// All draws of the pair, including exploration.
     pub draws: u64,
-    /// How the rule did on the draws it was judged on.
+    /// The counts of the rule on the draws it was judged on.
     pub tally: Tally,
     /// The mechanism's ε at the claimed δ is at least this.
     pub epsilon_lower: f64,
@@ -46,12 +47,13 @@ pub struct Witness {
     pub delta_lower: f64,
     /// The rule.
     pub rule: GuessRule,
-    /// The names of the symbols that it speaks of.
+    /// The names of the symbols that it uses.
     pub symbols: Symbols,
 }
 
 impl Witness {
-    /// The witness of an audit's most significant pair, if it refutes the claim. Without a file there is nothing to find the audit by.
+    /// The witness of an audit's most significant pair, if this pair refutes the claim. `None` for an audit without a file, because a replay could
+    /// not find it again.
     #[must_use]
     pub fn of(settings: Settings, report: &AuditReport) -> Option<Self> {
         let audit = &report.audit;
@@ -77,7 +79,8 @@ impl Witness {
         })
     }
 
-    /// As a file: the witness and a checksum of it. The checksum reveals changes; it is no signature, and needs to be none, for a replay judges by draws of its own.
+    /// The content of the file: the witness and its checksum. The checksum detects changes. It is not a signature and does not have to be one,
+    /// because a replay judges the claim by its own draws.
     #[must_use]
     pub fn sealed(&self) -> serde_json::Value {
         let witness = serde_json::to_value(self).unwrap_or_default();
@@ -85,65 +88,65 @@ impl Witness {
         serde_json::json!({ "schema": SCHEMA, "checksum": checksum, "witness": witness })
     }
 
-    /// Reads a file.
+    /// Parses the content of a file.
     ///
     /// # Errors
-    /// Why it is no witness, or no longer the one that was written.
+    /// When it is not a witness, or was changed after it was written.
     pub fn from_json(text: &str) -> Result<Self, String> {
-        let sealed: Sealed = serde_json::from_str(text).map_err(|error| format!("is no witness: {error}"))?;
-        if sealed.schema != SCHEMA {
-            return Err(format!("has schema \"{}\", this version reads \"{SCHEMA}\"", sealed.schema));
+        let file: WitnessFile = serde_json::from_str(text).map_err(|error| format!("is no witness: {error}"))?;
+        if file.schema != SCHEMA {
+            return Err(format!("has the schema \"{}\", must be \"{SCHEMA}\"", file.schema));
         }
-        let found = checksum(&sealed.witness);
-        if found != sealed.checksum {
-            return Err(format!("was changed after it was written: its checksum is {found} and should be {}", sealed.checksum));
+        let checksum = checksum(&file.witness);
+        if checksum != file.checksum {
+            return Err(format!("was changed after it was written: its checksum is {checksum}, must be {}", file.checksum));
         }
-        let witness: Self = serde_json::from_value(sealed.witness).map_err(|error| format!("is no witness: {error}"))?;
+        let witness: Self = serde_json::from_value(file.witness).map_err(|error| format!("is no witness: {error}"))?;
         check_draws(witness.draws).map_err(|problem| format!("is no witness: draws {problem}"))?;
         Ok(witness)
     }
 
-    /// Checks that the audit is still what the witness was written for.
+    /// Checks that the audit is still the one that the witness was written for.
     ///
     /// # Errors
-    /// What has changed.
+    /// When it is not. The error says what has changed.
     pub fn check(&self, audit: &Audit, pair: &Pair, target: &dyn Target) -> Result<(), String> {
         let version = env!("CARGO_PKG_VERSION");
         if self.version != version {
-            return Err(format!("was written by dp-audit {}, this is {version}", self.version));
+            return Err(format!("was written by dp-audit {}, and this is dp-audit {version}", self.version));
         }
         if self.fingerprint != identity(audit, pair) {
             return Err(format!(
-                "is about another audit than {} is now: mechanism, command, parameters, claim, relation or data have changed",
+                "is about another audit: in {}, the name, mechanism, command, parameters, claim, relation or data have changed",
                 audit.file.display()
             ));
         }
         if self.claim != audit.claim {
-            return Err(format!("is about the claim {}, and {} claims {}", self.claim, audit.file.display(), audit.claim));
+            return Err(format!("is about the claim {}, but {} claims {}", self.claim, audit.file.display(), audit.claim));
         }
-        let not_run = |error| format!("cannot be checked, the mechanism could not be run: {error}");
+        let not_run = |error| format!("cannot be checked, because the mechanism could not be run: {error}");
         let width = target.open().map_err(not_run)?;
         self.rule.check(width).map_err(|problem| format!("has no rule for these outputs: {problem}"))?;
-        let Some(then) = &self.behaviour else { return Ok(()) };
+        let Some(earlier) = &self.behaviour else { return Ok(()) };
         let now = behaviour(target).map_err(not_run)?;
-        if *then == now { Ok(()) } else { Err("is about another version of the mechanism: its outputs have changed".to_owned()) }
+        if *earlier == now { Ok(()) } else { Err("is about another version of the mechanism: its outputs have changed".to_owned()) }
     }
 
-    /// A name for its file.
+    /// The name of its file.
     #[must_use]
     pub fn file_name(&self) -> String {
-        let plain = |c: char| if c.is_alphanumeric() || c == '.' { c } else { '-' };
-        let words: String = self.audit.chars().map(plain).collect();
+        let replaced = |c: char| if c.is_alphanumeric() || c == '.' { c } else { '-' };
+        let words: String = self.audit.chars().map(replaced).collect();
         let words: Vec<&str> = words.split('-').filter(|word| !word.is_empty()).collect();
-        let words: String = words.join("-").to_lowercase().chars().take(MAX_WORDS).collect();
-        // Names are unique in a run, their readable parts need not be.
+        let words: String = words.join("-").to_lowercase().chars().take(MAX_NAME_CHARS).collect();
+        // The hash is needed because different names can have the same readable part.
         format!("{words}-{}.json", &self.fingerprint[..8])
     }
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Sealed {
+struct WitnessFile {
     schema: String,
     checksum: String,
     witness: serde_json::Value,
@@ -153,7 +156,7 @@ fn checksum(witness: &serde_json::Value) -> String {
     fingerprint(&[&witness.to_string()])
 }
 
-/// A hash of what was audited: name, mechanism, command line, parameters, claim, relation, both datasets.
+/// A hash of what was audited: the names of audit and pair, mechanism, command line, parameters, claim, relation, both datasets.
 #[must_use]
 pub fn identity(audit: &Audit, pair: &Pair) -> String {
     let subject = match &audit.subject {

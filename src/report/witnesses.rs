@@ -1,4 +1,4 @@
-//! A folder of witnesses: one file for each audit whose claim was refuted.
+//! Writes the folder of witnesses: one file for each audit whose claim is refuted.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use super::witness::Witness;
 use crate::audit::{Event, Listener};
 use crate::model::{Error, Settings};
 
-/// Writes the witness of each refuted claim as soon as its audit has ended.
+/// Writes the witness of each refuted claim when its audit has ended.
 pub struct Witnesses {
     folder: PathBuf,
     settings: Settings,
@@ -17,10 +17,10 @@ pub struct Witnesses {
 }
 
 impl Witnesses {
-    /// Checks, before anything is measured, that the folder can be written to; what earlier runs left there stays.
+    /// Checks before anything is measured that files can be created in the folder. Files of earlier runs are kept.
     ///
     /// # Errors
-    /// When it cannot.
+    /// When they cannot be created.
     pub fn open(folder: &Path, settings: Settings) -> Result<Self, Error> {
         check_folder(folder).map_err(|source| unwritable(folder, source))?;
         Ok(Self { folder: folder.to_owned(), settings, written: Mutex::new(Ok(0)) })

@@ -165,8 +165,7 @@ mod tests {
         let stream = PairStream::new(1, "coin", "");
         let seed = |batch| stream.coin(Phase::Explore, batch);
         assert_eq!(super::heads(0, seed(0)), 0);
-        // 1,000 batches of 1,000 flips: the mean number of heads is 500, with standard error ½. Five standard errors are a false-alarm rate
-        // of 6e-7.
+        // 1,000 batches of 1,000 flips: the mean number of heads is 500, with standard error ½. Five of them have a false-alarm rate of 6e-7.
         let heads: u64 = (0..1000).map(|batch| super::heads(1000, seed(batch))).sum();
         let deviation = (heads as f64 - 500_000.0).abs() / 500.0;
         assert!(deviation < 5.0, "{heads} heads in 1,000,000 flips");

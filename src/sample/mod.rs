@@ -1,5 +1,4 @@
-//! Makes draws in fixed batches, in parallel, with the same result on any number of threads. It folds rows and knows nothing about guess
-//! rules.
+//! Makes draws in fixed batches, in parallel, with the same result on any number of threads. It folds rows and does not know guess rules.
 
 mod batches;
 mod schedule;

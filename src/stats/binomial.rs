@@ -238,8 +238,7 @@ mod tests {
             let square = ((2 * n + 1) as f64).powi(2);
             let exact: f64 = (1..40).map(|j| 1.0 / (f64::from(2 * j + 1) * square.powi(j))).sum();
             let found = stirling_error(n) - stirling_error(n + 1);
-            // Up to 15!, the logarithm of the factorial has a rounding error of 1e-14. The series that is used from 16! on has an error of
-            // 1e-16.
+            // Up to 15!, the logarithm of the factorial has a rounding error of 1e-14. The series for larger n has an error of 1e-16.
             let tolerance = if n < 16 { 2e-14 } else { 1e-16 };
             assert!((found - exact).abs() < tolerance, "n = {n}: {found} against {exact}");
         }

@@ -22,8 +22,7 @@ use super::binomial::{lower_limit, upper_tail};
 use crate::model::Side;
 use crate::output::{Cell, Mix, Rows};
 
-/// The probability, at most, that one look treats independent draws as dependent. A pair gets two looks, one per phase; recorded files get
-/// one more.
+/// The maximum probability that one look treats independent draws as dependent. A pair gets two looks, one per phase; files get one more.
 pub const FALSE_ALARM: f64 = 3e-7;
 
 /// The share of it for the repeat test; the rest is for the order tests.
@@ -379,8 +378,7 @@ mod tests {
                 let half = n / 2;
                 let different = (0..half).filter(|index| draws[*index] != draws[n - 1 - index]).count();
                 let equal = 1.0 - lower_limit(different as u64, half as u64, alpha / 2.0);
-                // There are n²/2 pairs of windows, and each is equal with probability at most equal^(length/2). Together that must be at
-                // most α/2.
+                // There are n²/2 pairs of windows, and each is equal with probability at most equal^(length/2): in total at most α/2.
                 let chance = |length: usize| (n * half) as f64 * equal.powf(length as f64 / 2.0);
                 let length = (1..=half).find(|length| chance(*length) <= alpha / 2.0);
                 let expected = length.filter(|length| length + 97 <= n).map(|length| Dependence::Repeats(Side::Left, length, Some(97)));
@@ -430,8 +428,7 @@ mod tests {
 
     #[test]
     fn small_samples_keep_the_level() {
-        // 20,000 samples of 16 draws of a fair coin. No test can reach 3e-7 on so few draws; rounding of the exact tails must not raise an
-        // alarm.
+        // 20,000 samples of 16 draws of a fair coin. Such small samples cannot reach 3e-7, and rounding of the exact tails must not either.
         let mut rng = Generator::seed_from_u64(9);
         for _ in 0..20_000 {
             let mut episode = Episode::new(1, 16);

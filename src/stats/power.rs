@@ -54,8 +54,8 @@ mod tests {
 
     #[test]
     fn it_agrees_with_the_normal_approximation() {
-        // logit(p) of n guesses has standard error 1/√(n·p·(1−p)). A leak is flagged z(α) of them above the claim; probability 0.9 is z =
-        // 1.2816.
+        // logit(p) of n guesses has standard error 1/√(n·p·(1−p)). A leak is flagged if it is z(α) standard errors above the claim; this has
+        // probability 0.9 if the truth is another 1.2816 standard errors above.
         let n = 1_000_000;
         let p: f64 = 1.0 / (1.0 + (-1.0_f64).exp());
         let alpha = 0.05;

@@ -93,7 +93,7 @@ mod tests {
         let span = find_span(TEXT, &path_steps("params.query.sum.lower")).unwrap();
         let message = with_location(TEXT, span, "lower is 3");
         let lines: Vec<&str> = message.lines().collect();
-        assert_eq!(lines[0], "line 2, column 37: lower is 3");
+        assert_eq!(lines[0], "line 2, column 38: lower is 3");
         assert_eq!(lines[2], " 2 | params = { query = { sum = { lower = 3 } } }");
         assert_eq!(lines[3].find('^'), lines[2].find("3 }"));
         assert!(with_location("ä", 1..9, "cut").starts_with("line 1, column 1: cut"), "half a character");

@@ -16,7 +16,7 @@ use crate::output::Cell;
 
 /// The number of quantile bins. The tails have geometric bins in addition.
 const MIDDLE: usize = 256;
-/// The fewest values in a bin.
+/// The fewest values in a quantile bin or tail bin.
 const MIN_VALUES: usize = 8;
 /// A number or symbol that occurs this often in the sample is an atom.
 const REPEATS: usize = 4;

@@ -14,8 +14,7 @@ pub enum Order {
     Rising,
     /// By a smooth curve of this stiffness through the log-ratios.
     Smooth(f64),
-    /// Large numbers are evidence for D. A smooth curve of this stiffness says how much; for infinite stiffness a straight line of
-    /// log-odds.
+    /// Large numbers are evidence for D. A smooth curve of this stiffness says how much; infinite stiffness is a straight line.
     Calibrated(f64),
     /// Each bin by its own log-ratio; neighbouring bins are pooled into about this many groups.
     Ranked(usize),
@@ -123,7 +122,7 @@ fn sort(mut blocks: Vec<Block>) -> Vec<Block> {
 }
 
 /// Monotone regression: the maximum-likelihood ratios that fall (or rise) along the numbers, by the pool-adjacent-violators algorithm.
-/// Symbols are sorted in by their own ratio.
+/// Symbols are inserted by their own ratio.
 fn monotone(bins: &Bins, counts: &Counts, rising: bool) -> Vec<Block> {
     let mut numeric: Vec<usize> = (0..bins.numeric()).collect();
     if rising {
@@ -132,7 +131,7 @@ fn monotone(bins: &Bins, counts: &Counts, rising: bool) -> Vec<Block> {
     let mut blocks: Vec<Block> = Vec::new();
     for bin in numeric {
         let mut block = Block::of([bin], counts);
-        // The share of D must fall along the order: a block with a larger share than the previous one is pooled with it.
+        // The share of D must fall along the order: a block whose share is not smaller than that of the previous one is pooled with it.
         while let Some(last) = blocks.last()
             && block.left * (last.left + last.right) >= last.left * (block.left + block.right)
         {

@@ -191,8 +191,8 @@ mod tests {
 
     #[test]
     fn a_line_through_a_single_hit_is_shrunk_towards_even_odds() {
-        // At the maximum of log-likelihood − start²/2 − slope²/2 the derivatives are zero. One hit from D at 0 gives start = 1 −
-        // logistic(start); one hit at 1 gives start = slope = 1 − logistic(start + slope).
+        // At the maximum of log-likelihood − start²/2 − slope²/2 the derivatives are zero. For one hit from D at 0 this gives
+        // start = 1 − logistic(start), and for one hit at 1 it gives start = slope = 1 − logistic(start + slope).
         let (start, slope) = line(&[(0.0, 1.0, 0.0)]);
         assert!((start - (1.0 - logistic(start))).abs() < 1e-9 && slope.abs() < 1e-9, "{start} {slope}");
         let (start, slope) = line(&[(1.0, 1.0, 0.0)]);

@@ -23,8 +23,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// Learns the ratios from cells of both sides. The order whose ratios best predict the other half of the cells decides how much to
-    /// smooth.
+    /// Learns the ratios from cells of both sides. It smooths them in the way that best predicts the other half of the cells.
     #[must_use]
     pub fn learn(left: &[Cell], right: &[Cell]) -> Self {
         Self::learn_and_rate(left, right).0

@@ -230,8 +230,8 @@ mod tests {
     fn long_orders_are_cut_at_quantiles_and_ever_more_densely_towards_both_ends() {
         let even = |bins: u32| -> Vec<(f64, f64)> { (0..=bins).map(|bin| (f64::from(bin.div_ceil(2)), f64::from(bin / 2))).collect() };
         assert_eq!(cuts(&even(48)), (0..=48).collect::<Vec<_>>());
-        // One hit in each of 1,000 bins. Cuts are 21 bins apart, which is 1/48 of the hits, or half of the hits to the nearer end if that
-        // is less.
+        // One hit in each of 1,000 bins. Cuts are 21 bins apart, which is 1/48 of the hits. Where half of the hits to the nearer end is less,
+        // they are that far apart.
         let found = cuts(&even(1000));
         assert_eq!(found[..9], [0, 1, 2, 4, 8, 16, 32, 53, 74]);
         assert!(found.windows(2).all(|cut| cut[0] < cut[1] && cut[1] - cut[0] <= 21));

@@ -77,8 +77,7 @@ pub fn select(score_bins: &ScoreBins, goals: &[Goal], explored: f64) -> Vec<Sele
     selected.collect()
 }
 
-/// The result of rules that are cut on all folds except one and tallied on this fold. `without_fold` has the ordered bins without each
-/// fold.
+/// The result of rules that are cut on all folds except one and tallied on this fold. `without_fold` has the bins ordered without it.
 fn cross_validated(without_fold: &[OrderedBins], folds: &[Counts], goal: Goal, z: f64) -> Odds {
     let (mut correct, mut wrong, mut draws, mut regions) = (0, 0, 0.0, 0.0_f64);
     for (ordered, fold) in without_fold.iter().zip(folds) {

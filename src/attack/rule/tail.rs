@@ -28,8 +28,7 @@ pub struct TailRule {
     pub value: f64,
 }
 
-/// The rule with the largest promised value, unless the hits contradict it. `caution` is that of the draws on which the rule will be
-/// certified.
+/// The rule with the largest promised value, unless the hits contradict it. `caution` is that of the certify draws.
 pub fn select(score_bins: &ScoreBins, delta: f64, caution: Caution) -> Option<TailRule> {
     let (bins, goal, all) = (score_bins.bins(), Goal::Epsilon { delta }, score_bins.counts());
     let order = calibration(score_bins);
@@ -125,8 +124,7 @@ mod tests {
 
     #[test]
     fn a_tail_that_contradicts_the_promise_gives_no_rule() {
-        // Beyond two standard deviations the sign of the score is flipped: the line through the middle promises the opposite of what is
-        // there.
+        // Beyond two standard deviations the sign of the score is flipped: there the line through the middle promises the opposite.
         let flipped = |score: f64| if score.abs() > 2.0 * SPREAD { -score } else { score };
         let rule = select(&score_bins(flipped), 0.0, CAUTION);
         let promised = rule.map_or(0.0, |rule| (rule.forecast.correct / rule.forecast.wrong).ln());

@@ -26,16 +26,14 @@ fn exponents(number: f64) -> Option<(i32, i32)> {
     Some((exponent(significand.ilog2()), exponent(significand.trailing_zeros())))
 }
 
-/// The exponent of the lowest bit that is set: it is at least `-k` if and only if the number is a multiple of `2^-k`. Symbols are
-/// unchanged.
+/// The exponent of the lowest bit that is set: it is at least `-k` if and only if the number is a multiple of `2^-k`. Keeps symbols.
 #[inline]
 #[must_use]
 pub fn lowest_bit(cell: Cell) -> Cell {
     cell.as_number().map_or(cell, |number| Cell::number(f64::from(exponents(number).map_or(OF_ZERO, |(_, lowest)| lowest))))
 }
 
-/// 64 times the exponent plus the number of bits from the highest to the lowest: how fine the grid is at this magnitude. Symbols are
-/// unchanged.
+/// 64 times the exponent plus the number of bits from the highest to the lowest: how fine the grid is at this magnitude. Keeps symbols.
 #[inline]
 #[must_use]
 pub fn bits_used(cell: Cell) -> Cell {

@@ -243,7 +243,8 @@ mod tests {
         // next to it is positive on D and negative on D', each in 4 of 5 rows.
         let next_to_top = |index: usize, sign: f64| number(if index / 3 % 5 < 4 { sign * size(index) } else { -sign * size(index) });
         let side = |third: usize, sign: f64, rares: usize| -> Vec<Vec<Cell>> {
-            let row = |index: usize| if index % 3 < third { vec![bottom, number(size(index))] } else { vec![top, next_to_top(index, sign)] };
+            let row =
+                |index: usize| if index % 3 < third { vec![bottom, number(size(index))] } else { vec![top, next_to_top(index, sign)] };
             (0..ROWS).map(row).chain((0..rares).map(|index| vec![rare, number((index * 48 / rares) as f64)])).collect()
         };
         let (left, right) = (side(2, 1.0, 47), side(1, -1.0, 16));

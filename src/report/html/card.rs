@@ -1,4 +1,4 @@
-//! One audit on the page: a line that says what happened, and behind it why.
+//! The card of one audit: a summary line, and the details that open below it.
 
 use maud::{Markup, display, html};
 
@@ -7,7 +7,7 @@ use crate::audit::{Audit, AuditReport, Evidence, PairResult, RunReport};
 use crate::model::number::{Brief, grouped, percent, round_down};
 use crate::model::{Agreement, Claim, Verdict};
 
-/// The class and the chip of a verdict; none for what could not be run.
+/// The CSS class and the label of a verdict. `None` means that the pair could not be run.
 pub fn chip(verdict: Option<Verdict>) -> (&'static str, &'static str) {
     match verdict {
         Some(Verdict::Violated) => ("violated", "✗ violated"),
@@ -33,9 +33,9 @@ pub fn card(run: &RunReport, report: &AuditReport, open: bool) -> Markup {
                 span.name {
                     (audit.name)
                     @if surprise { " " em { "expected " (display(audit.expect)) } }
-                    small { (why(report)) }
+                    small { (subtitle(report)) }
                 }
-                @if let Some((_, found)) = best { (bar(found, audit.claim)) }
+                @if let Some((_, evidence)) = best { (bar(evidence, audit.claim)) }
             }
             div.body {
                 @for result in first { (pair_body(run, audit, result, true)) }
@@ -46,42 +46,42 @@ pub fn card(run: &RunReport, report: &AuditReport, open: bool) -> Markup {
     }
 }
 
-/// A pair that is not the most significant one: a line, and behind it why.
+/// A pair that is not the most significant one: a summary line, and the details that open below it.
 fn other_pair(run: &RunReport, audit: &Audit, result: &PairResult) -> Markup {
-    let found = result.outcome.as_ref().ok();
-    let (class, label) = chip(found.map(|found| found.verdict));
+    let evidence = result.outcome.as_ref().ok();
+    let (class, label) = chip(evidence.map(|evidence| evidence.verdict));
     html! {
         details.pair.(class) {
             summary {
                 span.chip { (label) }
                 span.name { (result.pair) }
-                @if let Some(found) = found { (bar(found, audit.claim)) }
+                @if let Some(evidence) = evidence { (bar(evidence, audit.claim)) }
             }
             (pair_body(run, audit, result, false))
         }
     }
 }
 
-/// One line under the name.
-fn why(report: &AuditReport) -> String {
+/// The line under the name.
+fn subtitle(report: &AuditReport) -> String {
     let claim = report.audit.claim;
     match (report.most_significant(), report.errors().next()) {
-        (Some((_, found)), _) if found.verdict == Verdict::Violated => format!("The attacker {}.", found.sentence(claim)),
+        (Some((_, evidence)), _) if evidence.verdict == Verdict::Violated => format!("The attacker {}.", evidence.sentence(claim)),
         (_, Some((_, error))) => format!("Could not be run: {error}."),
-        (Some((_, found)), None) => format!("The best attack {}.", found.sentence(claim)),
+        (Some((_, evidence)), None) => format!("The best attack {}.", evidence.sentence(claim)),
         (None, None) => String::new(),
     }
 }
 
-/// The bound against the claim, up to twice the claim.
-fn bar(found: &Evidence, claim: Claim) -> Markup {
+/// A bar that compares the bound with the claim, up to twice the claim.
+fn bar(evidence: &Evidence, claim: Claim) -> Markup {
     let (epsilon, delta) = (claim.epsilon.get(), claim.delta.get());
-    // In per cent of the bar; the claim stands in the middle.
-    let place = |value: f64| (50.0 * value / epsilon).clamp(0.0, 100.0);
-    let lower = found.bounds.epsilon_lower;
+    // In percent of the bar. The claim is in the middle.
+    let position = |value: f64| (50.0 * value / epsilon).clamp(0.0, 100.0);
+    let lower = evidence.bounds.epsilon_lower;
     html! {
         span.scale {
-            span.bar.over[lower > 2.0 * epsilon] style=(format_args!("--b:{:.1}%;--u:{:.1}%", place(lower), place(found.estimate.epsilon))) {}
+            span.bar.over[lower > 2.0 * epsilon] style=(format_args!("--b:{:.1}%;--u:{:.1}%", position(lower), position(evidence.estimate.epsilon))) {}
             span.num {
                 "ε ≥ " b { (display(Brief(round_down(lower, 4)))) } ", claimed " (display(Brief(epsilon)))
                 @if delta > 0.0 { " (δ = " (display(Brief(delta))) ")" }
@@ -90,12 +90,12 @@ fn bar(found: &Evidence, claim: Claim) -> Markup {
     }
 }
 
-/// The verdict in words.
-fn words(run: &RunReport, found: &Evidence, claim: Claim) -> Markup {
-    let (bounds, confidence) = (&found.bounds, percent(run.settings.confidence.get()));
+/// Explains the verdict.
+fn verdict_text(run: &RunReport, evidence: &Evidence, claim: Claim) -> Markup {
+    let (bounds, confidence) = (&evidence.bounds, percent(run.settings.confidence.get()));
     let (epsilon, delta) = (Brief(round_down(bounds.epsilon_lower, 4)), Brief(round_down(bounds.delta_lower, 4)));
     let detectable = Brief(-round_down(-bounds.detectable_epsilon, 4));
-    let (verdict, reasons) = match found.verdict {
+    let (verdict, reasons) = match evidence.verdict {
         Verdict::Violated => (
             "The claim is refuted.",
             format!(
@@ -107,24 +107,24 @@ fn words(run: &RunReport, found: &Evidence, claim: Claim) -> Markup {
         Verdict::Consistent => (
             "Not refuted.",
             format!(
-                "The measured bound is ε ≥ {epsilon} (confidence {confidence}). A leak of ε = {detectable} that this attack can see would have been caught with probability 0.9. Another pair or a cleverer attack may still break the claim."
+                "The measured bound is ε ≥ {epsilon} (confidence {confidence}). A leak of ε = {detectable} that this attack can see would have been detected with probability 0.9. Another pair or a better attack may still refute the claim."
             ),
         ),
         Verdict::Inconclusive => {
-            let caught = if bounds.detectable_epsilon.is_finite() {
-                format!("only a leak of ε = {detectable} or more would have been caught")
+            let detected = if bounds.detectable_epsilon.is_finite() {
+                format!("only a leak of ε = {detectable} or more would have been detected")
             } else {
-                "too few guesses to catch any leak".to_owned()
+                "there were too few guesses to detect any leak".to_owned()
             };
-            ("Not refuted, but too weak to tell.", format!("The measured bound is ε ≥ {epsilon}; {caught}. More draws say more."))
+            ("Not refuted, but inconclusive.", format!("The measured bound is ε ≥ {epsilon}; {detected}. More draws may give a clear verdict."))
         }
     };
     html! { p { b { (verdict) } " " (reasons) } }
 }
 
 fn pair_body(run: &RunReport, audit: &Audit, result: &PairResult, pictures: bool) -> Markup {
-    let found = match &result.outcome {
-        Ok(found) => found,
+    let evidence = match &result.outcome {
+        Ok(evidence) => evidence,
         Err(error) => {
             return html! {
                 p { b { "Pair “" (result.pair) "” could not be run:" } " " (display(error)) ". Its claim was not judged." }
@@ -132,29 +132,29 @@ fn pair_body(run: &RunReport, audit: &Audit, result: &PairResult, pictures: bool
         }
     };
     html! {
-        (words(run, found, audit.claim))
+        (verdict_text(run, evidence, audit.claim))
         @if result.exceeds_truth() {
-            p { b { "The bound lies above the truth that the audit file states" } "; one of them is wrong." }
+            p { b { "The bound is above the truth that the audit file states" } "; one of them is wrong." }
         }
-        @if pictures { (figures(found, audit.claim)) }
+        @if pictures { (figures(evidence, audit.claim)) }
         div.facts {
-            (pair_facts(audit, result, found))
+            (pair_facts(audit, result, evidence))
             @if pictures { (facts(audit)) }
         }
     }
 }
 
-fn figures(found: &Evidence, claim: Claim) -> Markup {
+fn figures(evidence: &Evidence, claim: Claim) -> Markup {
     let certified =
-        if found.curves.profile.iter().any(|point| point.delta_lower.is_some()) { "certified" } else { "certified at the claim" };
+        if evidence.curves.profile.iter().any(|point| point.delta_lower.is_some()) { "certified" } else { "certified at the claim" };
     html! {
         div.figures {
-            @if let Some(drawn) = &found.curves.distribution {
+            @if let Some(drawn) = &evidence.curves.distribution {
                 figure {
                     figcaption {
                         b { "What came out" } " on " i.kl { "D" } " and on " i.kr { "D′" }
                         ". Shaded: where the rule guesses " i.ksl { "D" } " or " i.ksr { "D′" } "."
-                        @if !drawn.bars.is_empty() { " Bars in per cent, D | D′." }
+                        @if !drawn.bars.is_empty() { " Bars in percent, D | D′." }
                     }
                     (plot::distribution(drawn))
                 }
@@ -164,41 +164,41 @@ fn figures(found: &Evidence, claim: Claim) -> Markup {
                     b { "How much leaks" } ": δ at each ε, " i.kb { (certified) } " and " i.ke { "estimated" }
                     ", against what the " i.kc { "claim" } " allows (grey)."
                 }
-                (plot::profile(found, claim))
+                (plot::profile(evidence, claim))
             }
-            @if !found.curves.wealth.is_empty() {
+            @if !evidence.curves.wealth.is_empty() {
                 figure {
                     figcaption {
                         b { "How the evidence grew" } ": the wealth of a gambler who bets against the claim. Above the " i.kc { "line" }
                         " the claim is refuted."
                     }
-                    (plot::wealth(&found.curves, found.verdict))
+                    (plot::wealth(&evidence.curves, evidence.verdict))
                 }
             }
         }
     }
 }
 
-/// What is known of a pair.
-fn pair_facts(audit: &Audit, result: &PairResult, found: &Evidence) -> Markup {
-    let tally = found.tally;
+/// The facts about a pair.
+fn pair_facts(audit: &Audit, result: &PairResult, evidence: &Evidence) -> Markup {
+    let tally = evidence.tally;
     let mut facts = vec![("pair", result.pair.clone())];
-    // Outputs that came without their datasets have none to show.
+    // Recorded outputs have no datasets to show.
     if audit.is_from_file() {
         facts.push(("D (left)", result.left.clone()));
         facts.push(("D′ (right)", result.right.clone()));
     }
-    facts.push(("guess rule", found.rule_text()));
+    facts.push(("guess rule", evidence.rule_text()));
     let counts = [tally.correct, tally.wrong, tally.abstained].map(grouped);
     facts.push(("guesses", format!("{} right, {} wrong, {} without a guess", counts[0], counts[1], counts[2])));
-    facts.push(("draws", grouped(found.draws)));
+    facts.push(("draws", grouped(evidence.draws)));
     facts.extend(result.truth.epsilon.map(|truth| ("exact ε", Brief(truth).to_string())));
     facts.extend(result.truth.delta.map(|truth| ("exact δ", Brief(truth).to_string())));
-    facts.extend(found.note.clone().map(|note| ("note", note)));
+    facts.extend(evidence.note.clone().map(|note| ("note", note)));
     list(&facts)
 }
 
-/// What is known of an audit.
+/// The facts about an audit.
 fn facts(audit: &Audit) -> Markup {
     let params: Vec<String> = audit.subject.params().into_iter().flatten().map(|(key, value)| format!("{key} = {value}")).collect();
     let mechanism = audit.subject.command().map_or_else(|| audit.subject.mechanism().to_owned(), ToString::to_string);
@@ -215,11 +215,11 @@ fn facts(audit: &Audit) -> Markup {
     list(&facts)
 }
 
-/// Names and what they stand for.
-fn list(entries: &[(&str, String)]) -> Markup {
+/// A list of names and values.
+fn list(facts: &[(&str, String)]) -> Markup {
     html! {
         dl {
-            @for (name, value) in entries {
+            @for (name, value) in facts {
                 dt { (name) }
                 dd { (value) }
             }

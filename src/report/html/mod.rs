@@ -1,4 +1,4 @@
-//! The report as one HTML file that needs nothing else: no network, no script.
+//! The HTML report: a single file that needs no network and no script.
 
 mod card;
 mod plot;
@@ -14,8 +14,8 @@ use crate::model::{Agreement, Verdict};
 
 const STYLE: &str = include_str!("style.css");
 
-/// So many surprises are open from the start.
-const OPEN: usize = 3;
+/// How many cards with unexpected results are open initially.
+const MAX_OPEN_CARDS: usize = 3;
 
 /// The format of `--html`.
 pub struct Html;
@@ -46,7 +46,7 @@ fn page(report: &RunReport) -> Markup {
                         h2 { (title) " " span { (audits.len()) } }
                         p.hint { (hint) }
                         @for (index, audit) in audits.iter().enumerate() {
-                            (card::card(report, audit, index < OPEN && audit.agreement() == Agreement::Differs))
+                            (card::card(report, audit, index < MAX_OPEN_CARDS && audit.agreement() == Agreement::Differs))
                         }
                     }
                 }
@@ -56,7 +56,7 @@ fn page(report: &RunReport) -> Markup {
     }
 }
 
-/// Surprises first, then what failed; each with a hint.
+/// The audits in groups, each with a title and a hint: unexpected results first, then audits that could not be run.
 fn groups(report: &RunReport) -> [(&'static str, &'static str, Vec<&AuditReport>); 5] {
     let of = |agreement: &dyn Fn(Agreement) -> bool, verdict: &dyn Fn(Option<Verdict>) -> bool| {
         report
@@ -68,13 +68,13 @@ fn groups(report: &RunReport) -> [(&'static str, &'static str, Vec<&AuditReport>
     };
     let settled = |agreement| matches!(agreement, Agreement::Agrees | Agreement::Undecided);
     [
-        ("Not as expected", "The verdict differs from what the audit file says.", of(&|a| a == Agreement::Differs, &|_| true)),
-        ("Could not be run", "A pair of these was not judged.", of(&|a| a == Agreement::NotRun, &|_| true)),
+        ("Not as expected", "The verdict differs from what the audit file expects.", of(&|a| a == Agreement::Differs, &|_| true)),
+        ("Could not be run", "At least one pair of each audit could not be run, so it was not judged.", of(&|a| a == Agreement::NotRun, &|_| true)),
         ("Refuted, as expected", "The measured bound exceeds the claim.", of(&settled, &|v| v == Some(Verdict::Violated))),
-        ("Inconclusive", "Not refuted, but too few draws to tell.", of(&settled, &|v| v == Some(Verdict::Inconclusive))),
+        ("Inconclusive", "Not refuted, but too few draws to decide.", of(&settled, &|v| v == Some(Verdict::Inconclusive))),
         (
             "Not refuted",
-            "A noticeably larger leak, visible to this attack, would have been caught.",
+            "A larger leak that this attack can see would have been detected.",
             of(&settled, &|v| v == Some(Verdict::Consistent)),
         ),
     ]
@@ -89,7 +89,7 @@ fn header(report: &RunReport) -> Markup {
             p.brand { "dp-audit" }
             h1 { b { (violated) } " of " (all) " claims refuted" }
             @if !report.is_complete() {
-                p.alert { "Not all audits have ended: the run was interrupted or is still going." }
+                p.alert { "Not all audits have ended: the run was interrupted or is still running." }
             }
             @if !differs.is_empty() {
                 p.alert { b { "Not as expected:" } " " (differs) }
@@ -110,14 +110,14 @@ fn header(report: &RunReport) -> Markup {
             }
             p.key {
                 span.bar style="--b:70%;--u:76%" {}
-                " The bar ends at the certified lower bound on ε; the tick is the claim, the thin line the plain estimate. "
-                "Past the tick the claim is refuted."
+                " The bar ends at the certified lower bound on ε. The tick is the claim, and the thin line is the estimate. "
+                "If the bar ends beyond the tick, the claim is refuted."
             }
         }
     }
 }
 
-/// A count that is also a button: it shows only the cards of its class.
+/// A count that is also a button. It shows only the cards of its class.
 fn tile(class: &str, label: &str, count: usize) -> Markup {
     html! {
         label.(class) {
@@ -132,8 +132,8 @@ fn footer(report: &RunReport) -> Markup {
     html! {
         footer {
             p {
-                "A claim that is not refuted is not proven: another pair of datasets or a cleverer attack may break it. "
-                "A refuted claim is refuted; the true leak may be worse than the bound."
+                "A claim that is not refuted is not proven: another pair of datasets or a better attack may still refute it. "
+                "If a claim is refuted, the true leak may be larger than the bound."
             }
             p {
                 "dp-audit " (env!("CARGO_PKG_VERSION")) ", " (grouped(report.draws())) " draws on " (report.pairs) " pairs, "
@@ -154,7 +154,7 @@ mod tests {
     use crate::suite;
     use crate::target::{Subject, TargetError};
 
-    /// A run of two audits: one is caught with too little noise, which was not expected, the other could not be run on one of its pairs.
+    /// A run of two audits. The first has too little noise and is refuted, which was not expected. The second could not be run on one pair.
     fn report() -> RunReport {
         let audit = |name: &str, scale_factor: f64| {
             let text = format!(
@@ -200,9 +200,9 @@ mod tests {
         for (index, result) in report.results.iter_mut().enumerate() {
             result.pair = format!("{name}{index}");
             match &mut result.outcome {
-                Ok(found) => {
-                    found.note = Some(name.to_owned());
-                    let drawn = found.curves.distribution.as_mut().expect("a rule was learned");
+                Ok(evidence) => {
+                    evidence.note = Some(name.to_owned());
+                    let drawn = evidence.curves.distribution.as_mut().expect("a rule was learned");
                     name.clone_into(&mut drawn.score);
                 }
                 Err(error) => *error = TargetError::AlwaysPanics { message: name.to_owned() },
@@ -231,14 +231,14 @@ mod tests {
         let escaped = "&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt; &amp; &lt;/details&gt;&lt;/svg&gt;&lt;b onclick='x'&gt;";
         let (page, tame) = (named(sneaky), named("tame"));
         assert_eq!(tags(&page), tags(&tame));
-        // It is shown wherever a harmless name is. Parameters are written as JSON, which has its own quotes.
+        // It is shown wherever a harmless name is shown. Parameters are written as JSON, which has its own quotes.
         assert_eq!(page.matches("alert(").count(), tame.matches("tame").count());
         assert!(page.matches(escaped).count() > 20);
         assert!(!page.contains(sneaky));
     }
 
     #[test]
-    fn surprises_come_first_are_named_above_and_open() {
+    fn unexpected_results_come_first_are_named_at_the_top_and_are_open() {
         let page = page(&report()).into_string();
         assert!(page.contains("<h1><b>1</b> of 2 claims refuted</h1>"));
         assert!(page.contains(r#"<p class="alert"><b>Not as expected:</b> short</p>"#));
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn every_verdict_has_a_tile_and_one_is_chosen() {
+    fn every_verdict_has_a_tile_and_one_is_selected() {
         let mut report = report();
         let tiles = |report: &RunReport| {
             let page = page(report).into_string();
@@ -264,7 +264,7 @@ mod tests {
             inputs.len()
         };
         assert_eq!(tiles(&report), 4);
-        // What could not be run at all has a tile of its own.
+        // Audits that could not be run have their own tile.
         change(&mut report, 1, |exact| exact.results.retain(|result| result.outcome.is_err()));
         assert_eq!(tiles(&report), 5);
         assert!(page(&report).into_string().contains("Not all audits have ended"), "a pair is missing");

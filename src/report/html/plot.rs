@@ -1,4 +1,4 @@
-//! The three pictures of a pair: what came out, how much of it leaked, and how the evidence grew.
+//! Draws the three pictures of a pair: the outputs, the privacy profile, and the growth of the evidence.
 
 use maud::Markup;
 
@@ -10,20 +10,20 @@ use crate::report::svg::{Drawing, Scale};
 
 const WIDTH: f64 = 340.0;
 const HEIGHT: f64 = 190.0;
-/// Left, right and top margins, and the room for the axis below.
+/// The borders of the plot area. The axis is below it.
 const LEFT: f64 = 36.0;
 const RIGHT: f64 = WIDTH - 14.0;
 const TOP: f64 = 8.0;
 const BOTTOM: f64 = HEIGHT - 32.0;
-/// The height of a bar's row.
-const ROW: f64 = 19.0;
-/// Characters of a bar's name that there is room for.
-const NAME: usize = 15;
+/// The height of a bar with its name.
+const BAR_HEIGHT: f64 = 19.0;
+/// The maximum number of characters of a bar's name.
+const MAX_NAME_CHARS: usize = 15;
 
 /// The outputs on both sides, with the rule's regions shaded.
 pub fn distribution(drawn: &Distribution) -> Markup {
     let line_height = if drawn.line.is_some() { HEIGHT } else { 0.0 };
-    let height = line_height + if drawn.bars.is_empty() { 0.0 } else { drawn.bars.len() as f64 * ROW + 4.0 };
+    let height = line_height + if drawn.bars.is_empty() { 0.0 } else { drawn.bars.len() as f64 * BAR_HEIGHT + 4.0 };
     let mut drawing = Drawing::new(WIDTH, height);
     if let Some(line) = &drawn.line {
         numbers(&mut drawing, line, &drawn.score);
@@ -34,10 +34,10 @@ pub fn distribution(drawn: &Distribution) -> Markup {
 
 fn numbers(drawing: &mut Drawing, line: &NumberLine, score: &str) {
     let x = Scale::new(line.from, line.to, 8.0, RIGHT);
-    let most = line.left.iter().chain(&line.right).copied().fold(0.0, f64::max);
-    let y = Scale::new(0.0, most * 1.05, BOTTOM, TOP);
-    let cells = line.left.len();
-    let edge = |index: usize| x.at(line.from + (line.to - line.from) * index as f64 / cells as f64);
+    let max = line.left.iter().chain(&line.right).copied().fold(0.0, f64::max);
+    let y = Scale::new(0.0, max * 1.05, BOTTOM, TOP);
+    let bins = line.left.len();
+    let edge = |index: usize| x.at(line.from + (line.to - line.from) * index as f64 / bins as f64);
     let mut begin = 0;
     for run in line.answers.chunk_by(|a, b| a == b) {
         let end = begin + run.len();
@@ -53,7 +53,7 @@ fn numbers(drawing: &mut Drawing, line: &NumberLine, score: &str) {
     x_axis(drawing, x, score, numbered(x));
 }
 
-/// A horizontal axis below, with a mark and a label at each of these values, and a name.
+/// The horizontal axis, with a name, and with a mark and a label at each of these values.
 fn x_axis(drawing: &mut Drawing, scale: Scale, name: &str, marks: impl IntoIterator<Item = (f64, String)>) {
     let (start, end) = scale.ends();
     drawing.line("ax", (start, BOTTOM), (end, BOTTOM));
@@ -65,36 +65,36 @@ fn x_axis(drawing: &mut Drawing, scale: Scale, name: &str, marks: impl IntoItera
     drawing.text("e n", end, BOTTOM + 27.0, name);
 }
 
-/// Round values of a scale, labelled with themselves.
+/// Round values of a scale with their labels.
 fn numbered(scale: Scale) -> impl Iterator<Item = (f64, String)> {
     scale.ticks(5.0).into_iter().map(|tick| (tick, Brief(tick).to_string()))
 }
 
-/// Single values: a row each, D above D'.
+/// Bars for single values, the one for D above the one for D'.
 fn bars(drawing: &mut Drawing, bars: &[Bar], top: f64) {
-    let most = bars.iter().flat_map(|bar| [bar.left, bar.right]).fold(1e-9, f64::max);
-    let x = Scale::new(0.0, most, 0.0, RIGHT - 150.0);
+    let max = bars.iter().flat_map(|bar| [bar.left, bar.right]).fold(1e-9, f64::max);
+    let x = Scale::new(0.0, max, 0.0, RIGHT - 150.0);
     for (index, bar) in bars.iter().enumerate() {
-        let y = top + index as f64 * ROW + 2.0;
+        let y = top + index as f64 * BAR_HEIGHT + 2.0;
         if let Some(class) = shade(bar.answer) {
-            drawing.rect(class, 0.0, y - 1.0, WIDTH, ROW - 1.0);
+            drawing.rect(class, 0.0, y - 1.0, WIDTH, BAR_HEIGHT - 1.0);
         }
-        let mut name: String = bar.name.chars().take(NAME).collect();
-        if bar.name.chars().count() > NAME {
+        let mut name: String = bar.name.chars().take(MAX_NAME_CHARS).collect();
+        if bar.name.chars().count() > MAX_NAME_CHARS {
             name.push('…');
         }
         drawing.text("e", 96.0, y + 12.0, &name);
         drawing.rect("bl", 100.0, y + 1.0, x.at(bar.left), 7.0);
         drawing.rect("br", 100.0, y + 8.5, x.at(bar.right), 7.0);
-        let shares = if bar.left == bar.right { percent(bar.left) } else { format!("{} | {}", short(bar.left), short(bar.right)) };
+        let shares = if bar.left == bar.right { percent(bar.left) } else { format!("{} | {}", short_percent(bar.left), short_percent(bar.right)) };
         drawing.text("b", 104.0 + x.at(bar.left.max(bar.right)), y + 12.0, &shares);
     }
 }
 
-/// A share in per cent.
-fn short(share: f64) -> String {
+/// A share in percent, with few digits.
+fn short_percent(share: f64) -> String {
     let percent = 100.0 * share;
-    // Two digits, more where they would hide the difference from all.
+    // Two digits; more near 100 %, where two digits would hide the difference from 100 %.
     let digits = if percent > 90.0 { 3 } else { 1 };
     Brief(format!("{percent:.digits$e}").parse().unwrap_or(percent)).to_string()
 }
@@ -107,17 +107,17 @@ fn shade(answer: Answer) -> Option<&'static str> {
     }
 }
 
-/// The privacy profile on a logarithmic scale: what is certified, what is estimated, and what the claim allows.
-pub fn profile(found: &Evidence, claim: Claim) -> Markup {
-    let points = &found.curves.profile;
+/// The privacy profile on a logarithmic scale: the certified curve, the estimated curve, and what the claim allows.
+pub fn profile(evidence: &Evidence, claim: Claim) -> Markup {
+    let points = &evidence.curves.profile;
     let mut drawing = Drawing::new(WIDTH, HEIGHT);
     let (epsilon, delta) = (claim.epsilon.get(), claim.delta.get());
     let end = points.last().map_or(1.5 * epsilon, |point| point.epsilon);
-    // Low enough to show both at the claim, and most of the certified curve beyond it.
-    let middle = f64::midpoint(epsilon, found.bounds.epsilon_lower);
+    // The axis starts low enough to show both values at the claim, and most of the certified curve beyond the claim.
+    let middle = f64::midpoint(epsilon, evidence.bounds.epsilon_lower);
     let beyond = points.iter().find(|point| point.epsilon >= middle).and_then(|point| point.delta_lower).unwrap_or_default();
-    let least = [delta, found.bounds.delta_lower, beyond].into_iter().filter(|value| *value > 0.0).fold(1e-2, f64::min);
-    let floor = (least.log10() - 0.5).floor().max(-9.0);
+    let min = [delta, evidence.bounds.delta_lower, beyond].into_iter().filter(|value| *value > 0.0).fold(1e-2, f64::min);
+    let floor = (min.log10() - 0.5).floor().max(-9.0);
     let (x, y) = (Scale::new(0.0, end, LEFT, RIGHT), Scale::new(floor, 0.0, BOTTOM, TOP));
     let at = |epsilon: f64, delta: f64| (x.at(epsilon), y.at(delta.log10()));
     #[allow(clippy::cast_possible_truncation)] // from -9 to 0
@@ -126,7 +126,7 @@ pub fn profile(found: &Evidence, claim: Claim) -> Markup {
         drawing.line("grid", (LEFT, height), (RIGHT, height));
         drawing.text("e", LEFT - 3.0, height + 4.0, &if power == 0 { "δ = 1".to_owned() } else { format!("1e{power}") });
     }
-    // All that an (ε, δ) claim allows at a smaller ε': 1 − (1 − δ)(1 + e^ε')/(1 + e^ε).
+    // What an (ε, δ) claim allows at a smaller ε': 1 − (1 − δ)(1 + e^ε')/(1 + e^ε).
     let allowed = |at: f64| 1.0 - (1.0 - delta) * (1.0 + at.exp()) / (1.0 + epsilon.exp());
     let mut claimed: Vec<(f64, f64)> = (0..30).map(|index| epsilon * f64::from(index) / 30.0).map(|e| at(e, allowed(e))).collect();
     claimed.push(at(epsilon, delta));
@@ -136,15 +136,15 @@ pub fn profile(found: &Evidence, claim: Claim) -> Markup {
     curve(&mut drawing, "est", points, |point| point.delta_estimate, at, BOTTOM);
     curve(&mut drawing, "bound", points, |point| point.delta_lower, at, BOTTOM);
     drawing.path("claim", &claimed);
-    if found.bounds.delta_lower > 0.0 {
-        let (x, y) = at(epsilon, found.bounds.delta_lower);
+    if evidence.bounds.delta_lower > 0.0 {
+        let (x, y) = at(epsilon, evidence.bounds.delta_lower);
         drawing.dot("bd", x, y);
     }
     x_axis(&mut drawing, x, "ε", numbered(x));
     drawing.embedded("The privacy profile")
 }
 
-/// A falling curve; where it reaches zero it drops at the last point that is known to be above.
+/// A falling curve. If it reaches zero, it drops vertically at the last positive point.
 fn curve(
     drawing: &mut Drawing,
     class: &str,
@@ -163,7 +163,7 @@ fn curve(
     drawing.path(class, &path);
 }
 
-/// The wealth of the gambler against the claim, up to a little beyond what refutes it.
+/// The wealth of the gambler who bets against the claim, up to a little above the value that refutes the claim.
 pub fn wealth(picture: &Curves, verdict: Verdict) -> Markup {
     let mut drawing = Drawing::new(WIDTH, HEIGHT);
     let decade = |draws: u64| (draws.max(1) as f64).log10();
@@ -177,29 +177,29 @@ pub fn wealth(picture: &Curves, verdict: Verdict) -> Markup {
     drawing.line("claim", (LEFT, y.at(threshold)), (RIGHT, y.at(threshold)));
     drawing.text("e", LEFT - 3.0, y.at(threshold) + 4.0, &format!("×{}", magnitude(threshold)));
     let mut path = vec![(LEFT, y.at(0.0))];
-    // Beyond the upper border there is nothing more to see.
+    // The curve ends where it leaves the plot area.
     let above = picture.wealth.iter().position(|point| point.log_wealth >= 1.5 * threshold).map_or(usize::MAX, |index| index + 1);
     path.extend(picture.wealth.iter().take(above).map(|point| (x.at(decade(point.draws)), y.at(point.log_wealth))));
     drawing.path("wealth", &path);
     if let Some(refuted) = picture.wealth.iter().find(|point| point.log_wealth >= threshold) {
-        let place = x.at(decade(refuted.draws));
-        drawing.dot("bd", place, y.at(refuted.log_wealth));
-        // Beside the dot, where there is room for the words.
-        let (class, place, height) = if place > WIDTH / 2.0 {
-            ("e w", (place - 7.0).max(185.0), TOP + 14.0)
+        let column = x.at(decade(refuted.draws));
+        drawing.dot("bd", column, y.at(refuted.log_wealth));
+        // The text is on that side of the dot where it fits.
+        let (class, column, height) = if column > WIDTH / 2.0 {
+            ("e w", (column - 7.0).max(185.0), TOP + 14.0)
         } else {
-            ("b w", (place + 7.0).min(WIDTH - 170.0), y.at(threshold) + 16.0)
+            ("b w", (column + 7.0).min(WIDTH - 170.0), y.at(threshold) + 16.0)
         };
-        drawing.text(class, place, height, &format!("refuted after {} draws", grouped(refuted.draws)));
+        drawing.text(class, column, height, &format!("refuted after {} draws", grouped(refuted.draws)));
     } else if verdict == Verdict::Violated {
-        drawing.text("b w", LEFT + 6.0, TOP + 14.0, "refuted by the count at the end");
+        drawing.text("b w", LEFT + 6.0, TOP + 14.0, "refuted by the final count");
     }
     let decades = x.ticks(5.0).into_iter().filter(|tick| tick.fract() == 0.0).map(|tick| (tick, format!("1e{tick}")));
     x_axis(&mut drawing, x, "draws", decades);
-    drawing.embedded("The evidence against the claim as draws were made")
+    drawing.embedded("The evidence against the claim, by number of draws")
 }
 
-/// `e^log`, roughly.
+/// `e^log`, rounded to a power of ten.
 fn magnitude(log: f64) -> String {
     format!("1e{:.0}", log / std::f64::consts::LN_10)
 }

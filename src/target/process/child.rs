@@ -1,6 +1,6 @@
-//! One child process: its pipes, its time limit, the end of its standard error, its own end.
+//! Runs one child process: its pipes, its time limit, the last part of its standard error, and how it ended.
 //!
-//! Three threads stand at the pipes, so that no step waits longer than the time limit, whatever the child reads, writes or leaves undone.
+//! Each of the three pipes has its own thread. So no step waits longer than the time limit, whatever the child does.
 
 use std::collections::VecDeque;
 use std::io::{self, Read, Write};
@@ -11,30 +11,30 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::CommandLine;
-use super::group::Group;
+use super::group::ProcessGroup;
 use super::protocol::{self, Greeting, Hello, Reply, Request};
 use crate::output::{Rows, Symbols};
 use crate::target::{Problem, TargetError};
 
-/// Bytes read at once.
-const READ: usize = 1 << 16;
-/// Reads that may wait to be looked at; a child that writes without being asked is held up by then.
-const WAITING: usize = 4;
-/// A longer line is not a message.
-const MOST_LINE: usize = 1 << 26;
-/// So much of what was last written to standard error is shown.
-const STDERR_TAIL: usize = 2000;
-/// How long a child that has closed its output may take to end.
-const GRACE: Duration = Duration::from_secs(1);
+/// Bytes per read.
+const READ_SIZE: usize = 1 << 16;
+/// The number of reads in the queue. If the queue is full, the child's writes block, so unrequested output cannot fill the memory.
+const MAX_QUEUED_READS: usize = 4;
+/// A line of more bytes is not a message.
+const MAX_LINE_BYTES: usize = 1 << 26;
+/// How many of the last bytes of standard error are shown.
+const STDERR_TAIL_BYTES: usize = 2000;
+/// How long a child that has closed its output may take to exit.
+const EXIT_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// A running program. Dropping it ends it, and whatever it has started.
+/// A running program. Dropping it kills the program and all processes that it has started.
 pub struct Child {
     command: CommandLine,
-    group: Group,
+    group: ProcessGroup,
     /// Lines for its standard input.
-    input: Sender<Vec<u8>>,
-    output: Output,
-    errors: StderrTail,
+    stdin: Sender<Vec<u8>>,
+    stdout: StdoutReader,
+    stderr: StderrTail,
 }
 
 impl Child {
@@ -44,122 +44,122 @@ impl Child {
             let remedy = if error.kind() == io::ErrorKind::WouldBlock {
                 "the system allows no more processes or threads; choose fewer with --threads"
             } else {
-                "is it installed, and the path relative to the audit file's folder?"
+                "check that it is installed, and that its path is relative to the audit file's folder"
             };
             command.fails(Problem::NotStarted { reason: format!("{error}; {remedy}") }, String::new())
         })
     }
 
     fn with_pipes(command: &CommandLine) -> io::Result<Self> {
-        let mut starting = Command::new(command.program());
-        starting.args(command.arguments()).current_dir(&command.folder);
-        let mut group = Group::start(starting.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()))?;
+        let mut program = Command::new(command.program());
+        program.args(command.arguments()).current_dir(&command.folder);
+        let mut group = ProcessGroup::start(program.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()))?;
         let leader = group.leader();
         let pipes = (leader.stdin.take(), leader.stdout.take(), leader.stderr.take());
-        let (Some(mut stdin), Some(stdout), Some(stderr)) = pipes else { return Err(io::Error::other("it has no pipes")) };
-        let (input, lines) = mpsc::channel::<Vec<u8>>();
-        beside(move || {
-            // A child that no longer reads has ended or will run out of time: its output tells.
+        let (Some(mut pipe), Some(stdout), Some(stderr)) = pipes else { return Err(io::Error::other("it has no pipes")) };
+        let (stdin, lines) = mpsc::channel::<Vec<u8>>();
+        spawn_thread(move || {
+            // The error is not used: a child that no longer reads has ended or will exceed the time limit, and its output shows which.
             for line in lines {
-                if stdin.write_all(&line).and_then(|()| stdin.flush()).is_err() {
+                if pipe.write_all(&line).and_then(|()| pipe.flush()).is_err() {
                     break;
                 }
             }
         })?;
-        Ok(Self { command: command.clone(), group, input, output: Output::new(stdout)?, errors: StderrTail::of(stderr)? })
+        Ok(Self { command: command.clone(), group, stdin, stdout: StdoutReader::new(stdout)?, stderr: StderrTail::new(stderr)? })
     }
 
-    /// Sends what does not change, and hears what the outputs look like.
+    /// Sends the parameters and datasets, and reads the hello, which describes the outputs.
     pub fn greet(&mut self, greeting: &Greeting) -> Result<Hello, TargetError> {
-        self.talk("to say hello", greeting.line(), |output, deadline| Ok(Hello::parse(&output.line(deadline)?)?))
+        self.exchange("to say hello", greeting.line(), |stdout, deadline| Ok(Hello::parse(&stdout.line(deadline)?)?))
     }
 
-    /// Asks for outputs: exactly as many as asked for, or an error.
+    /// Requests outputs. Returns exactly as many as requested, or an error.
     pub fn ask(&mut self, request: &Request, width: usize) -> Result<(Rows, Symbols), TargetError> {
         let count = request.count;
-        if let Some(line) = self.output.uncalled_for() {
-            return Err(self.fail(Problem::Answer { reason: format!("it wrote more than it was asked for: {line}") }));
+        if let Some(text) = self.stdout.unrequested() {
+            return Err(self.fail(Problem::Answer { reason: format!("it wrote more than it was asked for: {text}") }));
         }
-        self.talk(&format!("to answer a request for {count} outputs"), request.line(), |output, deadline| {
-            output.rows(count, width, deadline)
+        self.exchange(&format!("to answer a request for {count} outputs"), request.line(), |stdout, deadline| {
+            stdout.rows(count, width, deadline)
         })
     }
 
-    /// One message and its answer, within the time limit.
-    fn talk<T>(
+    /// Sends one message and reads the answer, within the time limit.
+    fn exchange<T>(
         &mut self,
         task: &str,
         message: Vec<u8>,
-        listen: impl FnOnce(&mut Output, Instant) -> Result<T, Trouble>,
+        read: impl FnOnce(&mut StdoutReader, Instant) -> Result<T, AnswerError>,
     ) -> Result<T, TargetError> {
         let deadline = Instant::now() + self.command.timeout;
-        // If the writing thread has given up, the child's output tells why.
-        let _ = self.input.send(message);
-        listen(&mut self.output, deadline).map_err(|trouble| {
-            let problem = match trouble {
-                Trouble::Problem(problem) => problem,
-                Trouble::Silence => Problem::Hung { seconds: self.command.timeout.as_secs_f64().to_string(), task: task.to_owned() },
-                Trouble::End => Problem::Ended { how: self.end(), task: task.to_owned() },
+        // If the writing thread has ended, the child's output shows why.
+        let _ = self.stdin.send(message);
+        read(&mut self.stdout, deadline).map_err(|error| {
+            let problem = match error {
+                AnswerError::Invalid(problem) => problem,
+                AnswerError::Timeout => Problem::Hung { seconds: self.command.timeout.as_secs_f64().to_string(), task: task.to_owned() },
+                AnswerError::Closed => Problem::Ended { how: self.how_it_ended(), task: task.to_owned() },
             };
             self.fail(problem)
         })
     }
 
     /// How the process ended.
-    fn end(&mut self) -> String {
-        let limit = Instant::now() + GRACE;
+    fn how_it_ended(&mut self) -> String {
+        let deadline = Instant::now() + EXIT_TIMEOUT;
         while !self.group.has_ended() {
-            if Instant::now() >= limit {
+            if Instant::now() >= deadline {
                 return "closed its output".to_owned();
             }
             thread::sleep(Duration::from_millis(2));
         }
-        self.group.end().map_or_else(|error| format!("ended ({error})"), |status| format!("ended ({status})"))
+        self.group.kill().map_or_else(|error| format!("ended ({error})"), |status| format!("ended ({status})"))
     }
 
-    /// Ends the child; the error has what it last wrote to standard error.
+    /// Kills the child. The error contains the last part of its standard error.
     pub fn fail(&mut self, problem: Problem) -> TargetError {
-        let _ = self.group.end();
-        self.command.fails(problem, self.errors.text())
+        let _ = self.group.kill();
+        self.command.fails(problem, self.stderr.text())
     }
 }
 
-/// Does this on a thread of its own.
-fn beside(work: impl FnOnce() + Send + 'static) -> io::Result<()> {
+/// Starts a thread. Unlike `thread::spawn`, it returns an error if the system has no more threads.
+fn spawn_thread(work: impl FnOnce() + Send + 'static) -> io::Result<()> {
     thread::Builder::new().spawn(work).map(|_| ())
 }
 
-/// Why no answer came.
+/// Why there is no answer.
 #[derive(Debug, PartialEq)]
-pub enum Trouble {
-    /// What came was wrong.
-    Problem(Problem),
-    /// Nothing came in time.
-    Silence,
-    /// Nothing will come.
-    End,
+pub enum AnswerError {
+    /// The answer is not valid.
+    Invalid(Problem),
+    /// There was no answer within the time limit.
+    Timeout,
+    /// The pipe is closed.
+    Closed,
 }
 
-impl From<Problem> for Trouble {
+impl From<Problem> for AnswerError {
     fn from(problem: Problem) -> Self {
-        Self::Problem(problem)
+        Self::Invalid(problem)
     }
 }
 
 /// The child's standard output, read by a thread.
-struct Output {
+struct StdoutReader {
     reads: Receiver<Vec<u8>>,
     buffer: Vec<u8>,
-    /// How much of the buffer has been taken.
-    taken: usize,
+    /// How many bytes of the buffer are used up.
+    used: usize,
 }
 
-impl Output {
+impl StdoutReader {
     fn new(mut pipe: impl Read + Send + 'static) -> io::Result<Self> {
-        let (sender, reads) = mpsc::sync_channel(WAITING);
-        beside(move || {
+        let (sender, reads) = mpsc::sync_channel(MAX_QUEUED_READS);
+        spawn_thread(move || {
             loop {
-                let mut bytes = vec![0; READ];
+                let mut bytes = vec![0; READ_SIZE];
                 match pipe.read(&mut bytes) {
                     Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                     Ok(0) | Err(_) => break,
@@ -172,11 +172,11 @@ impl Output {
                 }
             }
         })?;
-        Ok(Self { reads, buffer: Vec::new(), taken: 0 })
+        Ok(Self { reads, buffer: Vec::new(), used: 0 })
     }
 
-    /// The answer to a request for `count` outputs: exactly as many, or trouble.
-    fn rows(&mut self, count: usize, width: usize, deadline: Instant) -> Result<(Rows, Symbols), Trouble> {
+    /// The answer to a request for `count` outputs: exactly `count` outputs, or an error.
+    fn rows(&mut self, count: usize, width: usize, deadline: Instant) -> Result<(Rows, Symbols), AnswerError> {
         let reply = Reply::parse(&self.line(deadline)?)?;
         let got = reply.count();
         if got != count {
@@ -188,84 +188,84 @@ impl Output {
         })
     }
 
-    /// What has come without being asked for: its beginning.
-    fn uncalled_for(&mut self) -> Option<String> {
+    /// The beginning of what the child wrote without a request, if it did.
+    fn unrequested(&mut self) -> Option<String> {
         while let Ok(bytes) = self.reads.try_recv() {
             self.buffer.extend(bytes);
         }
-        let rest = &self.buffer[self.taken..];
-        (!rest.is_empty()).then(|| protocol::beginning(&String::from_utf8_lossy(rest)))
+        let rest = &self.buffer[self.used..];
+        (!rest.is_empty()).then(|| protocol::shortened(&String::from_utf8_lossy(rest)))
     }
 
     /// Waits for more bytes.
-    fn wait(&mut self, deadline: Instant) -> Result<(), Trouble> {
+    fn wait(&mut self, deadline: Instant) -> Result<(), AnswerError> {
         let bytes = self.reads.recv_timeout(deadline.saturating_duration_since(Instant::now())).map_err(|error| match error {
-            RecvTimeoutError::Timeout => Trouble::Silence,
-            RecvTimeoutError::Disconnected => Trouble::End,
+            RecvTimeoutError::Timeout => AnswerError::Timeout,
+            RecvTimeoutError::Disconnected => AnswerError::Closed,
         })?;
-        self.buffer.drain(..self.taken);
-        self.taken = 0;
+        self.buffer.drain(..self.used);
+        self.used = 0;
         self.buffer.extend(bytes);
         Ok(())
     }
 
     /// The next line.
-    fn line(&mut self, deadline: Instant) -> Result<String, Trouble> {
+    fn line(&mut self, deadline: Instant) -> Result<String, AnswerError> {
         let mut searched = 0;
         loop {
-            let rest = &self.buffer[self.taken..];
+            let rest = &self.buffer[self.used..];
             if let Some(end) = rest[searched..].iter().position(|byte| *byte == b'\n') {
                 let line = String::from_utf8_lossy(&rest[..searched + end]).into_owned();
-                self.taken += searched + end + 1;
+                self.used += searched + end + 1;
                 return Ok(line);
             }
             searched = rest.len();
-            if searched > MOST_LINE {
+            if searched > MAX_LINE_BYTES {
                 return Err(Problem::Answer { reason: format!("it wrote {searched} bytes without an end of line") }.into());
             }
             self.wait(deadline)?;
         }
     }
 
-    /// The next so many bytes.
-    fn exactly(&mut self, length: usize, deadline: Instant) -> Result<&[u8], Trouble> {
-        while self.buffer.len() - self.taken < length {
+    /// The next `length` bytes.
+    fn exactly(&mut self, length: usize, deadline: Instant) -> Result<&[u8], AnswerError> {
+        while self.buffer.len() - self.used < length {
             self.wait(deadline)?;
         }
-        self.taken += length;
-        Ok(&self.buffer[self.taken - length..self.taken])
+        self.used += length;
+        Ok(&self.buffer[self.used - length..self.used])
     }
 }
 
-/// The end of what the child wrote to standard error, read by a thread.
+/// The last part of what the child wrote to standard error, read by a thread.
 struct StderrTail {
     bytes: Arc<Mutex<VecDeque<u8>>>,
-    /// Never sends; it is gone when the pipe is closed.
-    open: Receiver<()>,
+    /// Never receives anything. It is disconnected when the pipe is closed.
+    pipe_open: Receiver<()>,
 }
 
 impl StderrTail {
-    fn of(mut pipe: impl Read + Send + 'static) -> io::Result<Self> {
+    fn new(mut pipe: impl Read + Send + 'static) -> io::Result<Self> {
         let bytes = Arc::new(Mutex::new(VecDeque::new()));
-        let (closing, open) = mpsc::channel::<()>();
-        let words = Arc::clone(&bytes);
-        beside(move || {
+        let (closing, pipe_open) = mpsc::channel::<()>();
+        let tail = Arc::clone(&bytes);
+        spawn_thread(move || {
             let mut read = [0; 4096];
             while let Ok(length @ 1..) = pipe.read(&mut read) {
-                let mut words = words.lock().unwrap_or_else(PoisonError::into_inner);
-                words.extend(&read[..length]);
-                let excess = words.len().saturating_sub(STDERR_TAIL);
-                words.drain(..excess);
+                let mut tail = tail.lock().unwrap_or_else(PoisonError::into_inner);
+                tail.extend(&read[..length]);
+                let excess = tail.len().saturating_sub(STDERR_TAIL_BYTES);
+                tail.drain(..excess);
             }
             drop(closing);
         })?;
-        Ok(Self { bytes, open })
+        Ok(Self { bytes, pipe_open })
     }
 
-    /// All of it, once the child has ended.
+    /// The whole text, after the child has ended.
     fn text(&self) -> String {
-        // A child of the child may keep the pipe open, if it has left the group.
-        let _ = self.open.recv_timeout(GRACE);
+        // The limit is needed because a process that has left the group may keep the pipe open.
+        let _ = self.pipe_open.recv_timeout(EXIT_TIMEOUT);
         let bytes: Vec<u8> = self.bytes.lock().unwrap_or_else(PoisonError::into_inner).iter().copied().collect();
         String::from_utf8_lossy(&bytes).trim().to_owned()
     }

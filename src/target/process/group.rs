@@ -1,38 +1,38 @@
-//! Process groups: a program under audit ends with all that it has started, and none outlives dp-audit.
+//! Process groups: when a program under audit ends, all processes that it has started are killed, and none of them outlives dp-audit.
 //!
-//! A program is the leader of a group of its own, so what it starts belongs to the group and is killed with it, unless it leaves the group on
-//! purpose. The terminal's Ctrl-C no longer reaches such a program: [`end_on_signals`] passes the end on.
+//! Each program is the leader of its own process group. The processes that it starts belong to the group and are killed with it, unless they
+//! leave the group on purpose. Ctrl-C in the terminal does not reach another process group, so [`end_on_signals`] kills the groups.
 
 use std::io;
 use std::process::{self, Command, ExitStatus};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The leaders of all groups that have not been ended.
-static LIVE: Mutex<Vec<u32>> = Mutex::new(Vec::new());
+/// The process ids of the leaders of all groups that have not been killed.
+static RUNNING: Mutex<Vec<u32>> = Mutex::new(Vec::new());
 
-fn live() -> MutexGuard<'static, Vec<u32>> {
-    LIVE.lock().unwrap_or_else(PoisonError::into_inner)
+fn running() -> MutexGuard<'static, Vec<u32>> {
+    RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A running program and all that it has started. Dropping it ends them.
-pub struct Group {
-    /// Waited for by `end` only: until then no other process gets its number.
+/// A running program and all processes that it has started. Dropping it kills them.
+pub struct ProcessGroup {
+    /// Only `kill` waits for it: until then no other process can get its process id.
     leader: process::Child,
 }
 
-impl Group {
+impl ProcessGroup {
     /// Starts the program.
     pub fn start(command: &mut Command) -> io::Result<Self> {
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(command, 0);
-        // Whoever ends all groups finds this one, or it is not started any more.
-        let mut live = live();
+        // The lock is held while the program starts. So the signal handler either sees this group or prevents its start.
+        let mut running = running();
         let leader = command.spawn()?;
-        live.push(leader.id());
+        running.push(leader.id());
         Ok(Self { leader })
     }
 
-    /// The program itself, for its pipes.
+    /// The program itself, for access to its pipes.
     pub fn leader(&mut self) -> &mut process::Child {
         &mut self.leader
     }
@@ -41,8 +41,8 @@ impl Group {
     #[cfg(unix)]
     pub fn has_ended(&mut self) -> bool {
         use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
-        let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-        matches!(waitid(WaitId::Pid(Pid::from_child(&self.leader)), look), Ok(Some(_)))
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        matches!(waitid(WaitId::Pid(Pid::from_child(&self.leader)), options), Ok(Some(_)))
     }
 
     /// Whether the program itself has ended.
@@ -51,32 +51,32 @@ impl Group {
         matches!(self.leader.try_wait(), Ok(Some(_)))
     }
 
-    /// Ends all that still runs; returns how the program itself ended.
-    pub fn end(&mut self) -> io::Result<ExitStatus> {
-        let mut live = live();
-        if let Some(place) = live.iter().position(|leader| *leader == self.leader.id()) {
-            live.swap_remove(place);
+    /// Kills all processes of the group that still run. Returns how the program itself ended.
+    pub fn kill(&mut self) -> io::Result<ExitStatus> {
+        let mut running = running();
+        if let Some(index) = running.iter().position(|leader| *leader == self.leader.id()) {
+            running.swap_remove(index);
             #[cfg(unix)]
             unix::kill(self.leader.id());
-            // Fails only if the program has ended already.
+            // Fails only if the program has already ended.
             #[cfg(not(unix))]
             let _ = self.leader.kill();
         }
-        drop(live);
+        drop(running);
         self.leader.wait()
     }
 }
 
-impl Drop for Group {
+impl Drop for ProcessGroup {
     fn drop(&mut self) {
-        let _ = self.end();
+        let _ = self.kill();
     }
 }
 
-/// From now on SIGHUP, SIGINT, SIGQUIT and SIGTERM end all programs under audit, and then this one with the exit code 128 + signal.
+/// Installs a handler: SIGHUP, SIGINT, SIGQUIT and SIGTERM kill all programs under audit and then end this process with exit code 128 + signal.
 ///
-/// For the program, not for libraries: signals belong to whoever has `main`. A signal that was ignored at the start stays ignored, as `nohup` wants it.
-/// Does nothing where there are no such signals.
+/// Only the program calls it, because a library must not change the signal handling of its host. A signal that was ignored at the start stays
+/// ignored, as `nohup` requires. On systems without these signals it does nothing.
 ///
 /// # Errors
 /// When the system does not allow it.
@@ -91,10 +91,10 @@ pub fn end_on_signals() -> io::Result<()> {
 mod unix {
     use rustix::process::{Pid, Signal, kill_process_group};
 
-    /// Kills a group, whose leader has not been waited for.
+    /// Kills a group. Its leader has not been waited for, so the process id still belongs to the group.
     pub fn kill(leader: u32) {
         if let Some(group) = i32::try_from(leader).ok().and_then(Pid::from_raw) {
-            // Fails only if all have ended already.
+            // Fails only if all its processes have already ended.
             let _ = kill_process_group(group, Signal::KILL);
         }
     }
@@ -113,16 +113,16 @@ mod signals {
         let mut signals = Signals::new([SIGHUP, SIGINT, SIGQUIT, SIGTERM].into_iter().filter(|signal| ignored >> (signal - 1) & 1 == 0))?;
         thread::Builder::new().name("signals".to_owned()).spawn(move || {
             if let Some(signal) = signals.forever().next() {
-                // Held to the end, so that nothing is started any more.
-                let live = super::live();
-                live.iter().for_each(|leader| super::unix::kill(*leader));
+                // The lock is held until the exit, so that no other program can be started.
+                let running = super::running();
+                running.iter().for_each(|leader| super::unix::kill(*leader));
                 process::exit(128 + signal);
             }
         })?;
         Ok(())
     }
 
-    /// The signals that are ignored, a bit each, from SIGHUP up. Only Linux tells.
+    /// The ignored signals, one bit each, starting with SIGHUP. Only Linux provides them.
     fn ignored() -> u64 {
         let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
         let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));

@@ -1,7 +1,7 @@
-//! Mechanisms in any language: programs that are run as child processes and asked for outputs.
+//! Mechanisms in any language: programs that run as child processes and return outputs on request.
 //!
-//! `docs/protocol.md` is the contract. A child lives as long as its pair is audited, and each worker thread has one of its own. Whatever a
-//! child does wrong ends the pair with an error: what it had put out until then is not used.
+//! `docs/protocol.md` defines the protocol. A child runs as long as its pair is audited, and each worker thread has its own child. Any fault of
+//! a child ends the pair with an error: none of its earlier outputs are used.
 
 mod child;
 mod group;
@@ -17,7 +17,7 @@ use child::Child;
 #[cfg(feature = "cli")]
 pub use group::end_on_signals;
 use protocol::{Greeting, Request};
-use repeats::Repeats;
+use repeats::RepeatDetector;
 
 use serde::{Deserialize, Serialize};
 
@@ -27,22 +27,22 @@ use crate::output::{Rows, Symbols};
 
 /// The name that audit files use for any program.
 pub const NAME: &str = "command";
-/// One line about it.
-pub const SUMMARY: &str = "a program in any language, run as command = [\"program\", \"argument\", …]; docs/protocol.md";
+/// Its description in the list of mechanisms.
+pub const SUMMARY: &str = "a program in any language, run as command = [\"program\", \"argument\", …]; see docs/protocol.md";
 
 /// The worker for mechanisms in Python.
 pub const WORKER: &str = include_str!("../../../scripts/dp_audit_worker.py");
-/// What stands for it in a command line: an installed program has no path to it.
-const WORKER_WORD: &str = "{worker}";
+/// The placeholder for it in a command line. It is needed because an installed dp-audit has no path to the worker.
+const WORKER_PLACEHOLDER: &str = "{worker}";
 
-/// A child that is silent for so long is taken for hung, unless the audit file says otherwise.
-const PATIENCE: Duration = Duration::from_secs(60);
-/// A longer time limit, in seconds, is as good as none: 30 years.
-const MOST_PATIENCE: f64 = 1e9;
-/// Outputs of one request: many enough that asking costs little, few enough that a slow mechanism answers in time.
-const MOST_OUTPUTS: usize = 16_384;
-/// Cells of one request, so that wide outputs do not fill the memory.
-const MOST_CELLS: usize = 1 << 18;
+/// The time limit for an answer, if the audit file does not set `timeout`.
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
+/// The largest time limit in seconds: 30 years. A longer one has no use and could overflow an `Instant`.
+const MAX_TIMEOUT_SECONDS: f64 = 1e9;
+/// Outputs per request. With more, a slow mechanism may exceed the time limit. With fewer, the requests themselves cost too much.
+const MAX_OUTPUTS: usize = 16_384;
+/// Cells per request, so that wide outputs do not fill the memory.
+const MAX_CELLS: usize = 1 << 18;
 
 /// How a program is started.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -60,34 +60,34 @@ impl CommandLine {
     /// When there is no program.
     pub fn new(words: Vec<String>, file: &Path, timeout: Option<f64>, setup: Option<String>) -> Result<Self, String> {
         if words.first().is_none_or(String::is_empty) {
-            return Err("command is empty; give a program and its arguments, like [\"python3\", \"my_mechanism.py\"]".to_owned());
+            return Err("command is empty; give a program and its arguments, for example [\"python3\", \"my_mechanism.py\"]".to_owned());
         }
-        let file = std::path::absolute(file).map_err(|error| format!("command: the folder to run it in is not known: {error}"))?;
+        let file = std::path::absolute(file).map_err(|error| format!("command: the folder of the audit file is not known: {error}"))?;
         let folder = file.parent().map(Path::to_owned).unwrap_or_default();
-        let timeout = timeout.map_or(PATIENCE, |seconds| Duration::from_secs_f64(seconds.clamp(0.0, MOST_PATIENCE)));
+        let timeout = timeout.map_or(DEFAULT_TIMEOUT, |seconds| Duration::from_secs_f64(seconds.clamp(0.0, MAX_TIMEOUT_SECONDS)));
         Ok(Self { words, folder, timeout, setup })
     }
 
-    /// The program: a path is relative to the audit file's folder, a bare name is searched for as a shell does.
+    /// The program. A path is relative to the audit file's folder; a name without a slash is searched on the `PATH`.
     fn program(&self) -> PathBuf {
         let program = Path::new(&self.words[0]);
         if program.components().count() > 1 { self.folder.join(program) } else { program.to_owned() }
     }
 
-    /// The arguments; the built-in worker is given to Python as source.
+    /// The arguments. The built-in worker is passed to Python as source code.
     fn arguments(&self) -> impl Iterator<Item = &str> {
-        self.words[1..].iter().flat_map(|word| if word == WORKER_WORD { vec!["-c", WORKER] } else { vec![word.as_str()] })
+        self.words[1..].iter().flat_map(|word| if word == WORKER_PLACEHOLDER { vec!["-c", WORKER] } else { vec![word.as_str()] })
     }
 
-    /// The files that it names: a script, say, or the program itself.
+    /// The files among its words, for example a script or the program itself.
     pub fn files(&self) -> impl Iterator<Item = PathBuf> {
         self.words.iter().map(|word| self.folder.join(word)).filter(|file| file.is_file())
     }
 
     fn fails(&self, problem: Problem, stderr: String) -> TargetError {
-        // A program that starts and answers, only wrongly, is installed.
-        let missing = matches!(problem, Problem::NotStarted { .. } | Problem::Ended { .. } | Problem::Refused { .. });
-        let setup = self.setup.clone().filter(|_| missing);
+        // The setup hint helps only if something may be missing. A program that answers, although incorrectly, is installed.
+        let may_be_missing = matches!(problem, Problem::NotStarted { .. } | Problem::Ended { .. } | Problem::Refused { .. });
+        let setup = self.setup.clone().filter(|_| may_be_missing);
         TargetError::Process(Box::new(ProcessError { command: self.to_string(), problem, stderr, setup }))
     }
 }
@@ -103,16 +103,16 @@ pub struct ChildProcess {
     command: CommandLine,
     greeting: Greeting,
     idle: Mutex<Vec<Child>>,
-    /// As the first child said; the others must say the same.
+    /// The width that the first child reported; all others must report the same.
     width: OnceLock<usize>,
-    /// Whether all children so far said that they honour seeds.
+    /// Whether all children so far reported that they follow seeds.
     seeded: AtomicBool,
-    repeats: Repeats,
+    repeats: RepeatDetector,
     symbols: Mutex<Symbols>,
 }
 
 impl ChildProcess {
-    /// Gets everything ready that can be without starting the program.
+    /// Prepares everything that does not need the program to run.
     #[must_use]
     pub fn prepare(command: CommandLine, params: &Params, left: &Dataset, right: &Dataset) -> Self {
         let greeting = Greeting::new(params, left, right);
@@ -122,12 +122,12 @@ impl ChildProcess {
             idle: Mutex::default(),
             width: OnceLock::new(),
             seeded: AtomicBool::new(true),
-            repeats: Repeats::default(),
+            repeats: RepeatDetector::default(),
             symbols: Mutex::default(),
         }
     }
 
-    /// A child that waits for requests: an idle one, or a new one.
+    /// A child that is ready for requests: an idle one, or a new one.
     fn child(&self) -> Result<(Child, usize), TargetError> {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
         if let (Some(child), Some(width)) = (idle, self.width.get()) {
@@ -158,17 +158,17 @@ impl Target for ChildProcess {
 
     fn draw(&self, side: Side, count: usize, seed: StreamSeed, sink: &mut dyn FnMut(&Rows)) -> Result<(), TargetError> {
         let (mut child, width) = self.child()?;
-        let most = MOST_OUTPUTS.min(MOST_CELLS / width).max(1);
-        // The division into requests depends on nothing but count and width, so the same seed asks the same questions.
-        for part in 0..count.div_ceil(most) {
-            let request = Request { side, count: most.min(count - part * most), seed: seed.part(part as u64) };
+        let per_request = MAX_OUTPUTS.min(MAX_CELLS / width).max(1);
+        // The requests depend only on count, width and seed, so the same seed always gives the same requests.
+        for part in 0..count.div_ceil(per_request) {
+            let request = Request { side, count: per_request.min(count - part * per_request), seed: seed.part(part as u64) };
             let (rows, names) = child.ask(&request, width)?;
-            // Names are for rules, and rules are learned in exploration.
+            // Only rules use the names of symbols, and rules are learned in exploration.
             if seed.place().phase == Phase::Explore {
-                let first = 2 * (seed.place().first + (part * most) as u64) + side as u64;
+                let first = 2 * (seed.place().first + (part * per_request) as u64) + side as u64;
                 self.symbols.lock().unwrap_or_else(PoisonError::into_inner).merge(names.ranked_from(first));
             }
-            if self.repeats.found(side, request.seed, &rows) {
+            if self.repeats.is_repeat(side, request.seed, &rows) {
                 return Err(child.fail(Problem::Repeats));
             }
             sink(&rows);

@@ -11,10 +11,10 @@ use crate::target::{Problem, StreamSeed};
 pub const VERSION: u64 = 1;
 /// The key of the version.
 const VERSION_KEY: &str = "dp_audit";
-/// The upper 16 bits of a NaN that stands for a symbol; the lower 48 are the symbol's place in the table of its block.
-const SYMBOL: u64 = 0x7ffd;
+/// The upper 16 bits of a NaN that encodes a symbol. The lower 48 bits are the symbol's index in the list of its block.
+const SYMBOL_BITS: u64 = 0x7ffd;
 
-/// What a child is told first: parameters and both datasets.
+/// The first message to a child: parameters and both datasets.
 pub struct Greeting(Vec<u8>);
 
 impl Greeting {
@@ -23,7 +23,7 @@ impl Greeting {
         Self(line(&json!({ VERSION_KEY: VERSION, "params": params, "left": left.records(), "right": right.records() })))
     }
 
-    /// As it is sent.
+    /// The line to send.
     pub fn line(&self) -> Vec<u8> {
         self.0.clone()
     }
@@ -33,7 +33,7 @@ fn line(message: &Value) -> Vec<u8> {
     format!("{message}\n").into_bytes()
 }
 
-/// What a child says of itself.
+/// The first message of a child, which describes its outputs.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Hello {
     /// Cells per output.
@@ -52,16 +52,16 @@ struct HelloLine {
 }
 
 impl Hello {
-    /// Reads it. The version comes first: another version may have other keys.
+    /// Parses it. The version is checked first, because another version may have other keys.
     pub fn parse(text: &str) -> Result<Self, Problem> {
         let value = value(text)?;
         match value.get(VERSION_KEY).map(Value::as_u64) {
             Some(Some(VERSION)) => {}
             Some(_) => return Err(Problem::Version { ours: VERSION, theirs: value[VERSION_KEY].to_string() }),
-            None => return Err(Problem::Hello { reason: format!("it has no {VERSION_KEY}: {}", beginning(text)) }),
+            None => return Err(Problem::Hello { reason: format!("it has no {VERSION_KEY}: {}", shortened(text)) }),
         }
         let HelloLine { width, seeded, .. } =
-            HelloLine::deserialize(value).map_err(|error| Problem::Hello { reason: format!("{error}: {}", beginning(text)) })?;
+            HelloLine::deserialize(value).map_err(|error| Problem::Hello { reason: format!("{error}: {}", shortened(text)) })?;
         if (1..=MAX_WIDTH).contains(&width) {
             Ok(Self { width, seeded })
         } else {
@@ -70,18 +70,18 @@ impl Hello {
     }
 }
 
-/// So many outputs of one side.
+/// A request for `count` outputs of one side.
 pub struct Request {
     /// The side.
     pub side: Side,
-    /// How many.
+    /// How many outputs.
     pub count: usize,
-    /// From which they should derive.
+    /// The seed for these outputs.
     pub seed: StreamSeed,
 }
 
 impl Request {
-    /// As it is sent.
+    /// The line to send.
     pub fn line(&self) -> Vec<u8> {
         line(&json!({ "side": self.side, "count": self.count, "seed": self.seed.to_string() }))
     }
@@ -92,11 +92,11 @@ impl Request {
 pub enum Reply {
     /// The outputs themselves.
     Values(Vec<Value>),
-    /// A block of numbers follows, whose symbols are these.
+    /// A block of numbers follows. The line lists its symbols.
     Block {
         /// How many outputs it has.
         count: usize,
-        /// The symbols, in the order of their places.
+        /// The symbols, ordered by index.
         symbols: Vec<String>,
     },
 }
@@ -110,13 +110,13 @@ struct BlockLine {
 }
 
 impl Reply {
-    /// Reads it.
+    /// Parses it.
     pub fn parse(text: &str) -> Result<Self, Problem> {
         match value(text)? {
             Value::Array(values) => Ok(Self::Values(values)),
             value => {
                 let BlockLine { count, symbols } =
-                    BlockLine::deserialize(value).map_err(|error| Problem::Answer { reason: format!("{error}: {}", beginning(text)) })?;
+                    BlockLine::deserialize(value).map_err(|error| Problem::Answer { reason: format!("{error}: {}", shortened(text)) })?;
                 Ok(Self::Block { count, symbols })
             }
         }
@@ -131,10 +131,10 @@ impl Reply {
     }
 }
 
-/// A line as JSON, unless the child says in it that it gives up.
+/// A line as JSON. If it has the key `error`, the child cannot continue.
 fn value(text: &str) -> Result<Value, Problem> {
     let value: Value = serde_json::from_str(text)
-        .map_err(|error| Problem::Answer { reason: format!("it wrote a line that is not JSON ({error}): {}", beginning(text)) })?;
+        .map_err(|error| Problem::Answer { reason: format!("it wrote a line that is not JSON ({error}): {}", shortened(text)) })?;
     match value.get("error") {
         Some(Value::String(message)) => Err(Problem::Refused { message: message.clone() }),
         Some(other) => Err(Problem::Refused { message: other.to_string() }),
@@ -142,21 +142,21 @@ fn value(text: &str) -> Result<Value, Problem> {
     }
 }
 
-/// Enough of a text to recognise it.
-pub fn beginning(text: &str) -> String {
-    const SHOWN: usize = 120;
-    let shown: String = text.chars().take(SHOWN).map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
-    if text.chars().nth(SHOWN).is_some() { format!("{shown}…") } else { shown }
+/// The beginning of a text, for messages.
+pub fn shortened(text: &str) -> String {
+    const MAX_CHARS: usize = 120;
+    let start: String = text.chars().take(MAX_CHARS).map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
+    if text.chars().nth(MAX_CHARS).is_some() { format!("{start}…") } else { start }
 }
 
-/// Outputs from JSON values: each an array of cells, or a single cell. Missing cells are absent.
+/// Outputs from JSON values: each is an array of cells, or a single cell. Missing cells are absent.
 pub fn rows_of_values(values: &[Value], width: usize) -> Result<(Rows, Symbols), Problem> {
     let (mut rows, mut names) = (Rows::new(width), Symbols::default());
     rows.resize(values.len());
     for (index, (row, value)) in rows.iter_mut().zip(values).enumerate() {
         let cells = value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice);
         if cells.len() > width {
-            return Err(Problem::Answer { reason: format!("an output has {} cells, and its hello said width {width}", cells.len()) });
+            return Err(Problem::Answer { reason: format!("an output has {} cells, but its hello said width {width}", cells.len()) });
         }
         row.fill(Cell::ABSENT);
         for (cell, value) in row.iter_mut().zip(cells) {
@@ -166,7 +166,7 @@ pub fn rows_of_values(values: &[Value], width: usize) -> Result<(Rows, Symbols),
     Ok((rows, names))
 }
 
-/// JSON has no infinities: the texts `inf` and `-inf` are these numbers. Other texts are symbols.
+/// A cell from a JSON value. JSON has no infinities, so the strings `inf` and `-inf` are these numbers. Other strings are symbols.
 fn cell_of_value(value: &Value, symbol: &mut impl FnMut(&str) -> Cell) -> Result<Cell, Problem> {
     match value {
         Value::Number(number) => number.as_f64().map(Cell::number),
@@ -177,7 +177,7 @@ fn cell_of_value(value: &Value, symbol: &mut impl FnMut(&str) -> Cell) -> Result
         Value::Array(_) | Value::Object(_) => None,
     }
     .ok_or_else(|| Problem::Answer {
-        reason: format!("a cell must be a number, a string, true, false or null: {}", beginning(&value.to_string())),
+        reason: format!("a cell must be a number, a string, true, false or null: {}", shortened(&value.to_string())),
     })
 }
 
@@ -190,13 +190,13 @@ pub fn rows_of_block(block: &[u8], names: &[String], width: usize) -> Result<(Ro
     rows.resize(cells.len() / width);
     for (cell, bytes) in rows.iter_mut().flatten().zip(cells) {
         let bits = u64::from_le_bytes(*bytes);
-        *cell = if bits >> 48 == SYMBOL { symbol(bits & ((1 << 48) - 1), &symbols)? } else { Cell::number(f64::from_bits(bits)) };
+        *cell = if bits >> 48 == SYMBOL_BITS { symbol(bits & ((1 << 48) - 1), &symbols)? } else { Cell::number(f64::from_bits(bits)) };
     }
     Ok((rows, table))
 }
 
-fn symbol(place: u64, symbols: &[Cell]) -> Result<Cell, Problem> {
-    usize::try_from(place).ok().and_then(|place| symbols.get(place)).copied().ok_or_else(|| Problem::Answer {
-        reason: format!("a cell names symbol {place}, and the block's line lists {} (the first is 0)", symbols.len()),
+fn symbol(index: u64, symbols: &[Cell]) -> Result<Cell, Problem> {
+    usize::try_from(index).ok().and_then(|index| symbols.get(index)).copied().ok_or_else(|| Problem::Answer {
+        reason: format!("a cell names symbol {index}, but the block's line lists {} (the first is 0)", symbols.len()),
     })
 }

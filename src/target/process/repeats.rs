@@ -1,16 +1,17 @@
-//! Notices a program that answers different requests with the same draws.
+//! Detects a program that answers different requests with the same draws.
 //!
-//! A generator seeded with a constant, or with the time, makes few draws look like many, and bounds from copies are worth nothing. It is an easy
-//! mistake, so the beginnings of answers are remembered. Outputs that hardly vary may well repeat and are let pass.
+//! A generator that is seeded with a constant, or with the time, makes a few draws look like many, and bounds from copies are invalid. This is
+//! an easy mistake, so the beginnings of answers are compared. Outputs that hardly vary can repeat by chance and are not reported.
 //!
-//! Of all answers the [`MOST`] with the smallest hashes are remembered, so that memory does not grow with the draws. A hash does not change with the
-//! time at which it comes, so an answer that is among them will be among them when it comes again, or smaller ones have taken its place. What is noticed:
+//! Only the [`MAX_REMEMBERED`] answers with the smallest hashes are remembered, so that memory does not grow with the draws. The same answer
+//! always has the same hash. So a remembered answer is still remembered when it comes again, unless answers with smaller hashes have replaced
+//! it. It detects:
 //!
-//! - every repetition among the first `MOST` answers, up to 500 million draws;
-//! - a generator that starts anew after any number of answers, before it has started anew twice;
-//! - `k` equally likely seeds: after about `√k` answers, or `2k/MOST` if that is more. For 32 bits that is 260,000 answers.
+//! - every repetition among the first `MAX_REMEMBERED` answers, up to 500 million draws;
+//! - a generator that restarts after any number of answers, before it has restarted twice;
+//! - `k` equally likely seeds: after about `√k` answers, or `2k/MAX_REMEMBERED` if that is more. For 32 bits that is 260,000 answers.
 //!
-//! What is not: a few repeated answers among millions.
+//! It does not detect a few repeated answers among millions.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -19,20 +20,20 @@ use crate::model::Side;
 use crate::output::{Cell, Mix, Rows};
 use crate::target::StreamSeed;
 
-/// So many outputs at the beginning of an answer are compared.
+/// The number of outputs at the beginning of an answer that are compared.
 const COMPARED: usize = 256;
 
-/// So many answers are remembered, in about a megabyte.
-const MOST: usize = 1 << 15;
+/// The number of remembered answers. They need about a megabyte.
+const MAX_REMEMBERED: usize = 1 << 15;
 
-/// The answers of all processes of a pair: a hash of each beginning, and the seed that it was the answer to.
+/// The answers of all processes of a pair: a hash of each beginning, and the seed of its request.
 #[derive(Default)]
-pub struct Repeats(Mutex<BTreeMap<u64, [u8; 16]>>);
+pub struct RepeatDetector(Mutex<BTreeMap<u64, [u8; 16]>>);
 
-impl Repeats {
-    /// Whether the same draws were the answer to another seed, and that cannot be chance: at most half of them are alike, so for two independent
-    /// answers to agree has a probability below 1e-30.
-    pub fn found(&self, side: Side, seed: StreamSeed, rows: &Rows) -> bool {
+impl RepeatDetector {
+    /// Whether the same draws were already the answer to another seed, and this is not chance. At most half of the draws are equal, so two
+    /// independent answers agree with a probability below 1e-30.
+    pub fn is_repeat(&self, side: Side, seed: StreamSeed, rows: &Rows) -> bool {
         if rows.len() < COMPARED {
             return false;
         }
@@ -40,7 +41,7 @@ impl Repeats {
         let beginning = keys.iter().fold(Mix::new().word(side as u64), |mix, key| mix.word(*key)).end();
         let mut answers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let earlier = *answers.entry(beginning).or_insert(seed.bytes());
-        if answers.len() > MOST {
+        if answers.len() > MAX_REMEMBERED {
             answers.pop_last();
         }
         drop(answers);
@@ -48,10 +49,10 @@ impl Repeats {
     }
 }
 
-/// Whether no value makes up more than half.
+/// Whether no value occurs in more than half of the outputs.
 fn vary(mut keys: Vec<u64>) -> bool {
     keys.sort_unstable();
-    keys.chunk_by(|a, b| a == b).all(|alike| 2 * alike.len() <= COMPARED)
+    keys.chunk_by(|a, b| a == b).all(|equal| 2 * equal.len() <= COMPARED)
 }
 
 #[cfg(test)]
@@ -59,58 +60,59 @@ mod tests {
     use super::*;
     use crate::target::{PairStream, Phase};
 
-    /// The answer to request `index` of a program whose generator was given `stream`.
-    fn found(repeats: &Repeats, index: usize, stream: u64) -> bool {
+    /// Whether the answer to request `index` is reported, from a program whose generator has the seed `stream`.
+    fn is_repeat(repeats: &RepeatDetector, index: usize, stream: u64) -> bool {
         let mut rows = Rows::new(1);
         rows.resize(COMPARED);
-        for (place, row) in rows.iter_mut().enumerate() {
-            let word = Mix::new().word(stream).word(place as u64).end();
+        for (position, row) in rows.iter_mut().enumerate() {
+            let word = Mix::new().word(stream).word(position as u64).end();
             row[0] = Cell::number((word >> 11) as f64);
         }
-        repeats.found(Side::Left, PairStream::new(0, "", "").side(Phase::Certify, index as u64, Side::Left), &rows)
+        repeats.is_repeat(Side::Left, PairStream::new(0, "", "").side(Phase::Certify, index as u64, Side::Left), &rows)
     }
 
-    fn remembered(repeats: &Repeats) -> usize {
+    fn remembered(repeats: &RepeatDetector) -> usize {
         repeats.0.lock().unwrap().len()
     }
 
     #[test]
     fn memory_does_not_grow_with_the_answers() {
-        let repeats = Repeats::default();
-        assert!((0..3 * MOST).all(|index| !found(&repeats, index, index as u64)));
-        assert_eq!(remembered(&repeats), MOST);
+        let repeats = RepeatDetector::default();
+        assert!((0..3 * MAX_REMEMBERED).all(|index| !is_repeat(&repeats, index, index as u64)));
+        assert_eq!(remembered(&repeats), MAX_REMEMBERED);
     }
 
     #[test]
-    fn a_constant_seed_is_noticed_at_once() {
-        let repeats = Repeats::default();
-        assert!(!found(&repeats, 0, 7));
-        assert!(found(&repeats, 1, 7));
+    fn a_constant_seed_is_detected_at_once() {
+        let repeats = RepeatDetector::default();
+        assert!(!is_repeat(&repeats, 0, 7));
+        assert!(is_repeat(&repeats, 1, 7));
     }
 
     #[test]
     fn the_same_request_may_have_the_same_answer() {
-        let repeats = Repeats::default();
-        assert!(!found(&repeats, 5, 7));
-        assert!(!found(&repeats, 5, 7));
+        let repeats = RepeatDetector::default();
+        assert!(!is_repeat(&repeats, 5, 7));
+        assert!(!is_repeat(&repeats, 5, 7));
     }
 
     #[test]
-    fn a_generator_that_starts_anew_is_noticed_however_late() {
-        for period in [2, 1000, MOST, 2 * MOST + 1] {
-            let repeats = Repeats::default();
-            let first = (0..2 * period).position(|index| found(&repeats, index, (index % period) as u64)).unwrap();
+    fn a_generator_that_restarts_is_detected_at_any_time() {
+        for period in [2, 1000, MAX_REMEMBERED, 2 * MAX_REMEMBERED + 1] {
+            let repeats = RepeatDetector::default();
+            let first = (0..2 * period).position(|index| is_repeat(&repeats, index, (index % period) as u64)).unwrap();
             assert!(first >= period, "period {period}: after {first}");
         }
     }
 
     #[test]
-    fn few_seeds_are_noticed() {
-        // A seed of k is new with probability 1 − i/k after i different ones: √(2·ln(1e6)·k) of them are all different once in a million.
+    fn few_seeds_are_detected() {
+        // After i different seeds out of k, the next one is new with probability 1 − i/k. So √(2·ln(1e6)·k) seeds are all different with
+        // a probability of one in a million.
         const SEEDS: u64 = 1 << 20;
         const ENOUGH: usize = 5383;
         assert!(ENOUGH as f64 >= (2.0 * 1e6_f64.ln() * SEEDS as f64).sqrt());
-        let repeats = Repeats::default();
-        assert!((0..ENOUGH).any(|index| found(&repeats, index, Mix::new().word(index as u64).end() % SEEDS)));
+        let repeats = RepeatDetector::default();
+        assert!((0..ENOUGH).any(|index| is_repeat(&repeats, index, Mix::new().word(index as u64).end() % SEEDS)));
     }
 }

@@ -261,7 +261,7 @@ fn too_few_threads_for_the_pipes_are_an_error() {
     const AGAIN: &str = "DP_AUDIT_TEST_WITHOUT_THREADS";
     if std::env::var_os(AGAIN).is_none() {
         // The same test with stacks that no thread can have.
-        let name = "too_few_threads_for_the_pipes_are_an_error";
+        let name = "outside::processes::too_few_threads_for_the_pipes_are_an_error";
         let mut again = Command::new(std::env::current_exe().unwrap());
         again
             .args(["--exact", name, "--nocapture", "--test-threads", "1"])

@@ -86,7 +86,7 @@ fn five_reports_of_one_run_agree() {
     let audits = json["audits"].as_array().unwrap();
     assert_eq!(cards.len(), audits.len());
     for audit in audits {
-        let name = format!("<span class=name>{}", audit["audit"].as_str().unwrap().replace('&', "&amp;"));
+        let name = format!("<span class=\"name\">{}", audit["audit"].as_str().unwrap().replace('&', "&amp;"));
         let card = cards.iter().find(|card| card.contains(&name)).unwrap_or_else(|| panic!("no card for {name}"));
         assert!(card.starts_with(audit["verdict"].as_str().unwrap()), "{card:.100}");
         let shown: f64 = between(card, "ε ≥ <b>", "</b>").parse().unwrap();

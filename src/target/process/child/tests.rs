@@ -1,4 +1,4 @@
-//! What comes through the pipe, whole, cut off or changed in any way, is exactly the outputs that were asked for, or trouble.
+//! Tests the reader of the pipe: whatever arrives, complete, cut off or changed, is read as exactly the requested outputs or is an error.
 
 use proptest::prelude::*;
 use proptest::test_runner::FileFailurePersistence;
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::output::{Cell, MAX_WIDTH};
 
-/// A pipe that hands over its bytes in pieces of this size.
+/// A pipe that returns its bytes in pieces of this size.
 struct Pieces(Vec<u8>, usize);
 
 impl Read for Pieces {
@@ -18,20 +18,20 @@ impl Read for Pieces {
     }
 }
 
-fn rows(bytes: &[u8], piece: usize, count: usize, width: usize) -> Result<Rows, Trouble> {
-    let output = Output::new(Pieces(bytes.to_vec(), piece));
-    let answered = output.expect("a thread").rows(count, width, Instant::now() + Duration::from_secs(60));
-    answered.map(|(rows, _)| rows)
+fn rows(bytes: &[u8], piece: usize, count: usize, width: usize) -> Result<Rows, AnswerError> {
+    let stdout = StdoutReader::new(Pieces(bytes.to_vec(), piece));
+    let answer = stdout.expect("a thread").rows(count, width, Instant::now() + Duration::from_secs(60));
+    answer.map(|(rows, _)| rows)
 }
 
-/// A cell as a child has it. A NaN may have any bits but those of a symbol.
+/// A cell as a child sends it. A NaN may have any bits except those of a symbol.
 #[derive(Clone, Debug)]
-enum Sent {
+enum SentCell {
     Number(f64),
     Name(String),
 }
 
-impl Sent {
+impl SentCell {
     fn cell(&self) -> Cell {
         match self {
             Self::Number(number) => Cell::number(*number),
@@ -40,37 +40,37 @@ impl Sent {
     }
 }
 
-fn sent() -> impl Strategy<Value = Sent> {
+fn sent_cell() -> impl Strategy<Value = SentCell> {
     let bits = prop_oneof![any::<u64>(), (any::<u64>()).prop_map(|bits| bits | (0x7ff << 52)), Just(f64::INFINITY.to_bits())];
     prop_oneof![
-        bits.prop_filter("no symbol", |bits| bits >> 48 != 0x7ffd).prop_map(|bits| Sent::Number(f64::from_bits(bits))),
-        "[a-c⊥\"\\\\\n\u{0}]{0,3}".prop_map(Sent::Name),
+        bits.prop_filter("no symbol", |bits| bits >> 48 != 0x7ffd).prop_map(|bits| SentCell::Number(f64::from_bits(bits))),
+        "[a-c⊥\"\\\\\n\u{0}]{0,3}".prop_map(SentCell::Name),
     ]
 }
 
 #[derive(Clone, Debug)]
-struct Sending {
+struct SentAnswer {
     width: usize,
-    outputs: Vec<Vec<Sent>>,
+    outputs: Vec<Vec<SentCell>>,
     block: bool,
 }
 
-fn sending() -> impl Strategy<Value = Sending> {
+fn answer() -> impl Strategy<Value = SentAnswer> {
     (1..4_usize, 0..5_usize, any::<bool>()).prop_flat_map(|(width, count, block)| {
-        let outputs = prop::collection::vec(prop::collection::vec(sent(), width), count);
-        outputs.prop_map(move |outputs| Sending { width, outputs, block })
+        let outputs = prop::collection::vec(prop::collection::vec(sent_cell(), width), count);
+        outputs.prop_map(move |outputs| SentAnswer { width, outputs, block })
     })
 }
 
-impl Sending {
+impl SentAnswer {
     fn bytes(&self) -> Vec<u8> {
         if self.block {
             let mut names: Vec<&str> = Vec::new();
             let mut numbers = Vec::new();
             for sent in self.outputs.iter().flatten() {
                 let bits = match sent {
-                    Sent::Number(number) => number.to_bits(),
-                    Sent::Name(name) => {
+                    SentCell::Number(number) => number.to_bits(),
+                    SentCell::Name(name) => {
                         names.push(name);
                         (0x7ffd << 48) | (names.len() as u64 - 1)
                     }
@@ -80,10 +80,10 @@ impl Sending {
             let line = format!("{}\n", json!({ "count": self.outputs.len(), "symbols": names }));
             return [line.into_bytes(), numbers].concat();
         }
-        let value = |sent: &Sent| match sent {
-            Sent::Number(number) if number.is_finite() => json!(number),
-            Sent::Number(number) => json!(number.to_string()),
-            Sent::Name(name) => json!(name),
+        let value = |sent: &SentCell| match sent {
+            SentCell::Number(number) if number.is_finite() => json!(number),
+            SentCell::Number(number) => json!(number.to_string()),
+            SentCell::Name(name) => json!(name),
         };
         let outputs: Vec<Vec<Value>> = self.outputs.iter().map(|output| output.iter().map(value).collect()).collect();
         format!("{}\n", json!(outputs)).into_bytes()
@@ -109,16 +109,16 @@ fn value() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Exactly the rows that were asked for, or trouble.
-fn right_or_refused(bytes: &[u8], count: usize, width: usize) -> Result<(), TestCaseError> {
+/// The result is exactly the requested rows, or an error.
+fn correct_or_rejected(bytes: &[u8], count: usize, width: usize) -> Result<(), TestCaseError> {
     if let Ok(rows) = rows(bytes, 1 << 16, count, width) {
         prop_assert_eq!((rows.len(), rows.width()), (count, width));
     }
     Ok(())
 }
 
-/// A hello that is accepted has exactly the documented keys and values.
-fn hello_is_right_or_refused(text: &str) -> Result<(), TestCaseError> {
+/// An accepted hello has exactly the documented keys and values.
+fn hello_is_correct_or_rejected(text: &str) -> Result<(), TestCaseError> {
     if let Ok(Hello { width, seeded }) = Hello::parse(text) {
         prop_assert_eq!(serde_json::from_str::<Value>(text).unwrap(), json!({ "dp_audit": 1, "width": width, "seeded": seeded }));
         prop_assert!((1..=MAX_WIDTH).contains(&width));
@@ -126,7 +126,7 @@ fn hello_is_right_or_refused(text: &str) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Bytes replaced, put in or taken out.
+/// Bytes replaced, inserted or removed.
 fn changed(mut bytes: Vec<u8>, changes: &[(prop::sample::Index, usize, Vec<u8>)]) -> Vec<u8> {
     for (at, cut, put) in changes {
         let at = at.index(bytes.len() + 1);
@@ -148,55 +148,55 @@ proptest! {
     })]
 
     #[test]
-    fn outputs_arrive_as_they_were_sent_in_pieces_of_any_size(sending in sending(), piece in 1..40_usize) {
-        let expected: Vec<Vec<Cell>> = sending.outputs.iter().map(|output| output.iter().map(Sent::cell).collect()).collect();
-        let rows = rows(&sending.bytes(), piece, sending.outputs.len(), sending.width).unwrap();
+    fn outputs_arrive_as_they_were_sent_in_pieces_of_any_size(answer in answer(), piece in 1..40_usize) {
+        let expected: Vec<Vec<Cell>> = answer.outputs.iter().map(|output| output.iter().map(SentCell::cell).collect()).collect();
+        let rows = rows(&answer.bytes(), piece, answer.outputs.len(), answer.width).unwrap();
         prop_assert_eq!(rows.iter().map(<[Cell]>::to_vec).collect::<Vec<_>>(), expected);
     }
 
     #[test]
-    fn a_part_of_an_answer_is_no_answer(sending in sending(), end in any::<prop::sample::Index>()) {
-        let bytes = sending.bytes();
-        let found = rows(&bytes[..end.index(bytes.len())], 1 << 16, sending.outputs.len(), sending.width);
-        prop_assert_eq!(found.err(), Some(Trouble::End));
+    fn an_incomplete_answer_is_an_error(answer in answer(), end in any::<prop::sample::Index>()) {
+        let bytes = answer.bytes();
+        let found = rows(&bytes[..end.index(bytes.len())], 1 << 16, answer.outputs.len(), answer.width);
+        prop_assert_eq!(found.err(), Some(AnswerError::Closed));
     }
 
     #[test]
-    fn another_count_is_refused(sending in sending(), asked in 0..6_usize) {
-        let got = sending.outputs.len();
+    fn another_count_is_rejected(answer in answer(), asked in 0..6_usize) {
+        let got = answer.outputs.len();
         prop_assume!(asked != got);
-        let found = rows(&sending.bytes(), 1 << 16, asked, sending.width);
-        prop_assert_eq!(found.err(), Some(Trouble::Problem(Problem::WrongCount { asked, got })));
+        let found = rows(&answer.bytes(), 1 << 16, asked, answer.width);
+        prop_assert_eq!(found.err(), Some(AnswerError::Invalid(Problem::WrongCount { asked, got })));
     }
 
     #[test]
-    fn a_changed_answer_is_right_or_refused(sending in sending(), changes in changes()) {
-        right_or_refused(&changed(sending.bytes(), &changes), sending.outputs.len(), sending.width)?;
+    fn a_changed_answer_is_correct_or_rejected(answer in answer(), changes in changes()) {
+        correct_or_rejected(&changed(answer.bytes(), &changes), answer.outputs.len(), answer.width)?;
     }
 
     #[test]
-    fn any_bytes_are_right_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..80), count in 0..4_usize, width in 1..4_usize) {
-        right_or_refused(&[&bytes[..], b"\n"].concat(), count, width)?;
+    fn any_bytes_are_correct_or_rejected(bytes in prop::collection::vec(any::<u8>(), 0..80), count in 0..4_usize, width in 1..4_usize) {
+        correct_or_rejected(&[&bytes[..], b"\n"].concat(), count, width)?;
     }
 
     #[test]
-    fn any_json_is_right_or_refused(value in value(), rest in prop::collection::vec(any::<u8>(), 0..40), count in 0..4_usize, width in 1..4_usize) {
-        right_or_refused(&[format!("{value}\n").as_bytes(), &rest].concat(), count, width)?;
-        hello_is_right_or_refused(&value.to_string())?;
+    fn any_json_is_correct_or_rejected(value in value(), rest in prop::collection::vec(any::<u8>(), 0..40), count in 0..4_usize, width in 1..4_usize) {
+        correct_or_rejected(&[format!("{value}\n").as_bytes(), &rest].concat(), count, width)?;
+        hello_is_correct_or_rejected(&value.to_string())?;
     }
 
     #[test]
-    fn a_changed_hello_is_right_or_refused(width in 0..=MAX_WIDTH + 10_000, seeded in any::<bool>(), changes in changes()) {
+    fn a_changed_hello_is_correct_or_rejected(width in 0..=MAX_WIDTH + 10_000, seeded in any::<bool>(), changes in changes()) {
         let hello = json!({ "dp_audit": 1, "width": width, "seeded": seeded }).to_string();
-        hello_is_right_or_refused(&hello)?;
-        hello_is_right_or_refused(&String::from_utf8_lossy(&changed(hello.into_bytes(), &changes)))?;
+        hello_is_correct_or_rejected(&hello)?;
+        hello_is_correct_or_rejected(&String::from_utf8_lossy(&changed(hello.into_bytes(), &changes)))?;
     }
 }
 
 #[test]
 fn ten_thousand_symbols_of_one_block_arrive() {
-    let outputs: Vec<Vec<Sent>> = (0..10_000).rev().map(|index| vec![Sent::Name(format!("symbol {index}"))]).collect();
-    let sending = Sending { width: 1, outputs, block: true };
-    let rows = rows(&sending.bytes(), 1 << 16, 10_000, 1).unwrap();
-    assert!(rows.iter().zip(&sending.outputs).all(|(row, output)| row[0] == output[0].cell()));
+    let outputs: Vec<Vec<SentCell>> = (0..10_000).rev().map(|index| vec![SentCell::Name(format!("symbol {index}"))]).collect();
+    let answer = SentAnswer { width: 1, outputs, block: true };
+    let rows = rows(&answer.bytes(), 1 << 16, 10_000, 1).unwrap();
+    assert!(rows.iter().zip(&answer.outputs).all(|(row, output)| row[0] == output[0].cell()));
 }
