@@ -1,4 +1,7 @@
 //! Much from outside: wide outputs and many symbols of programs, wide sample files, closures whose outputs are now short and now long.
+//!
+//! What leaks shows an ε many standard deviations above its claim: 5.3 ± 0.4 and 5.4 ± 0.1 with a thousand cells or columns (claimed: 1), 5.67 ± 0.05 by the length
+//! and 3.20 ± 0.05 by rare outputs (claimed: 0.1).
 
 use std::fmt::Write as _;
 
@@ -6,18 +9,13 @@ use dp_audit::audit;
 use dp_audit::cell::Cell;
 use dp_audit::noise::{Generator, bernoulli};
 use dp_audit::recorded::{Header, Recording, RowOrder};
-use dp_audit::run::Settings;
 use dp_audit::verdict::Verdict;
 use rand::{RngExt, SeedableRng};
 
-use crate::harness::{FALSE_ALARM, claim, confidence, report, settings};
+use crate::harness::{FALSE_ALARM, claim, report, sure};
 
 /// Claims that hold are refuted with probability [`FALSE_ALARM`] at most.
 const CONFIDENCE: f64 = 1.0 - FALSE_ALARM;
-
-fn sure(draws: u64) -> Settings {
-    Settings { confidence: confidence(CONFIDENCE), ..settings(draws, 1) }
-}
 
 #[cfg(unix)]
 mod programs {
