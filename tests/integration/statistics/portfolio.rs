@@ -87,7 +87,7 @@ fn many_weak_components_add_up() {
 fn a_rare_row_is_followed_to_the_end() {
     // Ten answers of a sparse vector: the worst output has a mass of 0.022 and an odds ratio of e^0.08823 (numerical integration, as in the audit file). With 26 million draws to certify on,
     // a rule that knows it has a standard error of 1/√(26e6 · 0.022 / 4) = 0.0026, less 1.65 of them for the confidence; five more for luck and learning.
-    // The bound is 0.080 ± 0.006: bad luck on 3 of 40 seeds, and above the truth on one of them, as 5 % may.
+    // The bound is 0.080 ± 0.006: bad luck on 3 of 40 seeds. On one of the 40 it lies above the truth, as 5 % may.
     let mut audits = committed("benchmark/svt2.toml");
     audits[0].pairs.retain(|pair| pair.name == "1^10 / 2^5 0^5");
     let found = report(&audits, settings(30_000_000, 1));
