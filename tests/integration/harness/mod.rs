@@ -16,7 +16,7 @@ use dp_audit::{
 };
 use rand::SeedableRng;
 
-/// A right program fails a test that counts false alarms over seeds with at most this probability.
+/// A right program fails a test with at most this probability, where the test can choose.
 pub const FALSE_ALARM: f64 = 1e-6;
 
 /// A file or folder of the repository.
@@ -60,6 +60,11 @@ pub fn settings(draws: u64, seed: u64) -> Settings {
 /// The settings of `dp-audit run` without options, but for the seed.
 pub fn defaults(seed: u64) -> Settings {
     Settings { draws: None, seed, confidence: confidence(0.999), until: Until::Budget }
+}
+
+/// Settings for a run in which a claim that holds is refuted, or a bound lies above the truth, with probability [`FALSE_ALARM`] at most.
+pub fn sure(draws: u64) -> Settings {
+    Settings { confidence: confidence(1.0 - FALSE_ALARM), ..settings(draws, 1) }
 }
 
 /// What can be run: audits of the catalogue, or a target of a test's own.

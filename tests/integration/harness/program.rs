@@ -11,8 +11,11 @@ use tempfile::TempDir;
 /// The program, to be started in a folder.
 pub fn command(folder: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_dp-audit"));
-    // What CI itself sets must not leak into the tests.
-    command.current_dir(folder).env_remove("GITHUB_ACTIONS").env_remove("GITHUB_STEP_SUMMARY");
+    // What CI or a user sets must not leak into the tests.
+    for variable in ["GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY", "CLICOLOR_FORCE"] {
+        command.env_remove(variable);
+    }
+    command.current_dir(folder);
     command
 }
 

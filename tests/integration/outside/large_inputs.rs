@@ -1,20 +1,19 @@
 //! Much from outside: wide outputs and many symbols of programs, wide sample files, closures whose outputs are now short and now long.
+//!
+//! What leaks shows an ε many standard deviations above its claim: 5.3 ± 0.4 and 5.4 ± 0.1 with a thousand cells or columns (claimed: 1), 5.67 ± 0.05 by the length
+//! and 3.20 ± 0.05 by rare outputs (claimed: 0.1).
 
 use std::fmt::Write as _;
 
 use dp_audit::noise::{Generator, bernoulli};
 use dp_audit::target::recorded::{HeaderRow, Recording, RowOrder};
-use dp_audit::{Cell, Settings, Verdict, audit};
+use dp_audit::{Cell, Verdict, audit};
 use rand::{RngExt, SeedableRng};
 
-use crate::harness::{FALSE_ALARM, audit_of, confidence, report, settings};
+use crate::harness::{FALSE_ALARM, audit_of, report, sure};
 
 /// Claims that hold are refuted with probability [`FALSE_ALARM`] at most.
 const CONFIDENCE: f64 = 1.0 - FALSE_ALARM;
-
-fn sure(draws: u64) -> Settings {
-    Settings { confidence: confidence(CONFIDENCE), ..settings(draws, 1) }
-}
 
 #[cfg(unix)]
 mod programs {
