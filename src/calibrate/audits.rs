@@ -38,8 +38,8 @@ pub fn power_audits() -> Result<Vec<Audit>, Error> {
 
 /// A Laplace count that claims ε = 1 and whose noise is too small by this factor.
 ///
-/// Its ε is the factor `f`. Its δ at ε = 1 is the integral of `max(0, p − e·q)`, where `p` and `q` are the densities on the smaller and on the
-/// larger count: `1 − e^((1 − f)/2)`.
+/// Its ε is the factor `f`. Its δ at ε = 1 is the integral of `max(0, p − e·q)`, where `p` and `q` are the densities on the smaller and on
+/// the larger count: `1 − e^((1 − f)/2)`.
 ///
 /// # Errors
 /// When the factor is below 1, or not finite.

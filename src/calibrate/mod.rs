@@ -1,8 +1,8 @@
-//! Calibration measures the auditor itself: how often it raises a false alarm for mechanisms that leak exactly as much as they claim, and how
-//! often it detects mechanisms that leak more.
+//! Calibration measures the auditor itself: how often it raises a false alarm for mechanisms that leak exactly as much as they claim, and
+//! how often it detects mechanisms that leak more.
 //!
-//! Every audit is repeated with many seeds. Each repetition is a separate run, so its confidence is that of a single audit. The rates have their
-//! own Clopper–Pearson intervals.
+//! Every audit is repeated with many seeds. Each repetition is a separate run, so its confidence is that of a single audit. The rates have
+//! their own Clopper–Pearson intervals.
 
 mod audits;
 mod csv;

@@ -33,8 +33,8 @@ fn grid_style() -> Style<'static> {
     Style::stroke("#dddddd", 1.0)
 }
 
-/// A dot and an interval for each mechanism whose claim holds, and a line at the rate that the confidence allows. `None` if there is no such
-/// mechanism.
+/// A dot and an interval for each mechanism whose claim holds, and a line at the rate that the confidence allows. `None` if there is no
+/// such mechanism.
 #[must_use]
 pub fn false_alarms(outcomes: &[Outcome]) -> Option<String> {
     let rows: Vec<&Outcome> = outcomes.iter().filter(|outcome| outcome.holds).collect();

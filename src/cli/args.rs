@@ -177,7 +177,7 @@ pub struct SamplesArgs {
     /// Whether the first row contains the column names
     #[arg(long, value_enum, default_value_t)]
     pub header: HeaderRow,
-    /// Do not test whether rows depend on the rows before them: use this if the rows were sorted or are in any other order than drawn
+    /// Do not look for dependence in the order of the rows; use this if the order has no meaning, for example because the rows were sorted
     #[arg(long)]
     pub unordered: bool,
     /// The number of worker threads (default: one per core)
@@ -232,7 +232,7 @@ pub struct ReportArgs {
     /// Write a JSON report: for programs, and for --baseline
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
-    /// Write a JUnit report: test cases for CI servers
+    /// Write an XML report with test cases, for CI servers
     #[arg(long, value_name = "FILE")]
     pub junit: Option<PathBuf>,
     /// Write a Markdown summary
@@ -293,7 +293,7 @@ impl ReportDestinations {
 /// What fails a `run`.
 #[derive(Args)]
 pub struct GateArgs {
-    /// What fails the run, separated by commas
+    /// What fails the run, separated by commas: unexpected verdicts (always), refuted claims even if expected, inconclusive audits
     #[arg(long, value_enum, value_delimiter = ',', default_value = "surprise")]
     pub fail_on: Vec<FailOn>,
     /// The same as --fail-on inconclusive (exit code 3)

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use super::args::{ReportDestinations, RunArgs};
 use super::progress::Progress;
-use super::screen::{Screen, print, print_error};
+use super::screen::{Screen, print_error};
 use super::tables;
 use crate::audit::{self, Audit, Listener, PairResult, RunReport, TargetSource};
 use crate::model::{Error, Settings};
@@ -27,7 +27,8 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Error> {
     let baseline = args.gate.baseline.as_deref().map(JsonReport::read).transpose()?;
     let csv = Destination::open(&args.csv)?;
     let reports = args.reports.open(csv.clone(), &gate)?;
-    let screen = Screen::new(args.quiet, reports.use_standard_output());
+    let taken = reports.use_standard_output();
+    let screen = Screen::new(args.quiet, taken);
     let witnesses = Witnesses::open(&args.witnesses, settings)?;
     let journal = Journal::open(&csv, &audits, settings, args.start(), |text| print_error(text))?;
     if let Some(notice) = journal.as_ref().and_then(Journal::notice).filter(|_| !args.quiet) {
@@ -51,7 +52,7 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Error> {
     }
     // All files are written at this point, so a failure to print loses no results.
     screen.print(text)?;
-    report_to_github(&report, &gate, comparison.as_ref())?;
+    report_to_github(&report, &gate, comparison.as_ref(), taken)?;
     Ok(gate.exit_code(&report, comparison.is_some_and(|comparison| !comparison.worse.is_empty())))
 }
 
@@ -69,7 +70,12 @@ pub struct RunInput<'a> {
 
 impl RunInput<'_> {
     /// Runs the audits, shows progress, writes the report files and passes events to `others`. Returns the report and the text to print.
-    pub fn run_and_report(&self, reports: ReportDestinations, others: &[&dyn Listener], screen: Screen) -> Result<(RunReport, String), Error> {
+    pub fn run_and_report(
+        &self,
+        reports: ReportDestinations,
+        others: &[&dyn Listener],
+        screen: Screen,
+    ) -> Result<(RunReport, String), Error> {
         let started = Instant::now();
         let progress = Progress::new(self.audits.len(), screen == Screen::Quiet);
         let destinations: Vec<Destination> =
@@ -93,8 +99,9 @@ impl RunInput<'_> {
 }
 
 /// In GitHub Actions, prints annotations and writes the job's summary.
-pub fn report_to_github(report: &RunReport, gate: &Gate, comparison: Option<&Comparison>) -> Result<(), Error> {
+pub fn report_to_github(report: &RunReport, gate: &Gate, comparison: Option<&Comparison>, output_is_taken: bool) -> Result<(), Error> {
     let Some(github) = GitHub::from_environment() else { return Ok(()) };
-    print(github.annotations(report, gate, comparison))?;
+    // The runner reads annotations from both streams.
+    Screen::new(false, output_is_taken).print(github.annotations(report, gate, comparison))?;
     github.summarise(report)
 }

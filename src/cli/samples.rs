@@ -17,7 +17,8 @@ pub fn samples(args: &SamplesArgs) -> Result<ExitCode, Error> {
     let recording = Recording::read(&args.left, &args.right, args.header)?;
     let gate = args.gate();
     let reports = args.reports.open(Destination::open(&args.csv)?, &gate)?;
-    let screen = Screen::new(args.quiet, reports.use_standard_output());
+    let taken = reports.use_standard_output();
+    let screen = Screen::new(args.quiet, taken);
     screen.print(format_args!("{recording}\n"))?;
     let settings = args.settings(recording.draws());
     let mut audit = Audit::given("recorded outputs", "recorded", args.claim(), [recording.name()]);
@@ -34,6 +35,6 @@ pub fn samples(args: &SamplesArgs) -> Result<ExitCode, Error> {
     let input = RunInput { audits: &[audit], settings, source: &source, known: &|_| None };
     let (report, text) = input.run_and_report(reports, &[], screen)?;
     screen.print(text)?;
-    report_to_github(&report, &gate, None)?;
+    report_to_github(&report, &gate, None, taken)?;
     Ok(gate.exit_code(&report, false))
 }

@@ -43,8 +43,8 @@ impl Screen {
     }
 }
 
-/// Prints to standard output. A reader that closes the pipe early (`| head`) is not an error: reports are still written, and the exit code does not
-/// change.
+/// Prints to standard output. A reader that closes the pipe early (`| head`) is not an error: reports are still written, and the exit code
+/// does not change.
 ///
 /// # Errors
 /// When standard output cannot be written for any other reason.

@@ -40,9 +40,9 @@ impl Comparison {
         comparison
     }
 
-    /// Compares one pair. It is worse if its claim was not refuted before and is now, if its mechanism can no longer be run, or if its ε bound has
-    /// risen by more than chance explains: more than the audit's resolution above the upper limit of what the earlier rules showed. Then the
-    /// mechanism leaks more or the attack is better; random variation of the counts is not enough.
+    /// Compares one pair. It is worse if its claim was not refuted before and is now, if its mechanism can no longer be run, or if its ε
+    /// bound has risen by more than chance explains: more than the audit's resolution above the upper limit of what the earlier rules
+    /// showed. Then the mechanism leaks more or the attack is better; random variation of the counts is not enough.
     fn compare(&mut self, name: &str, (_, before): (f64, &JsonPair), (resolution, now): (f64, &JsonPair)) {
         let claim = |pair: &JsonPair| (pair.row.claim_epsilon, pair.row.claim_delta);
         if claim(before) != claim(now) {
@@ -60,7 +60,11 @@ impl Comparison {
         if let (Some(upper), Some(lower)) = (before.rule_epsilon_upper, now.row.epsilon_lower)
             && lower > upper.0 + resolution
         {
-            self.worse.push(format!("{name}: ε is at least {}; in the baseline, the attack showed at most {}", Brief(lower), Brief(upper.0)));
+            self.worse.push(format!(
+                "{name}: ε is at least {}; in the baseline, the attack showed at most {}",
+                Brief(lower),
+                Brief(upper.0)
+            ));
         }
     }
 
@@ -85,4 +89,115 @@ impl Comparison {
 fn pairs(report: &JsonReport) -> BTreeMap<String, (f64, &JsonPair)> {
     let pairs = report.audits.iter().flat_map(|audit| audit.pairs.iter().map(|pair| (audit.resolution, pair)));
     pairs.map(|(resolution, pair)| (format!("{} / {}", pair.row.audit, pair.row.pair), (resolution, pair))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::audit::{PairResult, RunReport};
+    use crate::model::exact::Exact;
+    use crate::model::{Expectation, Verdict};
+    use crate::report::testing::{audit, not_run, pair, run, run_of};
+
+    fn result(verdict: Verdict) -> PairResult {
+        pair(verdict, Expectation::Consistent)
+    }
+
+    fn compared(before: &RunReport, now: &RunReport) -> Comparison {
+        Comparison::new(&JsonReport::new(before), &JsonReport::new(now))
+    }
+
+    #[test]
+    fn each_change_of_a_verdict_is_worse_better_or_a_note() {
+        let conclusions = || [result(Verdict::Consistent), result(Verdict::Inconclusive), result(Verdict::Violated), not_run()];
+        let names = ["consistent", "inconclusive", "violated", "error"];
+        let (worse, better, note, same) = ("worse", "better", "note", "same");
+        // Rows: before. Columns: now.
+        let expected =
+            [[same, note, worse, worse], [note, same, worse, worse], [better, better, same, worse], [better, better, worse, same]];
+        for (before, row) in expected.iter().enumerate() {
+            for (now, kind) in row.iter().enumerate() {
+                let found = compared(&run(vec![conclusions()[before].clone()]), &run(vec![conclusions()[now].clone()]));
+                let change = vec![format!("count / one more: was {}, is {}", names[before], names[now])];
+                let change_if = |wanted: &str| if *kind == wanted { change.clone() } else { Vec::new() };
+                let expected = Comparison { worse: change_if(worse), better: change_if(better), notes: change_if(note) };
+                assert_eq!(found, expected);
+            }
+        }
+    }
+
+    #[test]
+    fn a_bound_is_worse_only_above_the_earlier_limit_and_the_resolution() {
+        // The sums are exact in binary.
+        let mut before = JsonReport::new(&run(vec![result(Verdict::Consistent)]));
+        before.audits[0].pairs[0].rule_epsilon_upper = Some(Exact(0.5));
+        let mut now = before.clone();
+        now.audits[0].resolution = 0.25;
+        let mut worse = |bound: f64| {
+            now.audits[0].pairs[0].row.epsilon_lower = Some(bound);
+            Comparison::new(&before, &now).worse
+        };
+        assert!(worse(0.0).is_empty() && worse(0.75).is_empty());
+        assert_eq!(worse(0.8), ["count / one more: ε is at least 0.8; in the baseline, the attack showed at most 0.5"]);
+        assert_eq!(worse(0.75_f64.next_up()).len(), 1);
+    }
+
+    #[test]
+    fn a_bound_below_an_unlimited_or_unknown_upper_limit_is_not_worse() {
+        let mut before = JsonReport::new(&run(vec![result(Verdict::Consistent)]));
+        let mut now = before.clone();
+        now.audits[0].pairs[0].row.epsilon_lower = Some(1e9);
+        for upper in [Some(Exact(f64::INFINITY)), None] {
+            before.audits[0].pairs[0].rule_epsilon_upper = upper;
+            assert_eq!(Comparison::new(&before, &now), Comparison::default());
+        }
+    }
+
+    #[test]
+    fn a_changed_claim_is_noted_and_not_compared() {
+        let before = run(vec![result(Verdict::Consistent)]);
+        let mut stricter = audit("count");
+        stricter.claim.epsilon = 0.5.try_into().unwrap();
+        let found = compared(&before, &run_of(vec![(stricter, vec![result(Verdict::Violated)])]));
+        let notes = vec!["count / one more: the claim has changed, so the results are not compared".to_owned()];
+        assert_eq!(found, Comparison { notes, ..Comparison::default() });
+    }
+
+    #[test]
+    fn pairs_of_only_one_report_are_noted() {
+        let named = |name: &str| PairResult { pair: name.to_owned(), ..result(Verdict::Violated) };
+        let found = compared(&run(vec![named("old"), named("both")]), &run(vec![named("both"), named("new")]));
+        let notes = ["count / new: not in the baseline", "count / old: in the baseline, but not run now"].map(str::to_owned).to_vec();
+        assert_eq!(found, Comparison { notes, ..Comparison::default() });
+    }
+
+    #[test]
+    fn other_settings_and_an_interrupted_baseline_are_noted() {
+        type Change = fn(&mut RunReport);
+        let now = run(vec![result(Verdict::Consistent)]);
+        let notes = |change: &dyn Fn(&mut RunReport)| {
+            let mut before = now.clone();
+            change(&mut before);
+            compared(&before, &now).notes
+        };
+        assert!(notes(&|_| ()).is_empty());
+        assert!(notes(&|before| before.settings.seed = 5).is_empty(), "another seed is a fair comparison");
+        let changes: [(Change, &str); 3] = [
+            (|before| before.settings.draws = Some(5), "different --draws or --confidence"),
+            (|before| before.settings.confidence = 0.9.try_into().unwrap(), "different --draws or --confidence"),
+            (|before| before.pairs = 2, "interrupted"),
+        ];
+        for (change, reason) in changes {
+            let notes = notes(&change);
+            assert!(notes.len() == 1 && notes[0].contains(reason), "{notes:?}");
+        }
+    }
+
+    #[test]
+    fn the_text_has_a_line_for_each_difference() {
+        let [worse, better, notes] = [["a"], ["b"], ["c"]].map(|lines| lines.map(str::to_owned).to_vec());
+        let text = "WORSE than the baseline: a.\nBetter than the baseline: b.\nNote: c.\n";
+        assert_eq!(Comparison { worse, better, notes }.text(), text);
+        assert_eq!(Comparison::default().text(), "Nothing is worse than in the baseline.\n");
+    }
 }

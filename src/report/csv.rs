@@ -77,8 +77,8 @@ impl PairRow {
         }
     }
 
-    /// Protects against spreadsheet programs, which treat texts with certain first characters as formulas: such a text gets an apostrophe in front
-    /// and is then shown as text.
+    /// Protects against spreadsheet programs, which treat texts with certain first characters as formulas: such a text gets an apostrophe
+    /// in front and is then shown as text.
     fn escape_formulas(mut self) -> Self {
         for text in [&mut self.audit, &mut self.pair, &mut self.rule] {
             if text.starts_with(['=', '+', '-', '@', '\t', '\r']) {
@@ -109,4 +109,96 @@ pub fn rows(run: &RunReport, audit: &AuditReport, first: bool) -> io::Result<Vec
         csv.serialize(PairRow::new(run, audit, result).escape_formulas()).map_err(io::Error::other)?;
     }
     csv.into_inner().map_err(|error| io::Error::other(error.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::audit::Evidence;
+    use crate::model::{Bounds, Verdict};
+    use crate::report::testing::{audit, evidence, not_run, pair, run, run_of};
+    use crate::target::TargetError;
+
+    /// The rows of a run with one audit, as a CSV reader sees them.
+    fn read(run: &RunReport, first: bool) -> Vec<Vec<String>> {
+        let bytes = rows(run, &run.audits[0], first).unwrap();
+        let mut reader = ::csv::ReaderBuilder::new().has_headers(false).from_reader(bytes.as_slice());
+        reader.records().map(|record| record.unwrap().iter().map(str::to_owned).collect()).collect()
+    }
+
+    /// The value of a column in the only row.
+    fn value(run: &RunReport, column: &str) -> String {
+        let table = read(run, true);
+        assert_eq!(table.len(), 2);
+        table[1][table[0].iter().position(|name| name == column).unwrap()].clone()
+    }
+
+    #[test]
+    fn the_column_names_come_only_before_the_first_audit() {
+        let run = run(vec![pair(Verdict::Violated, Expectation::Violated), pair(Verdict::Consistent, Expectation::Consistent)]);
+        let (with, without) = (read(&run, true), read(&run, false));
+        assert_eq!(with[0][..4], ["audit", "mechanism", "relation", "pair"]);
+        assert_eq!(with[1..], without);
+        assert_eq!(without.len(), 2);
+    }
+
+    #[test]
+    fn texts_that_programs_treat_as_formulas_get_an_apostrophe() {
+        for (name, expected) in [
+            ("=1+1", "'=1+1"),
+            ("+1", "'+1"),
+            ("-1", "'-1"),
+            ("@SUM(A1)", "'@SUM(A1)"),
+            ("\t=1", "'\t=1"),
+            ("\r=1", "'\r=1"),
+            ("a=1", "a=1"),
+            ("'=1", "'=1"),
+            ("", ""),
+        ] {
+            let result = PairResult { pair: name.to_owned(), ..pair(Verdict::Consistent, Expectation::Consistent) };
+            let run = run_of(vec![(audit(name), vec![result])]);
+            assert_eq!((value(&run, "audit").as_str(), value(&run, "pair").as_str()), (expected, expected));
+        }
+    }
+
+    #[test]
+    fn separators_and_quotes_in_names_do_not_add_columns() {
+        let name = "a, \"b\"\nc";
+        let run = run_of(vec![(audit(name), vec![pair(Verdict::Consistent, Expectation::Consistent)])]);
+        assert_eq!(value(&run, "audit"), name);
+    }
+
+    #[test]
+    fn bounds_are_rounded_in_the_direction_that_keeps_them_valid() {
+        let bounds = Bounds { epsilon_lower: 0.123_456_78, delta_lower: 1.999_999_9e-5, detectable_epsilon: 1.000_000_1 };
+        let result = |bounds| PairResult {
+            outcome: Ok(Evidence { bounds, ..evidence(Verdict::Consistent) }),
+            ..pair(Verdict::Consistent, Expectation::Consistent)
+        };
+        let rounded = run(vec![result(bounds)]);
+        // Lower bounds down, the detectable ε up, to six significant digits.
+        let number = |column: &str| value(&rounded, column).parse::<f64>().unwrap();
+        assert_eq!([number("epsilon_lower"), number("delta_lower"), number("detectable_epsilon")], [0.123_456, 1.999_99e-5, 1.000_01]);
+        let unlimited = run(vec![result(Bounds { detectable_epsilon: f64::INFINITY, ..bounds })]);
+        assert_eq!(value(&unlimited, "detectable_epsilon"), "inf");
+    }
+
+    #[test]
+    fn a_pair_that_could_not_be_run_has_no_numbers() {
+        let error = TargetError::AlwaysPanics { message: "first line\nsecond line".to_owned() };
+        let run = run(vec![PairResult { outcome: Err(error), ..not_run() }]);
+        assert_eq!((value(&run, "verdict"), value(&run, "as_expected")), ("error".to_owned(), "false".to_owned()));
+        for column in ["epsilon_lower", "delta_lower", "delta_excess", "detectable_epsilon", "draws", "correct", "reproducible", "seconds"]
+        {
+            assert_eq!(value(&run, column), "", "{column}");
+        }
+        let rule = value(&run, "rule");
+        assert!(rule.starts_with("not run: ") && rule.ends_with("first line | second line"), "{rule}");
+    }
+
+    #[test]
+    fn an_inconclusive_result_is_neither_expected_nor_unexpected() {
+        let all = [Agreement::Agrees, Agreement::Undecided, Agreement::NotRun, Agreement::Differs];
+        assert_eq!(all.map(as_expected), [Some(true), None, Some(false), Some(false)]);
+    }
 }

@@ -9,8 +9,8 @@ use crate::catalogue::registry;
 use crate::model::number::{Brief, percent};
 use crate::model::{Claim, Conclusion, Relation};
 
-/// Explains what is claimed, on which pairs it is tested, what the attacker looks at, what each verdict would mean, and, with a report, what was
-/// found.
+/// Explains what is claimed, on which pairs it is tested, what the attacker looks at, what each verdict would mean, and, with a report,
+/// what was found.
 #[must_use]
 pub fn explain(audit: &Audit, report: Option<&JsonReport>) -> String {
     let mut text = format!("{}\n\n", audit.name);

@@ -1,5 +1,5 @@
-//! The report files of a run. Rows of CSV are appended as audits end. Other formats are rendered at the end, and at most every few seconds in between:
-//! an interrupted run loses little, and a long one does not spend its time on reports.
+//! The report files of a run. CSV rows are appended when an audit ends. The other formats are rendered at the end, and at most every few
+//! seconds during the run: an interrupted run loses little, and a long run does not spend its time on reports.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,18 +13,18 @@ use crate::model::{Error, Settings};
 
 /// A format of the report.
 pub trait Format: Send {
-    /// The report so far, in full.
+    /// The complete report so far.
     ///
     /// # Errors
-    /// When it cannot be put in this format.
+    /// When it cannot be written in this format.
     fn render(&self, report: &RunReport) -> io::Result<Vec<u8>>;
 }
 
-/// The shortest time between two renderings in the middle of a run.
+/// The minimum time between two renderings during a run.
 const MIN_PAUSE: Duration = Duration::from_secs(5);
 
-/// A pause is at least this many times as long as a rendering, so that reports take at most a twentieth of the time.
-const PAUSE_PER_RENDERING: u32 = 20;
+/// A pause is also at least this many times as long as the last rendering, so that reports take at most a twentieth of the time.
+const PAUSE_FACTOR: u32 = 20;
 
 /// The report files of one run.
 pub struct ReportFiles {
@@ -37,17 +37,17 @@ struct State {
     report: RunReport,
     csv: CsvFile,
     others: Vec<(Destination, Box<dyn Format>)>,
-    /// When the next rendering may begin.
-    next: Instant,
+    /// When the next rendering may start.
+    next_rendering: Instant,
 }
 
 /// The CSV file that rows are appended to.
 struct CsvFile {
     destination: Destination,
-    /// Open once the first audit has ended; until then an earlier report stays.
+    /// Open when the first audit has ended. Until then an earlier report is kept.
     open: Option<Appender>,
     /// Rows that are not written yet, because the last attempt failed.
-    waiting: Vec<u8>,
+    pending: Vec<u8>,
     failure: Option<io::Error>,
 }
 
@@ -55,16 +55,16 @@ impl ReportFiles {
     /// The files of a run with this many pairs.
     #[must_use]
     pub fn new(settings: Settings, pairs: usize, csv: Destination, others: Vec<(Destination, Box<dyn Format>)>) -> Self {
-        let csv = CsvFile { destination: csv, open: None, waiting: Vec::new(), failure: None };
+        let csv = CsvFile { destination: csv, open: None, pending: Vec::new(), failure: None };
         let report = RunReport::new(settings, pairs, Vec::new());
-        // The first audit that ends is rendered at once.
-        Self { state: Mutex::new(State { report, csv, others, next: Instant::now() }), outdated: AtomicBool::new(false) }
+        // The first rendering needs no pause: it follows the first audit that ends.
+        Self { state: Mutex::new(State { report, csv, others, next_rendering: Instant::now() }), outdated: AtomicBool::new(false) }
     }
 
     /// Writes all files for the last time.
     ///
     /// # Errors
-    /// The first one that could not be written; the others are.
+    /// The error of the first file that could not be written. All other files are still written.
     pub fn close(self) -> Result<(), Error> {
         let State { report, mut csv, others, .. } = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
         csv.write();
@@ -84,26 +84,26 @@ impl ReportFiles {
 
 impl CsvFile {
     fn append(&mut self, report: &RunReport, audit: &AuditReport) {
-        let first = self.open.is_none() && self.waiting.is_empty();
+        let first = self.open.is_none() && self.pending.is_empty();
         match csv::rows(report, audit, first) {
             Ok(rows) => {
-                self.waiting.extend(rows);
+                self.pending.extend(rows);
                 self.write();
             }
             Err(error) => self.failure = Some(error),
         }
     }
 
-    /// Writes what waits. What fails now is tried again with the next rows, or at the end.
+    /// Writes the pending rows. After an error they are written again with the next rows, or at the end.
     fn write(&mut self) {
         let written = match &mut self.open {
-            Some(_) if self.waiting.is_empty() => return,
-            Some(file) => file.append(&self.waiting),
-            None => self.destination.begin(&self.waiting).map(|file| self.open = Some(file)),
+            Some(_) if self.pending.is_empty() => return,
+            Some(file) => file.append(&self.pending),
+            None => self.destination.begin(&self.pending).map(|file| self.open = Some(file)),
         };
         self.failure = written.err();
         if self.failure.is_none() {
-            self.waiting.clear();
+            self.pending.clear();
         }
     }
 }
@@ -111,11 +111,11 @@ impl CsvFile {
 impl State {
     fn render(&mut self) {
         let started = Instant::now();
-        // A stream is written to once, at the end. What fails now is tried again then.
+        // A stream is written only once, at the end. Errors are ignored here, because all files are written again at the end.
         for (destination, format) in self.others.iter().filter(|(destination, _)| destination.file().is_some()) {
             let _ = format.render(&self.report).and_then(|content| destination.replace(&content));
         }
-        self.next = Instant::now() + MIN_PAUSE.max(PAUSE_PER_RENDERING * started.elapsed());
+        self.next_rendering = Instant::now() + MIN_PAUSE.max(PAUSE_FACTOR * started.elapsed());
     }
 }
 
@@ -128,10 +128,10 @@ impl Listener for ReportFiles {
             csv.append(so_far, report);
             self.outdated.store(true, Ordering::Relaxed);
         }
-        // Draws of a long audit come all the time: they bring reports up to date that were rendered too recently when an audit ended.
+        // Every event can start a rendering. So the draws of a long audit update reports for which it was too early when an audit ended.
         if self.outdated.load(Ordering::Relaxed) {
             let mut state = self.state();
-            if Instant::now() >= state.next && self.outdated.swap(false, Ordering::Relaxed) {
+            if Instant::now() >= state.next_rendering && self.outdated.swap(false, Ordering::Relaxed) {
                 state.render();
             }
         }
@@ -172,11 +172,14 @@ mod tests {
         for index in 0..AUDITS {
             let audit = Arc::new(Audit::given(&index.to_string(), "closure", claim, []));
             files.hear(Event::AuditFinished { report: &Arc::new(AuditReport { audit, results: Vec::new() }) });
-            assert!(index > 0 || fs::read_to_string(folder.path().join("count.txt")).unwrap() == "1", "the first one at once");
+            assert!(
+                index > 0 || fs::read_to_string(folder.path().join("count.txt")).unwrap() == "1",
+                "the first audit is rendered at once"
+            );
         }
         files.close().unwrap();
         assert_eq!(fs::read_to_string(folder.path().join("count.txt")).unwrap(), AUDITS.to_string());
-        // At once, at the end, and every five seconds, should the machine be that slow.
+        // At the first audit, at the end, and every five seconds if the machine is slow.
         assert!(*rendered.lock().unwrap() < 20, "{} renderings", rendered.lock().unwrap());
     }
 }

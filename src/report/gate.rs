@@ -40,8 +40,8 @@ impl Gate {
         }
     }
 
-    /// The exit code of a finished run. The most severe result decides: first an unexpected verdict or something worse than in the baseline, then
-    /// a mechanism that could not be run, then an inconclusive audit.
+    /// The exit code of a finished run. The most severe result decides: first an unexpected verdict or something worse than in the
+    /// baseline, then a mechanism that could not be run, then an inconclusive audit.
     #[must_use]
     pub fn exit_code(&self, report: &RunReport, worse: bool) -> ExitCode {
         let pairs = report.audits.iter().flat_map(|audit| audit.results.iter().map(move |result| self.exit_code_of(audit, result)));

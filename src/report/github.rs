@@ -94,3 +94,75 @@ fn escape_message(text: &str) -> String {
 fn escape_property(text: &str) -> String {
     escape_message(text).replace(':', "%3A").replace(',', "%2C")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::audit::{Audit, PairResult};
+    use crate::model::{Expectation, Verdict};
+    use crate::report::testing::{audit, not_run, pair, run_of};
+
+    fn annotations(results: Vec<(Audit, PairResult)>, gate: &Gate, comparison: Option<&Comparison>) -> Vec<String> {
+        let report = run_of(results.into_iter().map(|(audit, result)| (audit, vec![result])).collect());
+        GitHub { summary: None }.annotations(&report, gate, comparison).lines().map(str::to_owned).collect()
+    }
+
+    fn surprise(name: &str) -> (Audit, PairResult) {
+        (audit(name), pair(Verdict::Violated, Expectation::Consistent))
+    }
+
+    fn undecided(name: &str) -> (Audit, PairResult) {
+        (audit(name), pair(Verdict::Inconclusive, Expectation::Consistent))
+    }
+
+    #[test]
+    fn special_characters_are_escaped() {
+        // A line break would end the command; in properties, so would a colon or a comma.
+        assert_eq!(escape_message("50 %, a: b\r\nc"), "50 %25, a: b%0D%0Ac");
+        assert_eq!(escape_property("50 %, a: b\r\nc"), "50 %25%2C a%3A b%0D%0Ac");
+        assert_eq!(escape_message("%0A"), "%250A", "an escape sequence in the text stays text");
+    }
+
+    #[test]
+    fn results_that_fail_the_run_are_errors_and_others_warnings() {
+        let expected = (audit("expected"), pair(Verdict::Violated, Expectation::Violated));
+        let results = vec![undecided("weak"), expected, surprise("broken: a, b"), (audit("failed"), not_run())];
+        let lines = annotations(results, &Gate::default(), None);
+        // 80 of 100 guesses are right; ε = 1 allows e/(1 + e) = 73.1 %.
+        let sentence = "one more: the attacker guessed right 80.0 %25 of the time; ε = 1 allows 73.1 %25";
+        assert_eq!(
+            lines,
+            [
+                format!("::error file=audits/count.toml,title=broken%3A a%2C b::violated, expected consistent; {sentence}"),
+                "::error file=audits/count.toml,title=failed::one more: could not be run: asked for 2 outputs, got 1".to_owned(),
+                format!("::warning file=audits/count.toml,title=weak::inconclusive, expected consistent; {sentence}"),
+            ]
+        );
+    }
+
+    #[test]
+    fn an_audit_without_a_file_has_no_file_property() {
+        let (audit, result) = surprise("recorded");
+        let lines = annotations(vec![(Audit { file: PathBuf::new(), ..audit }, result)], &Gate::default(), None);
+        assert!(lines.len() == 1 && lines[0].starts_with("::error title=recorded::"), "{lines:?}");
+    }
+
+    #[test]
+    fn there_are_at_most_ten_and_errors_come_first() {
+        let weak = (0..8).map(|index| undecided(&format!("weak {index}")));
+        let results: Vec<_> = weak.chain((0..6).map(|index| surprise(&format!("broken {index}")))).collect();
+        let lines = annotations(results, &Gate::default(), None);
+        assert_eq!(lines.len(), 10);
+        assert!(lines[..6].iter().all(|line| line.starts_with("::error ")), "{lines:?}");
+        assert!(lines[6..].iter().all(|line| line.starts_with("::warning ")), "{lines:?}");
+    }
+
+    #[test]
+    fn differences_from_the_baseline_are_errors_unless_nothing_may_fail() {
+        let comparison = Comparison { worse: vec!["a / b: 5 %".to_owned()], ..Comparison::default() };
+        let lines = |report_only| annotations(vec![surprise("broken")], &Gate { report_only, ..Gate::default() }, Some(&comparison));
+        assert_eq!(lines(false)[1], "::error title=Worse than the baseline::a / b: 5 %25");
+        assert_eq!(lines(true)[1], "::warning title=Worse than the baseline::a / b: 5 %25");
+        assert!(lines(true).iter().all(|line| line.starts_with("::warning ")));
+    }
+}

@@ -1,7 +1,7 @@
 //! The journal of a run: everything that is needed to continue after an interruption with the same reports as without the interruption.
 //!
-//! The first line describes the run. After it there is one line for each finished audit, appended when the audit ends. An audit with a pair that
-//! could not be run is not finished. A line that is incomplete because the run was killed is ignored, and its audit is run again.
+//! The first line describes the run. After it there is one line for each finished audit, appended when the audit ends. An audit with a pair
+//! that could not be run is not finished. A line that is incomplete because the run was killed is ignored, and its audit is run again.
 
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions, TryLockError};
@@ -73,7 +73,8 @@ struct JournalFile {
 }
 
 impl Journal {
-    /// Opens the journal, which is next to the CSV report, before anything is measured. Its content does not change until an audit has ended.
+    /// Opens the journal, which is next to the CSV report, before anything is measured. Its content does not change until an audit has
+    /// ended.
     ///
     /// # Errors
     /// When it cannot be written, when another run is writing it, or when it should be resumed but belongs to a different run.
@@ -122,8 +123,8 @@ impl Journal {
         self.finished.get(&audit.name).filter(|_| self.start == Start::Resumed).cloned()
     }
 
-    /// Closes the journal when all reports are written. It is removed if all audits are finished. Otherwise it is kept and its path is returned:
-    /// a resumed run can repeat the audits that could not be run.
+    /// Closes the journal when all reports are written. It is removed if all audits are finished. Otherwise it is kept and its path is
+    /// returned: a resumed run can repeat the audits that could not be run.
     ///
     /// # Errors
     /// When it cannot be removed.
@@ -184,7 +185,8 @@ impl Listener for Journal {
     }
 }
 
-/// How long to wait for the lock of another run. A program that was being started when that run was killed can hold the lock a moment longer.
+/// How long to wait for the lock of another run. A program that was being started when that run was killed can hold the lock a moment
+/// longer.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Opens and locks the journal: an ordinary file that no other run is writing.
@@ -285,8 +287,8 @@ fn audit_fingerprint(audit: &Audit) -> String {
     fingerprint(&parts.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
-/// A hash of a file's content. It reads one block at a time and hashes eight bytes at a time, because programs are large. A file that cannot be
-/// read has the hash 0.
+/// A hash of a file's content. It reads one block at a time and hashes eight bytes at a time, because programs are large. A file that
+/// cannot be read has the hash 0.
 fn content_hash(file: &Path) -> String {
     const BLOCK: u64 = 1 << 16;
     let read = || -> io::Result<u64> {
@@ -307,4 +309,221 @@ fn line(content: &impl Serialize) -> io::Result<Vec<u8>> {
     let mut text = serde_json::to_vec(content)?;
     text.push(b'\n');
     Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::attack::Attack;
+    use crate::model::{Expectation, Params, Until, Verdict};
+    use crate::report::testing::{audit, not_run, pair, run_of};
+    use crate::target::Subject;
+    use crate::target::process::CommandLine;
+
+    /// The header of a run of the audits `a` and `b`, with one pair each.
+    fn header() -> JournalHeader {
+        let (version, build) = ("1.2.3".to_owned(), "abc".to_owned());
+        JournalHeader { version, build, settings: Settings::default(), pairs: 2, audits: vec!["a".to_owned(), "b".to_owned()] }
+    }
+
+    fn fingerprints() -> HashMap<String, String> {
+        ["a", "b"].map(|name| (name.to_owned(), format!("of {name}"))).into()
+    }
+
+    fn entry(name: &str) -> JournalEntry {
+        let pairs = vec![pair(Verdict::Inconclusive, Expectation::Consistent)];
+        JournalEntry { audit: name.to_owned(), fingerprint: format!("of {name}"), pairs }
+    }
+
+    /// A journal with a header and the entries of both audits: the ends of its three lines, and its content.
+    fn journal(header: &JournalHeader) -> ([usize; 3], Vec<u8>) {
+        let lines = [line(header).unwrap(), line(&entry("a")).unwrap(), line(&entry("b")).unwrap()];
+        let first = lines[0].len();
+        ([first, first + lines[1].len(), first + lines[1].len() + lines[2].len()], lines.concat())
+    }
+
+    /// The names of the finished audits, and the end of the last complete line.
+    fn finished(content: &[u8]) -> (Vec<String>, usize) {
+        let (entries, end) = read(content, &header(), &fingerprints()).unwrap();
+        (entries.into_iter().map(|entry| entry.audit).collect(), usize::try_from(end).unwrap())
+    }
+
+    /// Why a journal with this header does not belong to the run of [`header`].
+    fn rejected(change: impl FnOnce(&mut JournalHeader)) -> String {
+        let mut earlier = header();
+        change(&mut earlier);
+        read(&journal(&earlier).1, &header(), &fingerprints()).err().expect("another run")
+    }
+
+    #[test]
+    fn complete_lines_are_read_and_an_incomplete_last_line_is_ignored() {
+        let ([first, second, third], content) = journal(&header());
+        assert_eq!(finished(&content), (vec!["a".to_owned(), "b".to_owned()], third));
+        for cut in [third - 1, second + 1, second] {
+            assert_eq!(finished(&content[..cut]), (vec!["a".to_owned()], second), "{cut} of {third} bytes");
+        }
+        for cut in [second - 1, first] {
+            assert_eq!(finished(&content[..cut]), (vec![], first), "{cut} of {third} bytes");
+        }
+        for cut in [first - 1, 1, 0] {
+            assert_eq!(finished(&content[..cut]), (vec![], 0), "{cut} of {third} bytes");
+        }
+    }
+
+    #[test]
+    fn results_are_read_as_they_were_written() {
+        let (_, content) = journal(&header());
+        let (entries, _) = read(&content, &header(), &fingerprints()).unwrap();
+        assert_eq!(entries[1].pairs, entry("b").pairs, "including an infinite ε");
+    }
+
+    #[test]
+    fn a_line_that_is_not_an_entry_is_ignored() {
+        let ([first, _, third], mut content) = journal(&header());
+        content[first] = b'[';
+        assert_eq!(finished(&content), (vec!["b".to_owned()], third));
+    }
+
+    #[test]
+    fn another_version_or_build_is_rejected() {
+        assert!(rejected(|earlier| earlier.version = "0.0.9".to_owned()).contains("dp-audit 0.0.9 wrote it, and this is dp-audit 1.2.3"));
+        assert!(rejected(|earlier| earlier.build = "abd".to_owned()).contains("another build"));
+        let error = read(b"{}\n", &header(), &fingerprints()).err().expect("no header");
+        assert!(error.contains("its first line cannot be read"), "{error}");
+    }
+
+    #[test]
+    fn every_setting_must_be_the_same() {
+        type Change = fn(&mut Settings);
+        let cases: [(Change, &str); 4] = [
+            (|settings| settings.seed = 7, "--seed was 7, now it is 0"),
+            (|settings| settings.draws = Some(500), "--draws was 500, now it is absent"),
+            (|settings| settings.confidence = 0.95.try_into().unwrap(), "--confidence was 0.95, now it is 0.999"),
+            (|settings| settings.until = Until::Decided, "--until was decided, now it is budget"),
+        ];
+        for (change, reason) in cases {
+            assert_eq!(rejected(|earlier| change(&mut earlier.settings)), reason);
+        }
+    }
+
+    #[test]
+    fn other_audits_or_pairs_are_rejected() {
+        let more = rejected(|earlier| earlier.audits.push("c".to_owned()));
+        assert!(more.contains("3 audits with 2 pairs; now 2 audits with 2 pairs"), "{more}");
+        let pairs = rejected(|earlier| earlier.pairs = 5);
+        assert!(pairs.contains("2 audits with 5 pairs; now 2 audits with 2 pairs"), "{pairs}");
+        // The order matters, because reports keep it.
+        assert!(rejected(|earlier| earlier.audits.reverse()).contains("different"));
+    }
+
+    #[test]
+    fn a_finished_audit_that_has_changed_is_rejected() {
+        let (_, content) = journal(&header());
+        let mut changed = fingerprints();
+        changed.insert("b".to_owned(), "of another b".to_owned());
+        let error = read(&content, &header(), &changed).err().expect("a changed audit");
+        assert!(error.contains("the audit \"b\" was finished and has changed since"), "{error}");
+    }
+
+    #[test]
+    fn the_fingerprint_of_an_audit_depends_on_all_that_reports_show() {
+        let original = audit_fingerprint(&audit("count"));
+        assert_eq!(audit_fingerprint(&audit("count")), original);
+        let changes: [fn(&mut Audit); 12] = [
+            |audit| audit.name.push('2'),
+            |audit| audit.file.push("2"),
+            |audit| audit.subject = Subject::Registered { mechanism: "laplace".to_owned(), params: Params::new() },
+            |audit| audit.claim.epsilon = 2.0.try_into().unwrap(),
+            |audit| audit.expect = Expectation::Violated,
+            |audit| audit.source = Some("a paper".to_owned()),
+            |audit| audit.draws = Some(1),
+            |audit| audit.resolution *= 2.0,
+            |audit| audit.attacks = vec![Attack::Coordinates],
+            |audit| audit.pairs[0].expect = Some(Expectation::Consistent),
+            |audit| audit.pairs[0].truth.epsilon = Some(1.0),
+            |audit| audit.pairs[0].left = audit.pairs[0].right.clone(),
+        ];
+        let mut all = vec![original];
+        for change in changes {
+            let mut changed = audit("count");
+            change(&mut changed);
+            all.push(audit_fingerprint(&changed));
+        }
+        let different: std::collections::HashSet<&String> = all.iter().collect();
+        assert_eq!(different.len(), 1 + changes.len());
+    }
+
+    #[test]
+    fn the_fingerprint_of_a_program_depends_on_the_files_in_its_command() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("count.toml");
+        let command = |words: &[&str]| {
+            let words = words.iter().map(|word| (*word).to_owned()).collect();
+            let command = CommandLine::new(words, &file, None, None).unwrap();
+            audit_fingerprint(&Audit { subject: Subject::Program { command, params: Params::new() }, ..audit("count") })
+        };
+        std::fs::write(folder.path().join("worker.sh"), "exit 1").unwrap();
+        let before = command(&["sh", "worker.sh"]);
+        assert_eq!(command(&["sh", "worker.sh"]), before);
+        assert_ne!(command(&["sh", "worker.sh", "-x"]), before);
+        std::fs::write(folder.path().join("worker.sh"), "exit 2").unwrap();
+        assert_ne!(command(&["sh", "worker.sh"]), before);
+    }
+
+    #[test]
+    fn the_hash_of_a_file_depends_on_every_byte_and_on_its_length() {
+        let folder = tempfile::tempdir().unwrap();
+        let hash = |content: &[u8]| {
+            let file = folder.path().join("file");
+            std::fs::write(&file, content).unwrap();
+            content_hash(&file)
+        };
+        // More than one block of 65,536 bytes, and not a multiple of eight.
+        let content = vec![b'x'; 65_536 + 13];
+        let original = hash(&content);
+        assert_eq!(hash(&content), original);
+        for position in [0, 65_535, 65_536, 65_536 + 12] {
+            let mut changed = content.clone();
+            changed[position] = b'y';
+            assert_ne!(hash(&changed), original, "byte {position}");
+        }
+        assert_ne!(hash(&content[1..]), original);
+        assert_ne!(hash(b""), hash(b"\0"));
+        assert_eq!(content_hash(&folder.path().join("missing")), "0000000000000000");
+    }
+
+    #[test]
+    fn only_finished_audits_are_written_and_the_header_only_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let csv = Destination::open(&folder.path().join("audit.csv")).unwrap();
+        let audits = ["a", "b", "c"].map(audit);
+        let result = pair(Verdict::Consistent, Expectation::Consistent);
+        let results = [vec![result.clone()], vec![not_run()], vec![result]];
+        let report = run_of(audits.iter().cloned().zip(results).collect());
+        let open =
+            |start| Journal::open(&csv, &audits, Settings::default(), start, |warning| panic!("{warning}")).unwrap().expect("a file");
+        let journal = open(Start::Anew);
+        for report in &report.audits {
+            journal.hear(Event::AuditFinished { report });
+        }
+        assert_eq!(journal.close(&report).unwrap(), Some(folder.path().canonicalize().unwrap().join("audit.csv.journal")));
+        let lines = std::fs::read_to_string(folder.path().join("audit.csv.journal")).unwrap().lines().count();
+        assert_eq!(lines, 1 + 2, "a header and two finished audits");
+        // A resumed run gets the finished audits; a new run does not, but is told about them.
+        let resumed = open(Start::Resumed);
+        assert_eq!(resumed.notice().unwrap(), "Resuming: 2 of 3 audits are finished already.");
+        assert_eq!(audits.each_ref().map(|audit| resumed.found(audit).is_some()), [true, false, true]);
+        drop(resumed);
+        let new = open(Start::Anew);
+        assert!(new.notice().unwrap().contains("finished 2 of these 3 audits"));
+        assert!(audits.iter().all(|audit| new.found(audit).is_none()));
+    }
+
+    #[test]
+    fn a_stream_has_no_journal_and_cannot_be_resumed() {
+        let csv = Destination::open(Path::new("-")).unwrap();
+        let open = |start| Journal::open(&csv, &[], Settings::default(), start, |warning| panic!("{warning}"));
+        assert!(open(Start::Anew).unwrap().is_none());
+        assert!(open(Start::Resumed).err().expect("a stream").to_string().contains("no journal"));
+    }
 }

@@ -138,8 +138,8 @@ impl JsonReport {
     pub fn read(path: &Path) -> Result<Self, Error> {
         let unreadable = |reason: String| Error::Read { path: path.to_owned(), reason };
         let text = std::fs::read_to_string(path).map_err(|error| unreadable(error.to_string()))?;
-        let value: serde_json::Value =
-            serde_json::from_str(&text).map_err(|error| unreadable(format!("it is no JSON ({error}); use a file that was written with --json")))?;
+        let value: serde_json::Value = serde_json::from_str(&text)
+            .map_err(|error| unreadable(format!("it is no JSON ({error}); use a file that was written with --json")))?;
         let schema = value.get("schema").and_then(serde_json::Value::as_str).unwrap_or("none");
         if schema != SCHEMA {
             return Err(unreadable(format!("its schema is {schema}, must be {SCHEMA}; use a file that was written with --json")));
@@ -193,5 +193,97 @@ impl Format for Json {
         let mut text = serde_json::to_vec(&JsonReport::new(report))?;
         text.push(b'\n');
         Ok(text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+    use crate::audit::Evidence;
+    use crate::model::{Expectation, RuleEstimate};
+    use crate::report::testing::{audit, evidence, not_run, pair, run, run_of};
+
+    fn written(report: &RunReport) -> Value {
+        serde_json::from_slice(&Json.render(report).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn the_summary_counts_each_kind_of_audit() {
+        let results = [
+            ("refuted", pair(Verdict::Violated, Expectation::Violated)),
+            ("surprise", pair(Verdict::Violated, Expectation::Consistent)),
+            ("consistent", pair(Verdict::Consistent, Expectation::Consistent)),
+            ("inconclusive", pair(Verdict::Inconclusive, Expectation::Consistent)),
+            ("failed", not_run()),
+        ];
+        let report = JsonReport::new(&run_of(results.into_iter().map(|(name, result)| (audit(name), vec![result])).collect()));
+        let Summary { audits, pairs, draws, violated, consistent, inconclusive, not_run, surprises } = report.summary;
+        assert_eq!((audits, pairs, violated, consistent, inconclusive, not_run), (5, 5, 2, 1, 1, 1));
+        assert_eq!(draws, 4 * 128, "the draws of the pair that failed do not count");
+        assert_eq!(surprises, ["surprise"]);
+        let as_expected: Vec<Option<bool>> = report.audits.iter().map(|audit| audit.as_expected).collect();
+        assert_eq!(as_expected, [Some(true), Some(false), Some(true), None, Some(false)]);
+        let witnesses: Vec<bool> = report.audits.iter().map(|audit| audit.witness.is_some()).collect();
+        assert_eq!(witnesses, [true, true, false, false, false]);
+    }
+
+    #[test]
+    fn estimates_are_rounded_in_the_direction_that_keeps_them_valid() {
+        let with = |epsilon, epsilon_upper| {
+            let estimate = RuleEstimate { epsilon, epsilon_upper };
+            let outcome = Ok(Evidence { estimate, ..evidence(Verdict::Consistent) });
+            let run = run(vec![PairResult { outcome, ..pair(Verdict::Consistent, Expectation::Consistent) }]);
+            written(&run)["audits"][0]["pairs"][0].clone()
+        };
+        let finite = with(0.123_456_78, 0.123_456_78);
+        assert_eq!((&finite["rule_epsilon_estimate"], &finite["rule_epsilon_upper"]), (&0.123_456.into(), &0.123_457.into()));
+        let infinite = with(f64::INFINITY, f64::INFINITY);
+        assert_eq!((&infinite["rule_epsilon_estimate"], &infinite["rule_epsilon_upper"]), (&"inf".into(), &"inf".into()));
+    }
+
+    #[test]
+    fn a_pair_that_could_not_be_run_has_nulls() {
+        let report = written(&run(vec![not_run()]));
+        let pair = &report["audits"][0]["pairs"][0];
+        assert_eq!(pair["verdict"], "error");
+        for key in ["left", "right", "sentence", "rule_epsilon_estimate", "rule_epsilon_upper", "picture", "epsilon_lower", "draws"] {
+            assert_eq!(pair[key], Value::Null, "{key}");
+        }
+        assert_eq!(report["audits"][0]["verdict"], Value::Null);
+    }
+
+    #[test]
+    fn a_report_is_read_as_it_was_written() {
+        let run = run(vec![pair(Verdict::Inconclusive, Expectation::Consistent), not_run()]);
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("report.json");
+        std::fs::write(&file, Json.render(&run).unwrap()).unwrap();
+        let read = JsonReport::read(&file).unwrap();
+        assert_eq!(serde_json::to_value(read).unwrap(), written(&run));
+        assert!(written(&run)["complete"] == true);
+    }
+
+    #[test]
+    fn other_files_are_rejected_with_their_name_and_the_reason() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("report.json");
+        let rejected = || JsonReport::read(&file).unwrap_err().to_string();
+        let prefix = format!("cannot read {}: ", file.display());
+        assert!(rejected().starts_with(&prefix), "there is no file");
+        let mut newer = written(&run(vec![]));
+        newer["schema"] = "dp-audit-report/2".into();
+        let mut incomplete = written(&run(vec![]));
+        incomplete["audits"] = Value::Null;
+        for (content, reason) in [
+            ("no".to_owned(), "no JSON"),
+            ("{}".to_owned(), "its schema is none, must be dp-audit-report/1"),
+            (newer.to_string(), "its schema is dp-audit-report/2, must be dp-audit-report/1"),
+            (incomplete.to_string(), "null"),
+        ] {
+            std::fs::write(&file, content).unwrap();
+            assert!(rejected().starts_with(&prefix) && rejected().contains(reason), "{}", rejected());
+        }
     }
 }

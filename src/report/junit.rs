@@ -12,8 +12,8 @@ use super::gate::Gate;
 use crate::audit::{AuditReport, PairResult, RunReport};
 use crate::model::Agreement;
 
-/// The format of `--junit`. A result that fails the run is a failure, a mechanism that could not be run is an error, and an inconclusive result
-/// is skipped.
+/// The format of `--junit`. A result that fails the run is a failure, a mechanism that could not be run is an error, and an inconclusive
+/// result is skipped.
 pub struct JUnit {
     /// Decides which results are failures.
     pub gate: Gate,
@@ -80,4 +80,62 @@ impl JUnit {
 
 fn seconds(seconds: f64) -> Duration {
     Duration::try_from_secs_f64(seconds).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Expectation, Verdict};
+    use crate::report::gate::FailOn;
+    use crate::report::testing::{not_run, pair, run};
+
+    /// What a test case is in a report.
+    fn kind(case: &TestCase) -> &'static str {
+        match &case.status {
+            TestCaseStatus::Success { .. } => "success",
+            TestCaseStatus::NonSuccess { kind: NonSuccessKind::Failure, .. } => "failure",
+            TestCaseStatus::NonSuccess { kind: NonSuccessKind::Error, .. } => "error",
+            TestCaseStatus::Skipped { .. } => "skipped",
+        }
+    }
+
+    fn kinds(fail_on: &[FailOn], report_only: bool) -> Vec<&'static str> {
+        let run = run(vec![
+            pair(Verdict::Violated, Expectation::Violated),
+            pair(Verdict::Violated, Expectation::Consistent),
+            pair(Verdict::Consistent, Expectation::Consistent),
+            pair(Verdict::Inconclusive, Expectation::Consistent),
+            not_run(),
+        ]);
+        let format = JUnit { gate: Gate { fail_on: fail_on.to_vec(), report_only } };
+        let audit = &run.audits[0];
+        audit.results.iter().map(|result| kind(&format.case(&run, audit, result))).collect()
+    }
+
+    #[test]
+    fn the_gate_decides_what_is_a_failure() {
+        assert_eq!(kinds(&[], false), ["success", "failure", "success", "skipped", "error"]);
+        assert_eq!(kinds(&[FailOn::Violated], false), ["failure", "failure", "success", "skipped", "error"]);
+        assert_eq!(kinds(&[FailOn::Inconclusive], false), ["success", "failure", "success", "failure", "error"]);
+        assert_eq!(kinds(&[FailOn::Violated, FailOn::Inconclusive], true), ["success", "success", "success", "skipped", "error"]);
+    }
+
+    #[test]
+    fn the_file_has_a_suite_for_each_audit_and_says_why_a_case_fails() {
+        let surprise = PairResult { pair: "<one> & \"two\"".to_owned(), ..pair(Verdict::Violated, Expectation::Consistent) };
+        let run = run(vec![surprise, not_run()]);
+        let xml = String::from_utf8(JUnit { gate: Gate::default() }.render(&run).unwrap()).unwrap();
+        assert!(xml.contains("<testsuite name=\"count\" tests=\"2\""), "{xml}");
+        assert!(xml.contains("failures=\"1\"") && xml.contains("errors=\"1\""), "{xml}");
+        assert!(xml.contains("&lt;one&gt; &amp;") && !xml.contains("<one>"), "{xml}");
+        // 80 of 100 guesses are right; ε = 1 allows e/(1 + e) = 73.1 %.
+        assert!(xml.contains("violated, expected consistent: the attacker guessed right 80.0 % of the time; ε = 1 allows 73.1 %"), "{xml}");
+        assert!(xml.contains("could not be run: asked for 2 outputs, got 1"), "{xml}");
+    }
+
+    #[test]
+    fn impossible_times_are_zero() {
+        assert_eq!(seconds(1.5), Duration::from_millis(1500));
+        assert_eq!([-1.0, f64::NAN, f64::INFINITY].map(seconds), [Duration::ZERO; 3]);
+    }
 }

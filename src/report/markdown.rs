@@ -72,3 +72,52 @@ fn escape(text: &str) -> String {
     }
     escaped
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Expectation;
+    use crate::report::testing::{audit, not_run, pair, run, run_of};
+
+    #[test]
+    fn characters_with_a_meaning_in_markdown_are_escaped() {
+        assert_eq!(escape("a|b"), r"a\|b");
+        assert_eq!(escape(r"\`*_<>[]"), r"\\\`\*\_\<\>\[\]");
+        assert_eq!(escape("two\nlines\tand\u{1b}[0m"), r"two lines and \[0m");
+        assert_eq!(escape("ε ≥ 0.5, (50 %)"), "ε ≥ 0.5, (50 %)");
+    }
+
+    #[test]
+    fn a_name_cannot_add_columns_or_rows() {
+        let name = "x | y\n| z |";
+        let text = markdown(&run_of(vec![(audit(name), vec![pair(Verdict::Violated, Expectation::Violated)])]));
+        let row = text.lines().last().unwrap();
+        assert_eq!(row, r"| ✓ | violated | x \| y \| z \| | one more | 1 | 0 | 1.25 | 0 | 1 |");
+        let header = text.lines().rev().nth(2).unwrap();
+        assert_eq!(row.replace(r"\|", "").matches('|').count(), header.matches('|').count());
+    }
+
+    #[test]
+    fn the_summary_names_what_is_not_as_expected() {
+        let results = [
+            ("agrees", pair(Verdict::Violated, Expectation::Violated)),
+            ("differs", pair(Verdict::Violated, Expectation::Consistent)),
+            ("undecided", pair(Verdict::Inconclusive, Expectation::Consistent)),
+            ("failed", not_run()),
+        ];
+        let text = markdown(&run_of(results.into_iter().map(|(name, result)| (audit(name), vec![result])).collect()));
+        assert!(text.starts_with("# dp-audit: 2 of 4 claims refuted\n\n"), "{text}");
+        for line in ["**Not as expected**: differs.\n", "**Could not be run**: failed.\n", "too few draws to decide**: undecided.\n"] {
+            assert!(text.contains(line), "no «{line}» in {text}");
+        }
+        assert!(!text.contains("Not all audits have ended"));
+        assert!(text.contains("confidence 99.9 %"), "the default confidence is 0.999");
+    }
+
+    #[test]
+    fn an_unfinished_run_says_so() {
+        let mut unfinished = run(vec![pair(Verdict::Consistent, Expectation::Consistent)]);
+        unfinished.pairs = 2;
+        assert!(markdown(&unfinished).contains("**Not all audits have ended**"));
+    }
+}

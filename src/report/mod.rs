@@ -29,6 +29,6 @@ pub mod replay;
 pub mod store;
 pub mod svg;
 #[cfg(test)]
-pub mod testing;
+pub(crate) mod testing;
 pub mod witness;
 pub mod witnesses;

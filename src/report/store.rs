@@ -1,4 +1,5 @@
-//! Writes files. Destinations are checked before anything is measured, files are replaced as a whole, and devices and pipes are never replaced.
+//! Writes files. Destinations are checked before anything is measured, files are replaced as a whole, and devices and pipes are never
+//! replaced.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Seek, SeekFrom, Write};
@@ -111,13 +112,13 @@ impl Destination {
     }
 }
 
-/// Something that pieces are appended to.
+/// Writes the parts of a file after the first one.
 pub enum Appender {
-    /// An ordinary file, and where its last whole piece ends.
+    /// An ordinary file.
     File {
         /// The open file.
         file: File,
-        /// What lies behind was not written as a whole.
+        /// The end of the last part that was written completely.
         end: u64,
     },
     /// A pipe or a device.
@@ -127,26 +128,27 @@ pub enum Appender {
 }
 
 impl Appender {
-    /// Appends a piece. If that fails, a file can be tried again: a part of the piece that was written is overwritten then.
+    /// Appends a part. After an error, the same part can be appended to a file again: it overwrites what was written of it.
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn append(&mut self, piece: &[u8]) -> io::Result<()> {
+    pub fn append(&mut self, part: &[u8]) -> io::Result<()> {
         match self {
             Self::File { file, end } => {
                 file.set_len(*end)?;
                 file.seek(SeekFrom::Start(*end))?;
-                file.write_all(piece)?;
-                *end += piece.len() as u64;
+                file.write_all(part)?;
+                *end += part.len() as u64;
                 Ok(())
             }
-            Self::Stream(stream) => stream.write_all(piece),
-            Self::StandardOutput => to_standard_output(piece),
+            Self::Stream(stream) => stream.write_all(part),
+            Self::StandardOutput => to_standard_output(part),
         }
     }
 }
 
 /// The error for a path that cannot be written.
+#[must_use]
 pub fn unwritable(path: &Path, source: io::Error) -> Error {
     Error::Write { path: path.to_owned(), source }
 }

@@ -11,8 +11,8 @@ use crate::target::{Subject, Target};
 /// The name and version of the file format.
 const SCHEMA: &str = "dp-audit-witness/2";
 
-/// The maximum number of characters in the readable part of a file name.
-const MAX_NAME_CHARS: usize = 80;
+/// The maximum number of characters in the readable part of a file name: 240 bytes at most, and file systems allow 255 for a name.
+const MAX_NAME_CHARS: usize = 60;
 
 /// What refuted a claim.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -30,8 +30,8 @@ pub struct Witness {
     pub claim: Claim,
     /// A hash of what was audited, see [`identity`].
     pub fingerprint: String,
-    /// A hash of the mechanism's first outputs on a fixed stream. Different code has a different hash. Absent for a program that does not follow
-    /// seeds.
+    /// A hash of the mechanism's first outputs on a fixed stream. Different code has a different hash. Absent for a program that does not
+    /// follow seeds.
     pub behaviour: Option<String>,
     /// The run's seed.
     pub seed: u64,
@@ -52,8 +52,8 @@ pub struct Witness {
 }
 
 impl Witness {
-    /// The witness of an audit's most significant pair, if this pair refutes the claim. `None` for an audit without a file, because a replay could
-    /// not find it again.
+    /// The witness of an audit's most significant pair, if this pair refutes the claim. `None` for an audit without a file, because a
+    /// replay could not find it again.
     #[must_use]
     pub fn of(settings: Settings, report: &AuditReport) -> Option<Self> {
         let audit = &report.audit;
@@ -79,8 +79,8 @@ impl Witness {
         })
     }
 
-    /// The content of the file: the witness and its checksum. The checksum detects changes. It is not a signature and does not have to be one,
-    /// because a replay judges the claim by its own draws.
+    /// The content of the file: the witness and its checksum. The checksum detects changes. It is not a signature and does not have to be
+    /// one, because a replay judges the claim by its own draws.
     #[must_use]
     pub fn sealed(&self) -> serde_json::Value {
         let witness = serde_json::to_value(self).unwrap_or_default();
@@ -173,4 +173,197 @@ pub fn identity(audit: &Audit, pair: &Pair) -> String {
         &format!("{:?}", pair.left.records()),
         &format!("{:?}", pair.right.records()),
     ])
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::attack::Attack;
+    use crate::audit::Evidence;
+    use crate::model::{Dataset, Expectation, MAX_DRAWS, Params, Relation, Side};
+    use crate::output::Rows;
+    use crate::report::testing::{audit, evidence, pair, run};
+    use crate::target::process::CommandLine;
+    use crate::target::{StreamSeed, TargetError};
+
+    /// The report of an audit with this name that refutes its claim.
+    fn refuted(name: &str) -> AuditReport {
+        AuditReport { audit: Arc::new(audit(name)), results: vec![pair(Verdict::Violated, Expectation::Violated)] }
+    }
+
+    fn witness(name: &str) -> Witness {
+        Witness::of(Settings::default(), &refuted(name)).expect("a refuted claim")
+    }
+
+    /// The readable part of the file name of a witness, which ends with eight characters of the fingerprint.
+    fn readable(name: &str) -> String {
+        let witness = witness(name);
+        let end = format!("-{}.json", &witness.fingerprint[..8]);
+        witness.file_name().strip_suffix(&end).unwrap_or_else(|| panic!("{}", witness.file_name())).to_owned()
+    }
+
+    #[test]
+    fn file_names_have_only_letters_digits_dots_and_hyphens() {
+        assert_eq!(readable("count"), "count");
+        assert_eq!(readable("Laplace count, noise 10 % short"), "laplace-count-noise-10-short");
+        assert_eq!(readable("  ε = 0.5 / δ: \"x\" "), "ε-0.5-δ-x");
+        assert_eq!(readable("../../etc/passwd"), "..-..-etc-passwd");
+        assert_eq!(readable("C:\\results\n\u{1b}[31m"), "c-results-31m");
+        assert_eq!(readable("*/?"), "");
+    }
+
+    #[test]
+    fn long_names_are_cut_and_stay_different() {
+        let long = "x".repeat(300);
+        assert_eq!(readable(&long), "x".repeat(MAX_NAME_CHARS));
+        assert_eq!(readable(&"ä".repeat(300)), "ä".repeat(MAX_NAME_CHARS), "characters, not bytes");
+        assert_ne!(witness(&long).file_name(), witness(&format!("{long}x")).file_name());
+    }
+
+    #[test]
+    fn only_refuted_claims_with_a_rule_and_a_file_have_a_witness() {
+        let of = |change: &dyn Fn(&mut AuditReport)| {
+            let mut report = refuted("count");
+            change(&mut report);
+            Witness::of(Settings::default(), &report)
+        };
+        assert!(of(&|_| ()).is_some());
+        assert_eq!(of(&|report| report.results[0].outcome = Ok(evidence(Verdict::Consistent))), None);
+        assert_eq!(of(&|report| report.results[0].outcome = Ok(Evidence { rule: None, ..evidence(Verdict::Violated) })), None);
+        assert_eq!(of(&|report| Arc::make_mut(&mut report.audit).file = std::path::PathBuf::new()), None);
+        assert_eq!(of(&|report| report.results.clear()), None);
+    }
+
+    #[test]
+    fn a_witness_is_read_as_it_was_written() {
+        let witness = witness("count");
+        assert_eq!(Witness::from_json(&witness.sealed().to_string()), Ok(witness));
+    }
+
+    #[test]
+    fn a_changed_file_is_rejected() {
+        let rejected = |pointer: &str, value: Value| {
+            let mut file = witness("count").sealed();
+            *file.pointer_mut(pointer).unwrap_or_else(|| panic!("{pointer}")) = value;
+            Witness::from_json(&file.to_string()).unwrap_err()
+        };
+        let cases = [
+            ("/witness/tally/correct", json!(81)),
+            ("/witness/claim/epsilon", json!(0.5)),
+            ("/witness/rule/answers/0", json!("right")),
+            ("/witness/audit", json!("another")),
+            ("/checksum", json!("0")),
+        ];
+        for (pointer, value) in cases {
+            assert!(rejected(pointer, value).starts_with("was changed after it was written"), "{pointer}");
+        }
+        assert_eq!(
+            rejected("/schema", json!("dp-audit-witness/1")),
+            format!("has the schema \"dp-audit-witness/1\", must be \"{SCHEMA}\"")
+        );
+        for text in ["", "[]", "{}", "{\"schema\": 1}"] {
+            assert!(Witness::from_json(text).unwrap_err().starts_with("is no witness"), "{text}");
+        }
+    }
+
+    #[test]
+    fn an_impossible_number_of_draws_is_rejected_in_spite_of_a_correct_checksum() {
+        for (draws, valid) in [(0, false), (1, true), (MAX_DRAWS, true), (MAX_DRAWS + 1, false)] {
+            let witness = Witness { draws, ..witness("count") };
+            assert_eq!(Witness::from_json(&witness.sealed().to_string()).is_ok(), valid, "{draws}");
+        }
+    }
+
+    /// The audit `count` of a program whose audit file is in this folder.
+    fn program(folder: &str) -> Audit {
+        let command =
+            CommandLine::new(vec!["sh".to_owned(), "worker.sh".to_owned()], &std::path::Path::new(folder).join("a.toml"), None, None);
+        Audit { subject: Subject::Program { command: command.unwrap(), params: Params::new() }, ..audit("count") }
+    }
+
+    fn laplace(epsilon: f64) -> Subject {
+        let params = Params::from_iter([("epsilon".to_owned(), epsilon.into())]);
+        Subject::Registered { mechanism: "laplace".to_owned(), params }
+    }
+
+    #[test]
+    fn the_identity_depends_on_each_part_of_what_was_audited() {
+        let changes: [fn(&mut Audit); 12] = [
+            |_| (),
+            |audit| audit.name = "count 2".to_owned(),
+            |audit| audit.subject = laplace(1.0),
+            |audit| audit.subject = laplace(2.0),
+            |audit| audit.subject = program("/a").subject,
+            |audit| audit.claim.epsilon = 2.0.try_into().unwrap(),
+            |audit| audit.claim.delta = 0.1.try_into().unwrap(),
+            |audit| audit.relation = Relation::AddRemove,
+            |audit| audit.pairs[0].name = "one less".to_owned(),
+            |audit| audit.pairs[0].left = Dataset::of_numbers(&[2.0]),
+            |audit| audit.pairs[0].right = Dataset::of_numbers(&[1.0, 2.0]),
+            |audit| {
+                let pair = &mut audit.pairs[0];
+                std::mem::swap(&mut pair.left, &mut pair.right);
+            },
+        ];
+        let identities: std::collections::HashSet<String> = changes
+            .iter()
+            .map(|change| {
+                let mut audit = audit("count");
+                change(&mut audit);
+                identity(&audit, &audit.pairs[0])
+            })
+            .collect();
+        assert_eq!(identities.len(), changes.len());
+    }
+
+    #[test]
+    fn the_identity_does_not_depend_on_how_it_was_audited() {
+        let original = audit("count");
+        let changed = Audit {
+            file: "elsewhere.toml".into(),
+            expect: Expectation::Violated,
+            source: Some("a paper".to_owned()),
+            draws: Some(1),
+            resolution: 9.0,
+            attacks: vec![Attack::Coordinates],
+            ..original.clone()
+        };
+        assert_eq!(identity(&changed, &changed.pairs[0]), identity(&original, &original.pairs[0]));
+        let [here, there] = ["/a", "/b"].map(|folder| identity(&program(folder), &audit("count").pairs[0]));
+        assert_eq!(here, there, "the same program in another folder");
+    }
+
+    /// A target that cannot be run.
+    struct Unavailable;
+
+    impl Target for Unavailable {
+        fn open(&self) -> Result<usize, TargetError> {
+            Err(TargetError::AlwaysPanics { message: "no".to_owned() })
+        }
+
+        fn draw(&self, _: Side, _: usize, _: StreamSeed, _: &mut dyn FnMut(&Rows)) -> Result<(), TargetError> {
+            unreachable!("it cannot be opened")
+        }
+    }
+
+    #[test]
+    fn a_witness_of_another_version_audit_or_claim_does_not_fit() {
+        let (original, run) = (audit("count"), run(vec![pair(Verdict::Violated, Expectation::Violated)]));
+        let witness = Witness::of(run.settings, &run.audits[0]).unwrap();
+        let problem = |witness: &Witness, audit: &Audit| witness.check(audit, &audit.pairs[0], &Unavailable).unwrap_err();
+        let older = Witness { version: "0.0.9".to_owned(), ..witness.clone() };
+        assert!(problem(&older, &original).starts_with("was written by dp-audit 0.0.9"));
+        let mut changed = original.clone();
+        changed.pairs[0].left = Dataset::of_numbers(&[2.0]);
+        assert!(problem(&witness, &changed).starts_with("is about another audit"));
+        // A forged witness: another claim under the same fingerprint.
+        let mut forged = witness.clone();
+        forged.claim.epsilon = 0.5.try_into().unwrap();
+        assert_eq!(problem(&forged, &original), "is about the claim ε = 0.5, but audits/count.toml claims ε = 1");
+        assert!(problem(&witness, &original).starts_with("cannot be checked, because the mechanism could not be run"));
+    }
 }

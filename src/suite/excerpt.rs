@@ -21,8 +21,8 @@ pub fn path_steps(path: &str) -> Vec<PathStep> {
     path.split('.').filter(|part| !part.is_empty()).map(step).collect()
 }
 
-/// The byte range of a value in the text of a file. If the file does not contain the value, the range of the innermost table or array around
-/// it.
+/// The byte range of a value in the text of a file. If the file does not contain the value, the range of the innermost table or array
+/// around it.
 #[must_use]
 pub fn find_span(text: &str, path: &[PathStep]) -> Option<Range<usize>> {
     let root = DeTable::parse(text).ok()?;

@@ -167,7 +167,8 @@ fn check(file_path: &Path, file: AuditFile) -> Result<Audit, Vec<KeyProblem>> {
         problems.push(KeyProblem::new("draws", format!("draws {problem}")));
     }
     if file.attacks.as_ref().is_some_and(Vec::is_empty) {
-        problems.push(KeyProblem::new("attacks", "attacks is empty; list at least one attack, or remove the key to use the default attacks"));
+        problems
+            .push(KeyProblem::new("attacks", "attacks is empty; list at least one attack, or remove the key to use the default attacks"));
     }
     let relation = relation(file.relation, file.reason).unwrap_or_else(|problem| {
         problems.push(problem);
@@ -196,8 +197,10 @@ fn check(file_path: &Path, file: AuditFile) -> Result<Audit, Vec<KeyProblem>> {
         let (path, key) = (format!("pair.{index}"), format!("pair \"{}\"", raw.name));
         problems.extend(check_name(&format!("{path}.name"), "the pair's name", &raw.name));
         if pairs.iter().any(|pair| pair.name == raw.name) {
-            problems
-                .push(KeyProblem::new(format!("{path}.name"), format!("{key}: another pair has this name; names must be unique in a file")));
+            problems.push(KeyProblem::new(
+                format!("{path}.name"),
+                format!("{key}: another pair has this name; names must be unique in a file"),
+            ));
         }
         problems.extend(raw.truth.into_iter().flat_map(|truth| check_truth(&format!("{path}.truth"), &format!("{key}: truth"), truth)));
         if problems.is_empty()
@@ -237,7 +240,9 @@ fn relation(name: RelationName, reason: Option<String>) -> Result<Relation, KeyP
         (RelationName::Custom, _) => {
             Err(KeyProblem::new("relation", "relation is \"custom\", which needs a reason; set reason = \"why the pairs are neighbours\""))
         }
-        (_, Some(_)) => Err(KeyProblem::new("reason", "reason is only allowed with relation = \"custom\"; remove it or change the relation")),
+        (_, Some(_)) => {
+            Err(KeyProblem::new("reason", "reason is only allowed with relation = \"custom\"; remove it or change the relation"))
+        }
     }
 }
 
@@ -283,7 +288,8 @@ fn add_patterns(pairs: &mut Vec<PairFile>, patterns: Vec<Pattern>) {
 fn check_truth(path: &str, key: &str, truth: Truth) -> Vec<KeyProblem> {
     let mut problems = Vec::new();
     if let Some(epsilon) = truth.epsilon.filter(|epsilon| epsilon.is_nan() || *epsilon < 0.0) {
-        problems.push(KeyProblem::new(format!("{path}.epsilon"), format!("{key}.epsilon is {epsilon}, must be at least 0 (inf is allowed)")));
+        problems
+            .push(KeyProblem::new(format!("{path}.epsilon"), format!("{key}.epsilon is {epsilon}, must be at least 0 (inf is allowed)")));
     }
     if let Some(delta) = truth.delta.filter(|delta| !(0.0..=1.0).contains(delta)) {
         problems.push(KeyProblem::new(format!("{path}.delta"), format!("{key}.delta is {delta}, must be between 0 and 1")));

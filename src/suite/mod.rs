@@ -50,8 +50,8 @@ pub fn load(paths: &[PathBuf]) -> Result<Vec<Audit>, Error> {
     Ok(audits)
 }
 
-/// Checks before anything is measured that every pair of these audits can be prepared. Targets are not kept: each is prepared again where it
-/// runs.
+/// Checks before anything is measured that every pair of these audits can be prepared. Targets are not kept: each is prepared again where
+/// it runs.
 ///
 /// # Errors
 /// Lists every audit whose parameters or data do not fit its mechanism.

@@ -36,8 +36,8 @@ pub struct Pattern {
 }
 
 impl Pattern {
-    /// All patterns that are neighbours under the relation, each also with its sides swapped. With few components some patterns are equal; only
-    /// the first of them is kept.
+    /// All patterns that are neighbours under the relation, each also with its sides swapped. With few components some patterns are equal;
+    /// only the first of them is kept.
     ///
     /// # Errors
     /// When the relation is not between vectors.

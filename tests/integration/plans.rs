@@ -74,7 +74,9 @@ fn a_plan_that_stops_early_stops_at_the_same_draw() {
 fn programs_and_their_errors_travel_too() {
     use crate::harness::load;
     use crate::harness::program::script;
-    let folder = script("read -r greeting\necho '{\"dp_audit\": 1, \"width\": 1, \"seeded\": true}'\nread -r line; echo '{\"error\": \"no\\u22a5\"}'\n");
+    let folder = script(
+        "read -r greeting\necho '{\"dp_audit\": 1, \"width\": 1, \"seeded\": true}'\nread -r line; echo '{\"error\": \"no\\u22a5\"}'\n",
+    );
     let results = assert_same(&load(folder.path().join("audits")), Settings { draws: Some(4_000), ..defaults(1) });
     let error = results[0].outcome.as_ref().unwrap_err().to_string();
     assert!(error.contains("gave up: no⊥"), "{error}");

@@ -1,7 +1,7 @@
 //! What the program says, word for word: help, tables, messages.
 //!
 //! Each text is compared with its file in `snapshots`. Where one was meant to change, `INSTA_UPDATE=always cargo test --release --test integration terminal::` writes
-//! the files anew, and `git diff` shows what is different. CI sets `INSTA_UPDATE=no`: there a text that differs fails, and nothing is written.
+//! the files again, and `git diff` shows what is different. CI sets `INSTA_UPDATE=no`: there a text that differs fails, and nothing is written.
 
 use std::path::Path;
 use std::process::Output;
@@ -43,7 +43,7 @@ fn help() {
     let root = repository("");
     says(&root, "version", &["--version"]);
     says(&root, "help", &["--help"]);
-    for subcommand in ["run", "samples", "list", "show", "explain", "replay", "calibrate"] {
+    for subcommand in ["run", "samples", "list", "show", "explain", "replay", "calibrate", "export", "completions", "man"] {
         says(&root, &format!("help-{subcommand}"), &[subcommand, "--help"]);
     }
 }

@@ -116,7 +116,10 @@ fn verdict_text(run: &RunReport, evidence: &Evidence, claim: Claim) -> Markup {
             } else {
                 "there were too few guesses to detect any leak".to_owned()
             };
-            ("Not refuted, but inconclusive.", format!("The measured bound is ε ≥ {epsilon}; {detected}. More draws may give a clear verdict."))
+            (
+                "Not refuted, but inconclusive.",
+                format!("The measured bound is ε ≥ {epsilon}; {detected}. More draws may give a clear verdict."),
+            )
         }
     };
     html! { p { b { (verdict) } " " (reasons) } }

@@ -69,7 +69,11 @@ fn groups(report: &RunReport) -> [(&'static str, &'static str, Vec<&AuditReport>
     let settled = |agreement| matches!(agreement, Agreement::Agrees | Agreement::Undecided);
     [
         ("Not as expected", "The verdict differs from what the audit file expects.", of(&|a| a == Agreement::Differs, &|_| true)),
-        ("Could not be run", "At least one pair of each audit could not be run, so it was not judged.", of(&|a| a == Agreement::NotRun, &|_| true)),
+        (
+            "Could not be run",
+            "At least one pair of each audit could not be run, so it was not judged.",
+            of(&|a| a == Agreement::NotRun, &|_| true),
+        ),
         ("Refuted, as expected", "The measured bound exceeds the claim.", of(&settled, &|v| v == Some(Verdict::Violated))),
         ("Inconclusive", "Not refuted, but too few draws to decide.", of(&settled, &|v| v == Some(Verdict::Inconclusive))),
         (

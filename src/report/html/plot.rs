@@ -86,7 +86,8 @@ fn bars(drawing: &mut Drawing, bars: &[Bar], top: f64) {
         drawing.text("e", 96.0, y + 12.0, &name);
         drawing.rect("bl", 100.0, y + 1.0, x.at(bar.left), 7.0);
         drawing.rect("br", 100.0, y + 8.5, x.at(bar.right), 7.0);
-        let shares = if bar.left == bar.right { percent(bar.left) } else { format!("{} | {}", short_percent(bar.left), short_percent(bar.right)) };
+        let shares =
+            if bar.left == bar.right { percent(bar.left) } else { format!("{} | {}", short_percent(bar.left), short_percent(bar.right)) };
         drawing.text("b", 104.0 + x.at(bar.left.max(bar.right)), y + 12.0, &shares);
     }
 }

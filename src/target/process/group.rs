@@ -1,7 +1,7 @@
 //! Process groups: when a program under audit ends, all processes that it has started are killed, and none of them outlives dp-audit.
 //!
-//! Each program is the leader of its own process group. The processes that it starts belong to the group and are killed with it, unless they
-//! leave the group on purpose. Ctrl-C in the terminal does not reach another process group, so [`end_on_signals`] kills the groups.
+//! Each program is the leader of its own process group. The processes that it starts belong to the group and are killed with it, unless
+//! they leave the group on purpose. Ctrl-C in the terminal does not reach another process group, so [`end_on_signals`] kills the groups.
 
 use std::io;
 use std::process::{self, Command, ExitStatus};
@@ -73,10 +73,11 @@ impl Drop for ProcessGroup {
     }
 }
 
-/// Installs a handler: SIGHUP, SIGINT, SIGQUIT and SIGTERM kill all programs under audit and then end this process with exit code 128 + signal.
+/// Installs a handler: SIGHUP, SIGINT, SIGQUIT and SIGTERM kill all programs under audit and then end this process with exit code 128 +
+/// signal.
 ///
-/// Only the program calls it, because a library must not change the signal handling of its host. A signal that was ignored at the start stays
-/// ignored, as `nohup` requires. On systems without these signals it does nothing.
+/// Only the program calls it, because a library must not change the signal handling of its host. A signal that was ignored at the start
+/// stays ignored, as `nohup` requires. On systems without these signals it does nothing.
 ///
 /// # Errors
 /// When the system does not allow it.
@@ -98,7 +99,6 @@ mod unix {
             let _ = kill_process_group(group, Signal::KILL);
         }
     }
-
 }
 
 #[cfg(all(unix, feature = "cli"))]

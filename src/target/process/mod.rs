@@ -1,7 +1,7 @@
 //! Mechanisms in any language: programs that run as child processes and return outputs on request.
 //!
-//! `docs/protocol.md` defines the protocol. A child runs as long as its pair is audited, and each worker thread has its own child. Any fault of
-//! a child ends the pair with an error: none of its earlier outputs are used.
+//! `docs/protocol.md` defines the protocol. A child runs as long as its pair is audited, and each worker thread has its own child. Any
+//! fault of a child ends the pair with an error: none of its earlier outputs are used.
 
 mod child;
 mod group;

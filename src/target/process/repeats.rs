@@ -1,11 +1,11 @@
 //! Detects a program that answers different requests with the same draws.
 //!
-//! A generator that is seeded with a constant, or with the time, makes a few draws look like many, and bounds from copies are invalid. This is
-//! an easy mistake, so the beginnings of answers are compared. Outputs that hardly vary can repeat by chance and are not reported.
+//! A generator that is seeded with a constant, or with the time, makes a few draws look like many, and bounds from copies are invalid. This
+//! is an easy mistake, so the beginnings of answers are compared. Outputs that hardly vary can repeat by chance and are not reported.
 //!
-//! Only the [`MAX_REMEMBERED`] answers with the smallest hashes are remembered, so that memory does not grow with the draws. The same answer
-//! always has the same hash. So a remembered answer is still remembered when it comes again, unless answers with smaller hashes have replaced
-//! it. It detects:
+//! Only the [`MAX_REMEMBERED`] answers with the smallest hashes are remembered, so that memory does not grow with the draws. The same
+//! answer always has the same hash. So a remembered answer is still remembered when it comes again, unless answers with smaller hashes have
+//! replaced it. It detects:
 //!
 //! - every repetition among the first `MAX_REMEMBERED` answers, up to 500 million draws;
 //! - a generator that restarts after any number of answers, before it has restarted twice;

@@ -53,7 +53,12 @@ pub fn wait_until(child: &mut Child, ready: impl Fn() -> bool) {
     while !ready() && start.elapsed() < Duration::from_secs(60) {
         std::thread::sleep(Duration::from_millis(5));
     }
-    assert!(ready(), "it takes too long");
+    if !ready() {
+        // A test that fails leaves no program behind.
+        let _ = child.kill();
+        let _ = child.wait();
+        panic!("it takes too long");
+    }
     assert!(child.try_wait().expect("a child").is_none(), "the program is still running");
 }
 

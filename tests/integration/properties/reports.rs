@@ -3,11 +3,11 @@
 use std::sync::LazyLock;
 
 use dp_audit::Audit;
+use dp_audit::Settings;
 use dp_audit::model::Conclusion;
 use dp_audit::report::baseline::Comparison;
 use dp_audit::report::explain::explain;
 use dp_audit::report::json::JsonReport;
-use dp_audit::Settings;
 use proptest::prelude::*;
 use proptest::sample::Index;
 use serde_json::Value;

@@ -26,7 +26,8 @@ fn words(text: &str) -> Vec<&str> {
 /// The arguments of all `dp-audit` commands in the README's blocks for the shell.
 fn commands() -> Vec<Vec<&'static str>> {
     let blocks = README.split("\n```sh\n").skip(1).map(|rest| rest.split("```").next().unwrap_or_default());
-    let lines = blocks.flat_map(str::lines).filter_map(|line| line.strip_prefix("cargo run --release -- "));
+    let programs = ["cargo run --release -- ", "dp-audit "];
+    let lines = blocks.flat_map(str::lines).filter_map(|line| programs.iter().find_map(|program| line.strip_prefix(program)));
     lines.map(|line| words(line.split('#').next().unwrap_or_default())).collect()
 }
 
@@ -61,34 +62,33 @@ fn a_python_mechanism_is_audited_as_described() {
         return;
     }
     let text = section("Audit your own mechanism in five minutes");
+    let flowing = words(text).join(" ");
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
-    for name in ["mine", "scripts"] {
-        std::fs::create_dir(folder.join(name)).unwrap();
-    }
-    std::fs::copy(repository("scripts/dp_audit_worker.py"), folder.join("scripts/dp_audit_worker.py")).unwrap();
-    let file = |ending: &str| format!("mine/{}{ending}", between(text, "`mine/", &format!("{ending}`")).rsplit("`mine/").next().unwrap());
-    let (mechanism, audit) = (file(".py"), file(".toml"));
-    write(folder, &mechanism, block(text, "python"));
-    write(folder, &audit, block(text, "toml"));
-    let command = words(between(text, "`cargo run --release -- ", "`"));
-    assert!(command.contains(&audit.as_str()), "{command:?}");
-    let output = dp_audit(folder, &command);
-    ends_with(&output, folder, between(text, "it ends with ", ": "));
-    assert_eq!(code(&output).to_string(), between(text, "The exit code is ", ","));
+    let file = |ending: &str| {
+        let name = text.split('`').find(|name| name.ends_with(ending) && name.len() > ending.len());
+        name.unwrap_or_else(|| panic!("the README names a file *{ending}"))
+    };
+    let audit = file(".toml");
+    write(folder, file(".py"), block(text, "python"));
+    write(folder, audit, block(text, "toml"));
+    let audited = || run(folder, &[audit], &[]);
+    let output = audited();
+    ends_with(&output, folder, between(&flowing, "it ends with ", ". "));
+    assert_eq!(code(&output).to_string(), between(&flowing, "The exit code is ", ","));
     // A claim that is expected to break, and the same data with a value replaced.
-    write(folder, &audit, &format!("{}\n{}", between(text, "unless the file says `", "`"), block(text, "toml")));
-    assert_eq!(code(&dp_audit(folder, &command)), 0);
-    let [relation, left] = between(text, "Replace a value instead (`", "`)").split("`, `").collect::<Vec<_>>()[..] else {
+    write(folder, audit, &format!("{}\n{}", between(&flowing, "unless the file says `", "`"), block(text, "toml")));
+    assert_eq!(code(&audited()), 0);
+    let [relation, left] = between(&flowing, "replaced instead (`", "`)").split("`, `").collect::<Vec<_>>()[..] else {
         panic!("two lines to replace")
     };
     let replaced = block(text, "toml").lines().map(|line| {
         let changed = [relation, left].into_iter().find(|new| new.split_whitespace().next() == line.split_whitespace().next());
         changed.unwrap_or(line)
     });
-    write(folder, &audit, &replaced.collect::<Vec<_>>().join("\n"));
-    let output = dp_audit(folder, &command);
-    ends_with(&output, folder, between(text, "the same code is ", ".\n"));
+    write(folder, audit, &replaced.collect::<Vec<_>>().join("\n"));
+    let output = audited();
+    ends_with(&output, folder, between(&flowing, "the same code is ", ". "));
     assert_eq!(code(&output), 0);
 }
 
@@ -149,7 +149,8 @@ fn collected_outputs_are_audited() {
 fn every_command_is_tried() {
     // The whole suite is the gate of CI itself; the others are above.
     let others = commands().into_iter().filter(|command| command != &["run"]);
-    let tried = others.filter(|command| ["--filter", "--baseline", "samples"].iter().filter(|word| command.contains(word)).count() == 1);
+    let tried = others
+        .filter(|command| ["--filter", "--baseline", "samples", "my-audit.toml"].iter().filter(|word| command.contains(word)).count() == 1);
     assert_eq!(tried.count() + 1, commands().len(), "{:?}", commands());
 }
 
