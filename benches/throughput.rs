@@ -88,13 +88,11 @@ fn measure(stages: &[Stage], pools: &[ThreadPool; 2]) -> Vec<[f64; 2]> {
 /// Closures of a test: what a draw costs when the output is a number, a truth value or a text.
 fn closures(pools: &[ThreadPool; 2]) {
     const DRAWS: u64 = 10_000_000;
-    let kinds: [(&str, Box<dyn Fn() + Send + Sync>); 3] = [
-        ("f64", Box::new(|| closure(DRAWS, |bits| f64::from_bits(0x3ff0_0000_0000_0000 | bits >> 12)))),
-        ("bool", Box::new(|| closure(DRAWS, |bits| bits >> 63 == 0))),
-        ("&str", Box::new(|| closure(DRAWS / 10, |bits| if bits >> 63 == 0 { "heads" } else { "tails" }))),
+    let stages: [Stage; 3] = [
+        ("f64", DRAWS, Box::new(|| closure(DRAWS, |bits| f64::from_bits(0x3ff0_0000_0000_0000 | bits >> 12)))),
+        ("bool", DRAWS, Box::new(|| closure(DRAWS, |bits| bits >> 63 == 0))),
+        ("&str", DRAWS / 10, Box::new(|| closure(DRAWS / 10, |bits| if bits >> 63 == 0 { "heads" } else { "tails" }))),
     ];
-    let draws = [DRAWS, DRAWS, DRAWS / 10];
-    let stages: Vec<Stage> = kinds.into_iter().zip(draws).map(|((name, work), draws)| (name, draws, work)).collect();
     let times = measure(&stages, pools);
     println!("\nclosures, whole audit, ns per draw on 1 thread and on all, and as ratios to f64");
     let per_draw = |kind: usize, pool: usize| 1e9 * times[kind][pool] / stages[kind].1 as f64;

@@ -1,30 +1,4 @@
 //! Audits of Rust code from Rust tests: a closure, a claim, a pair of neighbours.
-//!
-//! ```
-//! use dp_audit::noise::laplace;
-//!
-//! // A count with Laplace noise of scale 1 is ε = 1 differentially private.
-//! let finding = dp_audit::audit(|records: &Vec<&str>, rng| records.len() as f64 + laplace(rng, 1.0))
-//!     .claim(1.0, 0.0)
-//!     .pair(vec!["x", "y"], vec!["x", "y", "z"])
-//!     .draws(200_000)
-//!     .run();
-//! finding.assert_consistent();
-//!
-//! // With half the noise it is not.
-//! dp_audit::audit(|records: &Vec<&str>, rng| records.len() as f64 + laplace(rng, 0.5))
-//!     .claim(1.0, 0.0)
-//!     .pair(vec!["x", "y"], vec!["x", "y", "z"])
-//!     .draws(200_000)
-//!     .run()
-//!     .assert_violated();
-//! ```
-//!
-//! The closure gets the data and a generator, [`Generator`], which is a PCG (`rand_pcg::Pcg64Mcg`) of rand 0.10.
-//! [`dp_audit::rand`](crate::rand) re-exports this version of rand. Code that needs another generator must seed it from this one, again in
-//! each call: `StdRng::seed_from_u64(rng.next_u64())`. Calls must be independent: do not keep random state from one call to the next.
-//!
-//! The return value of the closure is the output that the attacker sees. It can be any [`Output`].
 
 mod finding;
 
@@ -45,7 +19,33 @@ use crate::target::{Closure, PrepareError, Target};
 /// The default number of draws per pair. It takes a fraction of a second and detects a leak a few per cent above ε = 1.
 pub const DEFAULT_DRAWS: u64 = 1_000_000;
 
-/// Starts to describe the audit of a mechanism, which is a function of the data and a generator. See the [module's example](self).
+/// Starts to describe the audit of a mechanism, which is a function of the data and a generator.
+///
+/// ```
+/// use dp_audit::noise::laplace;
+///
+/// // A count with Laplace noise of scale 1 is ε = 1 differentially private.
+/// let finding = dp_audit::audit(|records: &Vec<&str>, rng| records.len() as f64 + laplace(rng, 1.0))
+///     .claim(1.0, 0.0)
+///     .pair(vec!["x", "y"], vec!["x", "y", "z"])
+///     .draws(200_000)
+///     .run();
+/// finding.assert_consistent();
+///
+/// // With half the noise it is not.
+/// dp_audit::audit(|records: &Vec<&str>, rng| records.len() as f64 + laplace(rng, 0.5))
+///     .claim(1.0, 0.0)
+///     .pair(vec!["x", "y"], vec!["x", "y", "z"])
+///     .draws(200_000)
+///     .run()
+///     .assert_violated();
+/// ```
+///
+/// The closure gets the data and a generator, [`Generator`], which is a PCG (`rand_pcg::Pcg64Mcg`) of rand 0.10.
+/// [`dp_audit::rand`](crate::rand) re-exports this version of rand. Code that needs another generator must seed it from this one, again in
+/// each call: `StdRng::seed_from_u64(rng.next_u64())`. Calls must be independent: do not keep random state from one call to the next.
+///
+/// The return value of the closure is the output that the attacker sees. It can be any [`Output`].
 ///
 /// Draws are made on all cores in parallel, so the closure is shared between threads. A panic in it is an output that the attacker sees.
 pub fn audit<D, O, F>(mechanism: F) -> MechanismAudit<D, O, F>
@@ -102,7 +102,7 @@ where
         self
     }
 
-    /// Draws per pair; the default is [`DEFAULT_DRAWS`].
+    /// Draws per pair; the default is a million.
     ///
     /// # Panics
     /// When it is 0 or larger than 10^12.

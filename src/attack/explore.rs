@@ -243,17 +243,12 @@ impl<'a> Explorer<'a> {
             of_goal.reduce(|best, next| if next.1.value > best.1.value { next } else { best })
         });
         let second = delta.filter(|(_, best)| best.value > 0.0).or(power);
-        epsilon.into_iter().chain(second).map(|(candidate, best)| self.learned(candidate, &best.answers, best.forecast)).collect()
+        epsilon.into_iter().chain(second).map(|(candidate, best)| learned(candidate, &best.answers, best.forecast)).collect()
     }
 
     /// The best rule on each candidate for each goal, as pessimistic as after `explored` draws.
     fn select(&self, explored: f64) -> Vec<Vec<Selected>> {
         self.candidates.par_iter().map(|candidate| select(candidate, &self.goals(), explored)).collect()
-    }
-
-    fn learned(&self, candidate: &ScoreBins, answers: &[Answer], forecast: Forecast) -> Learned {
-        let rule = GuessRule::new(candidate.score().clone(), candidate.bins(), answers);
-        Learned { rule, forecast, histogram: Arc::new(ScoreHistogram::new(candidate, answers)) }
     }
 
     /// Names the whole rows that have their own bin, so that a rule about them can be read.
@@ -279,8 +274,14 @@ impl<'a> Explorer<'a> {
         let (candidate, best) = candidates.reduce(|best, next| if next.1.value > best.1.value { next } else { best })?;
         let Forecast { correct, wrong, .. } = than.forecast;
         let now = Goal::Epsilon { delta }.value(Odds { correct, wrong, regions: f64::from(than.rule.regions()) }, caution);
-        (best.value.ln() > CLEARLY * now.ln().max(0.0)).then(|| self.learned(candidate, &best.answers, best.forecast))
+        (best.value.ln() > CLEARLY * now.ln().max(0.0)).then(|| learned(candidate, &best.answers, best.forecast))
     }
+}
+
+/// The rule that gives these answers to the bins of a candidate.
+fn learned(candidate: &ScoreBins, answers: &[Answer], forecast: Forecast) -> Learned {
+    let rule = GuessRule::new(candidate.score().clone(), candidate.bins(), answers);
+    Learned { rule, forecast, histogram: Arc::new(ScoreHistogram::new(candidate, answers)) }
 }
 
 fn naive_bayes(lesson: Lesson, features: Features) -> Vec<Score> {

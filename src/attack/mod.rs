@@ -49,15 +49,15 @@
 //! | `explore.rs` | from draws to rules |
 //! | `family.rs` | the attacks that an audit can name |
 
-pub mod answer;
-pub mod bins;
-pub mod explore;
+mod answer;
+mod bins;
+mod explore;
 mod family;
-pub mod fit;
-pub mod histogram;
-pub mod lesson;
-pub mod rule;
-pub mod score;
+mod fit;
+mod histogram;
+mod lesson;
+mod rule;
+mod score;
 
 pub use answer::{Answer, AnswerCounts};
 pub use explore::{DrawBudget, Explorer, Learned};

@@ -58,7 +58,7 @@ pub fn read_params<P: DeserializeOwned>(params: &Params) -> Result<P, (String, S
 
 /// Parameters as an audit file writes them, for tests.
 #[cfg(test)]
-pub fn read_toml<P: DeserializeOwned>(text: &str) -> P {
+pub(crate) fn read_toml<P: DeserializeOwned>(text: &str) -> P {
     let table: Params = toml::from_str(text).unwrap();
     read_params(&table).unwrap()
 }

@@ -132,17 +132,17 @@ impl fmt::Display for Dependence {
         match self {
             Self::Order(pairing, alike, of) => {
                 match pairing {
-                    Pairing::Lag(side, 1) => write!(f, "on {} each output depends on the one before it", side),
-                    Pairing::Lag(side, lag) => write!(f, "on {} each output depends on the one {lag} draws before it", side),
+                    Pairing::Lag(side, 1) => write!(f, "on {side} each output depends on the one before it"),
+                    Pairing::Lag(side, lag) => write!(f, "on {side} each output depends on the one {lag} draws before it"),
                     Pairing::Sides => f.write_str("the outputs on left and right depend on each other, as if both used one random stream"),
                     Pairing::Batches(side) => {
-                        write!(f, "on {} two batches depend on each other, as if both used one random stream", side)
+                        write!(f, "on {side} two batches depend on each other, as if both used one random stream")
                     }
                 }?;
                 write!(f, " ({alike} of {of} comparisons go the same way, half of them would by chance)")
             }
             Self::Repeats(side, length, later) => {
-                write!(f, "on {} the same {length} outputs in a row come up again ", side)?;
+                write!(f, "on {side} the same {length} outputs in a row come up again ")?;
                 match later {
                     Some(later) => write!(f, "{later} draws later"),
                     None => f.write_str("in another batch"),

@@ -2,7 +2,7 @@
 //!
 //! *Claim*: ε. The answer plus `Lap(Δ/ε)` is ε-DP, and so is everything that is computed from it alone.
 //! *Neighbours*: those under which Δ is the query's sensitivity.
-//! *Source*: post-processing of the Laplace mechanism (Dwork, McSherry, Nissim, Smith 2006).
+//! *Source*: post-processing of the Laplace mechanism (Dwork, `McSherry`, Nissim, Smith 2006).
 //! *The bugs*: clamping the noisy answer to the largest value *in the data*, and deciding by the *exact* count whether the noisy count is
 //! released.
 //! *True leakage*: infinite if one record moves the limit: an output is above the ceiling of the other dataset, or only one side has an

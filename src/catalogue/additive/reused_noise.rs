@@ -2,7 +2,7 @@
 //!
 //! *Claim*: ε with noise of scale `Δ/ε`, drawn again for every component of every output.
 //! *Neighbours*: those under which Δ is the query's sensitivity.
-//! *Source*: the Laplace mechanism (Dwork, McSherry, Nissim, Smith 2006); the bugs are common programming mistakes.
+//! *Source*: the Laplace mechanism (Dwork, `McSherry`, Nissim, Smith 2006); the bugs are common programming mistakes.
 //! *The bugs*: one draw shared by all components, or a generator with the same seed in every call.
 //! *True leakage*: infinite. The difference of two components that share their noise is exact; with a fixed seed the noise is a constant
 //! that can be subtracted.
