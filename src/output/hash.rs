@@ -1,5 +1,8 @@
 //! The hash function of symbols, seeds and fingerprints. It is the same on every platform.
 
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+
 /// A small 64-bit hash with good diffusion (multiply, rotate, finish as `SplitMix64` does), the same on every platform.
 #[derive(Clone, Copy)]
 pub struct Mix(u64);
@@ -47,4 +50,26 @@ impl Default for Mix {
 pub fn fingerprint(parts: &[&str]) -> String {
     let half = |salt| parts.iter().fold(Mix::new().word(salt), |mix, part| mix.text(part)).end();
     format!("{:016x}{:016x}", half(3), half(4))
+}
+
+/// A map from keys of cells. Keys are well mixed or need to be mixed only once, so the hash is cheaper than the standard one, which resists attacks.
+pub type KeyMap<V> = HashMap<u64, V, BuildHasherDefault<KeyHasher>>;
+
+/// The hasher of a [`KeyMap`].
+#[derive(Clone, Copy, Debug, Default)]
+pub struct KeyHasher(u64);
+
+impl Hasher for KeyHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.write_u64(u64::from(*byte)));
+    }
+
+    #[inline]
+    fn write_u64(&mut self, key: u64) {
+        self.0 = Mix(self.0).word(key).end();
+    }
 }

@@ -7,7 +7,7 @@ mod symbols;
 mod value;
 
 pub use cell::Cell;
-pub use hash::{Mix, fingerprint};
+pub use hash::{KeyMap, Mix, fingerprint};
 pub use rows::Rows;
 pub use symbols::Symbols;
 pub use value::{Output, OutputRow};

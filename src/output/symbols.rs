@@ -3,11 +3,11 @@
 //! Each pair has its own table. The target that makes the outputs fills it, one batch at a time, and the result of the pair contains the
 //! names that it needs.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::Cell;
+use super::{Cell, KeyMap};
 use crate::model::number::Brief;
 
 /// Names that are known without a table entry.
@@ -22,7 +22,7 @@ const MAX_NAMES: usize = 1 << 16;
 /// depend on the order in which threads add to it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Symbols {
-    names: HashMap<u64, (u64, String)>,
+    names: KeyMap<(u64, String)>,
 }
 
 impl Symbols {

@@ -4,7 +4,6 @@ mod counts;
 mod grid;
 
 use std::cmp::Ordering;
-use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +11,7 @@ use grid::Grid;
 
 pub use counts::Counts;
 
-use crate::output::Cell;
+use crate::output::{Cell, KeyMap};
 
 /// The number of quantile bins. The tails have geometric bins in addition.
 const MIDDLE: usize = 256;
@@ -73,7 +72,7 @@ impl Bins {
 
     fn divide<'a>(sample: impl IntoIterator<Item = &'a Cell>, middle: usize, min_values: usize) -> Self {
         let mut numbers = Vec::new();
-        let mut symbol_counts: HashMap<u64, (Cell, usize)> = HashMap::new();
+        let mut symbol_counts: KeyMap<(Cell, usize)> = KeyMap::default();
         for &cell in sample {
             match cell.as_number() {
                 Some(number) => numbers.push(number + 0.0),
@@ -179,11 +178,22 @@ impl Bins {
         cell.as_number().map_or_else(|| self.index_of_symbol(cell), |number| self.grid.count_edges(slot, number))
     }
 
-    #[inline(never)]
+    #[inline]
     fn index_of_symbol(&self, cell: Cell) -> usize {
-        let key = cell.key();
-        let index = self.symbols.binary_search_by_key(&key, |symbol| symbol.key());
-        self.numeric() + index.unwrap_or(self.symbols.len())
+        /// Up to this many symbols, counting the smaller ones is faster than a search: it has no branches.
+        const FEW: usize = 4;
+        let (key, count) = (cell.key(), self.symbols.len());
+        if count <= FEW {
+            let smaller = self.symbols.iter().map(|symbol| usize::from(symbol.key() < key)).sum::<usize>();
+            let known = self.symbols.get(smaller).is_some_and(|symbol| symbol.key() == key);
+            return self.numeric() + if known { smaller } else { count };
+        }
+        self.numeric() + self.search_symbol(key).unwrap_or(count)
+    }
+
+    #[inline(never)]
+    fn search_symbol(&self, key: u64) -> Option<usize> {
+        self.symbols.binary_search_by_key(&key, |symbol| symbol.key()).ok()
     }
 }
 

@@ -102,12 +102,35 @@ impl GuessRule {
             }
         }
         if numbers < scores.len() as u64 {
+            self.add_answers_to_symbols(scores, scores.len() as u64 - numbers, &mut answers);
+        }
+        answers
+    }
+
+    /// Adds the answers to the symbols among the scores, of which there are `symbols`.
+    fn add_answers_to_symbols(&self, scores: &[Cell], symbols: u64, answers: &mut AnswerCounts) {
+        /// With more symbols than this, looking each score up is faster than counting them one symbol at a time.
+        const FEW: usize = 4;
+        if self.symbols.len() <= FEW {
+            // Counting has no branches and uses the widest instructions.
+            let arch = pulp::Arch::new();
+            let mut others = symbols;
+            for (symbol, answer) in &self.symbols {
+                let key = symbol.key();
+                let times = arch.dispatch(
+                    #[inline(always)]
+                    || scores.iter().map(|score| u64::from(score.key() == key)).sum::<u64>(),
+                );
+                answers.add(*answer, times);
+                others -= times;
+            }
+            answers.add(self.other, others);
+        } else {
             for score in scores.iter().filter(|score| score.as_number().is_none()) {
                 let index = self.symbols.binary_search_by_key(&score.key(), |(symbol, _)| symbol.key());
                 answers.add(index.map_or(self.other, |index| self.symbols[index].1), 1);
             }
         }
-        answers
     }
 
     /// The conditions for one answer, in words.
