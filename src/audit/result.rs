@@ -106,7 +106,7 @@ impl RunReport {
     /// The audits in this order: unexpected results, audits that could not be run, refuted claims, all others. Within each group in the
     /// order of the run.
     #[must_use]
-    pub fn gravest_first(&self) -> Vec<&AuditReport> {
+    pub fn most_severe_first(&self) -> Vec<&AuditReport> {
         let mut audits: Vec<&AuditReport> = self.audits.iter().map(AsRef::as_ref).collect();
         audits.sort_by_key(|audit| (std::cmp::Reverse(audit.agreement() as u8), audit.verdict() != Some(Verdict::Violated)));
         audits

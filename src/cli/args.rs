@@ -142,7 +142,7 @@ impl RunArgs {
     /// Whether to continue an interrupted run.
     #[must_use]
     pub fn start(&self) -> Start {
-        if self.resume { Start::Resumed } else { Start::Anew }
+        if self.resume { Start::Resumed } else { Start::Over }
     }
 }
 

@@ -91,7 +91,7 @@ pub enum Error {
         reason: String,
     },
     /// A journal that was written by a different run.
-    #[error("cannot resume {}: {reason}; run exactly as before, or start anew without --resume", .path.display())]
+    #[error("cannot resume {}: {reason}; run exactly as before, or start over without --resume", .path.display())]
     Resume {
         /// The journal.
         path: PathBuf,

@@ -59,7 +59,7 @@ impl GitHub {
 
 fn audit_annotations(report: &RunReport, gate: &Gate) -> Vec<String> {
     let fails = |audit: &&AuditReport| audit.results.iter().any(|result| gate.exit_code_of(audit, result) != ExitCode::AsExpected);
-    let mut audits = report.gravest_first();
+    let mut audits = report.most_severe_first();
     audits.retain(|audit| fails(audit) || audit.agreement() != Agreement::Agrees);
     audits.sort_by_key(|audit| !fails(audit));
     let line = |audit: &AuditReport| {

@@ -22,7 +22,7 @@ use crate::output::{Mix, fingerprint};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Start {
     /// No. Its journal is replaced when the first audit has ended.
-    Anew,
+    Over,
     /// Yes: run only the audits that it did not finish.
     Resumed,
 }
@@ -93,8 +93,8 @@ impl Journal {
         let header = JournalHeader::new(audits, settings);
         let fingerprints = audits.iter().map(|audit| (audit.name.clone(), audit_fingerprint(audit))).collect();
         let (entries, end) = match (read(&content, &header, &fingerprints), start) {
-            (Ok((entries, _)), Start::Anew) => (entries, 0),
-            (Err(_), Start::Anew) => (Vec::new(), 0),
+            (Ok((entries, _)), Start::Over) => (entries, 0),
+            (Err(_), Start::Over) => (Vec::new(), 0),
             (Ok(resumed), Start::Resumed) => resumed,
             (Err(reason), Start::Resumed) => return Err(Error::Resume { path, reason }),
         };
@@ -108,9 +108,9 @@ impl Journal {
     pub fn notice(&self) -> Option<String> {
         let (path, finished, all) = (self.path.display(), self.finished.len(), self.header.audits.len());
         match (self.start, finished) {
-            (Start::Anew, 0) => None,
-            (Start::Anew, _) => Some(format!(
-                "An interrupted run finished {finished} of these {all} audits, and --resume would continue it; this one starts anew."
+            (Start::Over, 0) => None,
+            (Start::Over, _) => Some(format!(
+                "An interrupted run finished {finished} of these {all} audits, and --resume would continue it; this one starts over."
             )),
             (Start::Resumed, 0) => Some(format!("Nothing to resume at {path}: running from the start.")),
             (Start::Resumed, _) => Some(format!("Resuming: {finished} of {all} audits are finished already.")),
@@ -502,7 +502,7 @@ mod tests {
         let report = run_of(audits.iter().cloned().zip(results).collect());
         let open =
             |start| Journal::open(&csv, &audits, Settings::default(), start, |warning| panic!("{warning}")).unwrap().expect("a file");
-        let journal = open(Start::Anew);
+        let journal = open(Start::Over);
         for report in &report.audits {
             journal.hear(Event::AuditFinished { report });
         }
@@ -514,7 +514,7 @@ mod tests {
         assert_eq!(resumed.notice().unwrap(), "Resuming: 2 of 3 audits are finished already.");
         assert_eq!(audits.each_ref().map(|audit| resumed.found(audit).is_some()), [true, false, true]);
         drop(resumed);
-        let new = open(Start::Anew);
+        let new = open(Start::Over);
         assert!(new.notice().unwrap().contains("finished 2 of these 3 audits"));
         assert!(audits.iter().all(|audit| new.found(audit).is_none()));
     }
@@ -523,7 +523,7 @@ mod tests {
     fn a_stream_has_no_journal_and_cannot_be_resumed() {
         let csv = Destination::open(Path::new("-")).unwrap();
         let open = |start| Journal::open(&csv, &[], Settings::default(), start, |warning| panic!("{warning}"));
-        assert!(open(Start::Anew).unwrap().is_none());
+        assert!(open(Start::Over).unwrap().is_none());
         assert!(open(Start::Resumed).err().expect("a stream").to_string().contains("no journal"));
     }
 }

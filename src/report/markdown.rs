@@ -39,7 +39,7 @@ fn markdown(report: &RunReport) -> String {
         }
     }
     text.push_str("| | verdict | audit | pair | claim ε | δ | ε ≥ | δ ≥ | could catch ε |\n|---|---|---|---|--:|--:|--:|--:|--:|\n");
-    for audit in report.gravest_first() {
+    for audit in report.most_severe_first() {
         for result in &audit.results {
             let row = PairRow::new(report, audit, result);
             let number = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());

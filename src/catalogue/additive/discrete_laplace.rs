@@ -1,12 +1,12 @@
 //! Two-sided geometric noise on a grid.
 //!
-//! *Claim*: with `P(k) ∝ e^(-|k|·ε/Δ)` over the multiples of a grid step it is ε-DP, exactly. Answers are rounded to the grid first; one record then moves
+//! *Claim*: with `P(k) ∝ e^(-|k|·ε/Δ)` over the multiples of a grid step it is exactly ε-DP. Answers are first rounded to the grid. Then one record moves
 //! them by at most `⌈Δ/step⌉` steps.
 //! *Neighbours*: those under which Δ is the query's sensitivity.
 //! *Source*: Ghosh, Roughgarden, Sundararajan 2009, the geometric mechanism. A power of two as the step makes every output exact in floating
-//! point, so that its bits tell nothing that the output does not.
-//! *The bugs*, one parameter away: a `scale_factor` below 1, with true ε of `ε / scale_factor`; a `cut`, which draws again until the noise is at most
-//! so many steps. *True leakage* of the cut: infinite, for only one of two neighbours reaches the outermost value; at ε it is
+//! point, so its bits reveal nothing more than the output.
+//! *The bugs*, one parameter away: a `scale_factor` below 1, with a true ε of `ε / scale_factor`; a `cut`, which draws again until the noise is at
+//! most `cut` steps. *True leakage* of the cut: infinite, because only one of two neighbours reaches the outermost value. At ε it is
 //! `δ = P(the last Δ steps)`, for Δ = 1 step `e^(-cut·ε)/Z` with Z the sum of `e^(-|k|·ε)` up to the cut.
 
 use serde::Deserialize;

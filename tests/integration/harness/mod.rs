@@ -111,7 +111,7 @@ pub fn target(audit: &Audit) -> Box<dyn Target> {
     dp_audit::prepare(&audit.plans(settings(1, 1), 1).next().expect("a pair")).expect("a mechanism of the catalogue")
 }
 
-/// Fails when so many of so many runs are more than a chance of `rate` each explains. A right program fails this with probability [`FALSE_ALARM`] at most.
+/// Fails if `count` of `runs` is more than a chance of `rate` each explains. A right program fails this with probability [`FALSE_ALARM`] at most.
 pub fn assert_rare(what: &str, count: usize, runs: u64, rate: f64) {
     let chance = upper_tail(count as u64, runs, rate);
     assert!(chance > FALSE_ALARM, "{what}: {count} of {runs} where {rate} of them are allowed; α = {FALSE_ALARM}");

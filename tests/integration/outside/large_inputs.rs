@@ -99,9 +99,9 @@ fn a_leak_in_one_of_a_thousand_columns_is_found() {
 #[test]
 fn outputs_of_any_length_up_to_a_thousand_are_judged() {
     // The length tells nothing, or is never above 500 on the right.
-    for (telling, refuted) in [(true, true), (false, false)] {
+    for (leaking, refuted) in [(true, true), (false, false)] {
         let finding = audit(move |right: &bool, rng| {
-            let length = rng.random_range(0..=if telling && *right { 500_usize } else { 1000 });
+            let length = rng.random_range(0..=if leaking && *right { 500_usize } else { 1000 });
             (0..length).map(|_| rng.random::<f64>()).collect::<Vec<f64>>()
         })
         .claim(0.1, 0.0)
@@ -116,10 +116,10 @@ fn outputs_of_any_length_up_to_a_thousand_are_judged() {
 #[test]
 fn rare_outputs_longer_than_any_before_are_judged_too() {
     // One output in 500 is a thousand cells long, on the right with other cells. The calls that tell how wide outputs are, 64 on each side, see none with probability 0.77.
-    for (telling, refuted) in [(true, true), (false, false)] {
+    for (leaking, refuted) in [(true, true), (false, false)] {
         let finding = audit(move |right: &bool, rng| {
             let long = bernoulli(rng, 0.002);
-            let cell = Cell::number(if telling && *right && long { 1.0 } else { 0.0 });
+            let cell = Cell::number(if leaking && *right && long { 1.0 } else { 0.0 });
             vec![cell; if long { 1000 } else { 1 }]
         })
         .claim(0.1, 0.0)

@@ -12,7 +12,7 @@ use rand::SeedableRng;
 use crate::harness::program::{self, Table, assert_has, code, errors, shown};
 use crate::harness::{self, assert_rare, settings};
 
-/// So many answers `at + Lap(scale)`, one a line.
+/// `count` answers `at + Lap(scale)`, one per line.
 fn answers(rng: &mut Generator, count: usize, at: f64, scale: f64) -> String {
     (0..count).fold(String::new(), |mut text, _| {
         let _ = writeln!(text, "{}", at + laplace(rng, scale));

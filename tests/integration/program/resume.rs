@@ -78,7 +78,7 @@ fn every_report(to: &str) -> Vec<String> {
     ["run", "--draws", "20000", "--seed", "7"].map(str::to_owned).into_iter().chain(files.into_iter().flatten()).collect()
 }
 
-/// Two audits that can be run and one that cannot until `audits/late.sh` is mended: what it leaves is an unfinished journal.
+/// Two audits that can be run and one that cannot until `audits/late.sh` is fixed: what it leaves is an unfinished journal.
 fn unfinished() -> tempfile::TempDir {
     let folder = folder(&[("a", &broken("a")), ("b", &named("b")), ("late", &program("late", "late.sh"))]);
     write(folder.path(), "audits/late.sh", "exit 3");
@@ -153,7 +153,7 @@ fn another_run_than_the_interrupted_one_is_refused() {
     let refused = |args: &[&str], reason: &str| {
         let output = dp_audit(folder, &[&["run", "--resume"], args].concat());
         assert_eq!(code(&output), 1, "{reason}: {}", errors(&output));
-        assert_has(&errors(&output), &[&format!("cannot resume {JOURNAL}: "), reason, "start anew without --resume"]);
+        assert_has(&errors(&output), &[&format!("cannot resume {JOURNAL}: "), reason, "start over without --resume"]);
         assert_eq!(read(folder, "results/audit.csv"), csv);
     };
     refused(&["--draws", "20000", "--seed", "1"], "--seed was 0, now it is 1");
@@ -227,10 +227,10 @@ fn a_torn_line_is_run_again() {
 }
 
 #[test]
-fn a_run_without_resume_starts_anew_and_says_so() {
+fn a_run_without_resume_starts_over_and_says_so() {
     let folder = unfinished();
     let folder = folder.path();
-    let hint = "finished 2 of these 3 audits, and --resume would continue it; this one starts anew";
+    let hint = "finished 2 of these 3 audits, and --resume would continue it; this one starts over";
     let output = dp_audit(folder, &["run", "--draws", "20000"]);
     assert_has(&errors(&output), &[hint]);
     // What cannot be continued like this is not offered.
@@ -296,7 +296,7 @@ fn every_kind_of_report_comes_back_as_it_was() {
         let place = Destination::open(&csv).unwrap();
         Journal::open(&place, &audits, settings, start, |warning| panic!("{warning}")).unwrap().expect("the CSV is a file")
     };
-    let journal = open(Start::Anew);
+    let journal = open(Start::Over);
     let report = dp_audit::run(&audits, settings, &dp_audit::prepare, &journal);
     drop(journal);
     let journal = open(Start::Resumed);

@@ -13,7 +13,7 @@ mod witnesses;
 use proptest::prelude::ProptestConfig;
 use proptest::test_runner::FileFailurePersistence;
 
-/// So many cases, and failures kept in a file of this property's own group.
+/// This many cases, and failures kept in a file of this property's own group.
 macro_rules! cases {
     ($cases:expr, $file:literal) => {
         $crate::properties::config($cases, concat!(env!("CARGO_MANIFEST_DIR"), "/tests/regressions/", $file))

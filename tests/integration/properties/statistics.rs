@@ -78,7 +78,7 @@ proptest! {
         let observed = k as f64 / n as f64;
         prop_assert!((0.0..=1.0).contains(&low) && (0.0..=1.0).contains(&high));
         prop_assert!(low <= observed + 1e-15 && observed <= high + 1e-15, "{low} {observed} {high}");
-        // The limit is what it says: so many are no more likely than α there.
+        // The limit is what it says: `k` or more hits are no more likely than α there.
         prop_assert!(upper_tail(k, n, low) <= alpha || k == 0);
     }
 

@@ -17,7 +17,7 @@ use super::changes::{Change, change, changed, other_byte, scrap};
 use crate::harness::{self, Given, Outputs, Runnable as _, audit_of, confidence, settings};
 
 /// Leaks through a number, through ⊥ and through the numbers' order, so that every kind of rule finds something.
-fn telling() -> Outputs<impl Fn(Side, &mut Generator, &mut [Cell]) + Send + Sync> {
+fn leaking() -> Outputs<impl Fn(Side, &mut Generator, &mut [Cell]) + Send + Sync> {
     let draw = |side, rng: &mut Generator, row: &mut [Cell]| {
         let at = if side == Side::Left { 0.0 } else { 1.0 };
         row[0] = Cell::number(at + laplace(rng, 0.5));
@@ -35,9 +35,9 @@ static REFUTED: LazyLock<Vec<Refuted>> = LazyLock::new(|| {
     let short = harness::laplace(0.5).remove(0);
     let mut audits = vec![Given { target: Arc::from(harness::target(&short)), audit: short }];
     for attack in Attack::DEFAULT {
-        let mut given = audit_of(0.1, 0.0, telling());
+        let mut given = audit_of(0.1, 0.0, leaking());
         // Only what can be found again has witnesses.
-        given.audit.file = "telling.toml".into();
+        given.audit.file = "leaking.toml".into();
         given.audit.attacks = vec![attack];
         audits.push(given);
     }

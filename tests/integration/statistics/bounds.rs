@@ -4,7 +4,7 @@ use dp_audit::{Audit, Settings, Until, Verdict};
 
 use crate::harness::{assert_rare, audit, committed, defaults, laplace, report, settings, sure};
 
-/// The mean of the ε bounds of so many seeds, of which no more may exceed the truth than chance explains.
+/// The mean of the ε bounds over `seeds` seeds. No more of them may exceed the truth than chance explains.
 fn mean_bound(audits: &[Audit], draws: u64, seeds: u64, truth: f64) -> f64 {
     let bounds: Vec<f64> = (0..seeds).map(|seed| report(audits, settings(draws, seed)).bounds.epsilon_lower).collect();
     assert_rare("bounds above the truth", bounds.iter().filter(|bound| **bound > truth).count(), seeds, 0.05);
@@ -13,7 +13,7 @@ fn mean_bound(audits: &[Audit], draws: u64, seeds: u64, truth: f64) -> f64 {
 
 #[test]
 fn laplace_bounds_are_tight() {
-    // A bound is 0.952 ± 0.024, 0.987 ± 0.0074, 0.9956 ± 0.0023, 0.9987 ± 0.0006; the means have so many seeds that bad luck is 5e-8 in all.
+    // A bound is 0.952 ± 0.024, 0.987 ± 0.0074, 0.9956 ± 0.0023, 0.9987 ± 0.0006; the means are over enough seeds that bad luck is 5e-8 in all.
     let audits = laplace(1.0);
     for (draws, seeds, least) in [(20_000, 200, 0.94), (200_000, 60, 0.98), (2_000_000, 60, 0.994), (20_000_000, 20, 0.998)] {
         let mean = mean_bound(&audits, draws, seeds, 1.0);

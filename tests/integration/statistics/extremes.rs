@@ -14,7 +14,7 @@ fn silent() -> Outputs<impl Fn(Side, &mut Generator, &mut [Cell]) + Send + Sync>
 }
 
 /// One value for D, another for D'.
-fn telling(left: Cell, right: Cell) -> Outputs<impl Fn(Side, &mut Generator, &mut [Cell]) + Send + Sync> {
+fn leaking(left: Cell, right: Cell) -> Outputs<impl Fn(Side, &mut Generator, &mut [Cell]) + Send + Sync> {
     Outputs { width: 1, draw: move |side, _: &mut Generator, row: &mut [Cell]| row[0] = if side == Side::Left { left } else { right } }
 }
 
@@ -34,11 +34,11 @@ fn extreme_claims_are_refuted_only_by_what_exceeds_them() {
                 well_formed(&found);
                 assert_ne!(found.verdict, Verdict::Violated, "silent: ε {epsilon}, δ {delta}: {:?}", found.bounds);
                 let found =
-                    report(&audit_of(epsilon, delta, telling(Cell::number(0.0), Cell::number(1.0))), Settings { until, ..sure(20_000) });
+                    report(&audit_of(epsilon, delta, leaking(Cell::number(0.0), Cell::number(1.0))), Settings { until, ..sure(20_000) });
                 well_formed(&found);
                 // All of 17,500 guesses right shows ε up to ln(17,500/ln(1/α)), about 7, and δ up to about 0.999: no more.
                 let expected = if epsilon < 5.0 && delta < 0.99 { Verdict::Violated } else { Verdict::Inconclusive };
-                assert_eq!(found.verdict, expected, "telling: ε {epsilon}, δ {delta}: {:?}", found.bounds);
+                assert_eq!(found.verdict, expected, "leaking: ε {epsilon}, δ {delta}: {:?}", found.bounds);
             }
         }
     }
@@ -70,7 +70,7 @@ fn any_two_different_cells_tell_the_sides_apart() {
         (Cell::symbol(""), Cell::symbol(" ")),
     ];
     for (left, right) in cells {
-        let found = report(&audit_of(1.0, 0.0, telling(left, right)), sure(2_000));
+        let found = report(&audit_of(1.0, 0.0, leaking(left, right)), sure(2_000));
         well_formed(&found);
         assert_eq!(found.verdict, Verdict::Violated, "{left:?} or {right:?}: {:?}", found.bounds);
         let rule = found.rule.expect("a rule refuted the claim").describe(&found.symbols);
@@ -83,7 +83,7 @@ fn equal_cells_tell_nothing() {
     // Zero has one meaning, whatever its sign; so has every NaN.
     let nan = f64::from_bits(f64::NAN.to_bits() | 1);
     for (left, right) in [(-0.0, 0.0), (nan, -f64::NAN), (f64::INFINITY, f64::INFINITY), (7.0, 7.0)] {
-        let found = report(&audit_of(0.1, 0.0, telling(Cell::number(left), Cell::number(right))), sure(20_000));
+        let found = report(&audit_of(0.1, 0.0, leaking(Cell::number(left), Cell::number(right))), sure(20_000));
         well_formed(&found);
         assert_ne!(found.verdict, Verdict::Violated, "{left} and {right}: {:?}", found.bounds);
     }
@@ -143,7 +143,7 @@ fn rows_of_extremes_do_not_upset_any_attack() {
 fn small_budgets_are_spent_to_the_last_draw_and_never_a_pass() {
     for draws in (1..=20).chain([63, 64, 100, 511, 512, 513, 1_000, 4_095, 4_097]) {
         for until in [Until::Budget, Until::Decided] {
-            let audits = audit_of(1.0, 0.0, telling(Cell::number(0.0), Cell::number(1.0)));
+            let audits = audit_of(1.0, 0.0, leaking(Cell::number(0.0), Cell::number(1.0)));
             let found = report(&audits, Settings { until, ..sure(draws) });
             well_formed(&found);
             assert_ne!(found.verdict, Verdict::Consistent, "{draws} draws");
