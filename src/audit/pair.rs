@@ -155,8 +155,8 @@ impl<L: Listener + ?Sized> PairAudit<'_, L> {
         // If several are equal, the first.
         let best = (0..certified.len()).reduce(|best, next| if reached(next) > reached(best) { next } else { best });
         let (tally, regions) = best.map_or((Tally::default(), 0), |best| (certified[best].tally, certified[best].regions));
-        // A rule with no share of α is equal to another rule and has no limit.
-        let limited = certified.iter().zip(&estimates).filter(|(part, _)| part.alpha() > 0.0);
+        // A rule with no share of α is equal to another rule and has no limit. Nor has any rule if the sample size was not fixed in advance.
+        let limited = certified.iter().zip(&estimates).filter(|(part, _)| part.alpha() > 0.0 && complete);
         let estimate = RuleEstimate {
             epsilon: best.map_or(0.0, |best| estimates[best].epsilon),
             epsilon_upper: limited.map(|(_, estimate)| estimate.epsilon_upper).reduce(f64::max).unwrap_or(f64::INFINITY),

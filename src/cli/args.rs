@@ -361,7 +361,7 @@ pub struct ReplayArgs {
     /// The number of fresh draws (default: as many as the audit made)
     #[arg(long, value_name = "N", value_parser = draws)]
     pub draws: Option<u64>,
-    /// The seed of the fresh draws, which differ from the draws of the audit for any seed (default: the seed of the audit)
+    /// The seed of the fresh draws, to repeat a replay (default: a new one from the operating system, which is printed)
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
     /// The confidence with which the claim must be refuted again

@@ -18,8 +18,9 @@ pub fn replay(args: &ReplayArgs) -> Result<ExitCode, Error> {
     let pair = replay::pair(&witness, &audit).map_err(outdated)?;
     let target = registry::prepare_subject(&audit.subject, &pair.left, &pair.right).map_err(|error| outdated(error.to_string()))?;
     witness.check(&audit, pair, target.as_ref()).map_err(outdated)?;
-    let settings =
-        ReplaySettings { draws: args.draws.unwrap_or(witness.draws), seed: args.seed.unwrap_or(witness.seed), confidence: args.confidence };
+    // A seed that the witness could choose would let a forged rule memorise the draws that it is judged on.
+    let seed = args.seed.map_or_else(fresh_seed, Ok)?;
+    let settings = ReplaySettings { draws: args.draws.unwrap_or(witness.draws), seed, confidence: args.confidence };
     match replay::replay(&witness, target.as_ref(), settings, &|_| ()) {
         Ok(result) => {
             print(format_args!("{}\n", tables::replay_result(&witness, settings, &result)))?;
@@ -30,4 +31,9 @@ pub fn replay(args: &ReplayArgs) -> Result<ExitCode, Error> {
             Ok(ExitCode::NotRun)
         }
     }
+}
+
+/// A seed from the operating system.
+fn fresh_seed() -> Result<u64, Error> {
+    getrandom::u64().map_err(|error| Error::Entropy { reason: error.to_string() })
 }

@@ -20,7 +20,7 @@ pub struct RuleEstimate {
     /// The plain estimate; infinite when no guess was wrong.
     #[serde(with = "crate::model::exact::number")]
     pub epsilon: f64,
-    /// The upper limit.
+    /// The upper limit; infinite if the run stopped early.
     #[serde(with = "crate::model::exact::number")]
     pub epsilon_upper: f64,
 }

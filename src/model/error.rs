@@ -90,6 +90,12 @@ pub enum Error {
         /// What is wrong with it.
         reason: String,
     },
+    /// The system has no random numbers.
+    #[error("the system gives no random seed: {reason}; choose one with --seed")]
+    Entropy {
+        /// The reason.
+        reason: String,
+    },
     /// A journal that was written by a different run.
     #[error("cannot resume {}: {reason}; run exactly as before, or start over without --resume", .path.display())]
     Resume {

@@ -52,7 +52,9 @@ impl Limits {
         let unlikely = logistic(-self.log_odds);
         // L(1 + e^ε) − e^ε = 1 − (1 − L)(1 + e^ε)
         let advantage = 1.0 - unlikely * (1.0 + epsilon.exp());
-        (self.mass * advantage * 2.0 / f64::from(self.regions)).clamp(0.0, 1.0)
+        let delta = self.mass * advantage * 2.0 / f64::from(self.regions);
+        // Not `clamp`, which keeps a negative zero.
+        if delta > 0.0 { delta.min(1.0) } else { 0.0 }
     }
 
     /// The log-odds that the lower limit must exceed to refute a claim; infinity if that is impossible.

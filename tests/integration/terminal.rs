@@ -77,8 +77,8 @@ fn runs_and_what_follows_them() {
     says(folder, "run", &["run", "--json", "before.json"]);
     says(folder, "explain-run", &["explain", "audits/violated.toml", "--json", "before.json"]);
     let witness = witnesses(folder).pop().unwrap().strip_prefix(folder).unwrap().display().to_string();
-    says(folder, "replay", &["replay", &witness]);
-    says(folder, "replay-not-confirmed", &["replay", &witness, "--draws", "20"]);
+    says(folder, "replay", &["replay", &witness, "--seed", "0"]);
+    says(folder, "replay-not-confirmed", &["replay", &witness, "--seed", "0", "--draws", "20"]);
     write(folder, "audits/consistent.toml", &with_draws(&laplace("consistent", 0.8, "consistent"), 200_000));
     says(folder, "run-baseline", &["run", "--filter", "consistent.toml", "--baseline", "before.json"]);
     let args = ["run", "-q", "--filter", "i"];

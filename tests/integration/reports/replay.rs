@@ -5,7 +5,8 @@ use std::process::Output;
 use dp_audit::report::replay;
 use dp_audit::report::replay::ReplaySettings;
 use dp_audit::report::witness::Witness;
-use dp_audit::{Expectation, Verdict};
+use dp_audit::target::{PairStream, Phase};
+use dp_audit::{Expectation, Side, Verdict};
 use serde_json::Value;
 
 use crate::harness::program::{assert_has, between, code, dp_audit, errors, folder, json, laplace, shown, witnesses, write};
@@ -146,4 +147,47 @@ fn a_witness_is_confirmed_by_fresh_draws_and_refused_when_anything_changed() {
     // What does not change the question does not matter: more draws, another expectation.
     write(folder.path(), "audits/short.toml", &original.replace("expect = \"violated\"", "draws = 500000"));
     assert_eq!(code(&replay(&[])), 0);
+}
+
+/// A rule that guesses right on these outputs and nowhere else.
+fn memorised(mut outputs: Vec<(f64, &'static str)>) -> Value {
+    outputs.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let edges: Vec<f64> = outputs.iter().flat_map(|(output, _)| [*output, output.next_up()]).collect();
+    let answers: Vec<&str> = outputs.iter().flat_map(|(_, side)| ["abstain", side]).chain(["abstain"]).collect();
+    serde_json::json!({ "score": "output", "edges": edges, "answers": answers, "symbols": [], "other": "abstain" })
+}
+
+#[test]
+fn a_rule_that_has_memorised_the_draws_of_the_witnesss_seed_is_not_confirmed() {
+    const DRAWS: u64 = 400;
+    // A correct mechanism, and a witness against it with a rule that knows the first outputs of the stream that its own seed would give.
+    let text = laplace("correct", 1.0, "consistent");
+    let folder = folder(&[("correct", &text)]);
+    let audits = harness::load(folder.path().join("audits"));
+    let target = harness::target(&audits[0]);
+    let mut outputs = Vec::new();
+    for (side, name) in [(Side::Left, "left"), (Side::Right, "right")] {
+        let seed = PairStream::new(0, "correct", &audits[0].pairs[0].name).side(Phase::Replay, 0, side);
+        let draw = target.draw(side, 250, seed, &mut |rows| outputs.extend(rows.cells().iter().map(|cell| (cell.raw(), name))));
+        draw.unwrap();
+    }
+    // What a witness of this audit looks like, had its claim been ε = 0.1.
+    let weaker = harness::audit(&text.replace("claim = { epsilon = 1.0 }", "claim = { epsilon = 0.1 }"));
+    let settings = settings(100_000, 0);
+    let mut witness = Witness::of(settings, &weaker.run(settings).audits[0]).expect("the weaker claim is refuted");
+    witness.claim = audits[0].claim;
+    witness.file = "audits/correct.toml".to_owned();
+    witness.fingerprint = dp_audit::report::witness::identity(&audits[0], &audits[0].pairs[0]);
+    witness.rule = serde_json::from_value(memorised(outputs)).unwrap();
+    write(folder.path(), "forged.json", &witness.sealed().to_string());
+    let replay = |more: &[&str]| dp_audit(folder.path(), &[&["replay", "forged.json", "--draws", &DRAWS.to_string()], more].concat());
+    // Whoever chooses the seed of the forger is fooled; the default is not.
+    let fooled = replay(&["--seed", "0"]);
+    assert_eq!(code(&fooled), 0, "{}{}", shown(&fooled), errors(&fooled));
+    let [once, again] = [replay(&[]), replay(&[])];
+    for output in [&once, &again] {
+        assert_eq!(code(output), 2, "{}{}", shown(output), errors(output));
+    }
+    let seed = |output: &Output| between(&shown(output), "(seed ", ")").to_owned();
+    assert_ne!(seed(&once), seed(&again), "each replay has a seed of its own, and says it");
 }
