@@ -61,7 +61,7 @@ pub fn export(args: &ExportArgs) -> Result<ExitCode, Error> {
         }
     }
     let kept = if kept > 0 { format!("; {kept} exist already and were not changed") } else { String::new() };
-    print(format_args!("{written} files written to {}{kept}. Next: dp-audit run {}\n", args.folder.display(), audits.display()))?;
+    print(format_args!("Wrote {written} files to `{}`{kept}.\nNext: dp-audit run {}\n", args.folder.display(), audits.display()))?;
     Ok(ExitCode::AsExpected)
 }
 
