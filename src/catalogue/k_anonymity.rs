@@ -177,9 +177,7 @@ impl Mechanism for Joined {
         let read = |records: &[Record]| records.iter().map(Treated::read).collect::<Result<Vec<_>, _>>();
         let (treated, known) = (read(data.records())?, read(universe.records())?);
         if let Some(name) = known.iter().flat_map(|treated| &treated.hospitals).find(|name| !params.tables.contains_key(*name)) {
-            return Err(Misfit::Params(format!(
-                "params.tables has no key \"{name}\", but a record names it; add it or correct the record"
-            )));
+            return Err(Misfit::params("tables", &format!("has no key \"{name}\", but a record names it; add it or correct the record")));
         }
         let all: BTreeSet<&String> = known.iter().map(|treated| &treated.patient.1).collect();
         let possible = params.possible(&treated, &all);

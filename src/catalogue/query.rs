@@ -74,7 +74,7 @@ impl Query {
 fn clamped_sum(data: &Dataset, lower: Finite, upper: Finite, arithmetic: Arithmetic) -> Result<(f64, f64, f64), Misfit> {
     let (lower, upper) = (lower.get(), upper.get());
     if lower >= upper {
-        return Err(Misfit::Params(format!("params.query: lower is {lower}, must be less than upper, which is {upper}")));
+        return Err(Misfit::params("query", &format!("lower is {lower}, must be less than upper, which is {upper}")));
     }
     let clamped = data.numbers()?.into_iter().map(|x| x.clamp(lower, upper));
     Ok((arithmetic.sum(clamped)?, lower, upper))

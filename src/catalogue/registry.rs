@@ -10,7 +10,7 @@ use super::test_release::guarded_mean;
 use super::{histogram, k_anonymity, median, sparse_vector};
 use crate::model::{Dataset, Params};
 use crate::target::process::{self, ChildProcess};
-use crate::target::{InProcess, Mechanism, PrepareError, Subject, Target};
+use crate::target::{InProcess, Mechanism, Misfit, PrepareError, Subject, Target};
 
 /// Reads parameters and prepares a mechanism for the two sides of a pair.
 type Prepare = fn(&Params, &Dataset, &Dataset) -> Result<Box<dyn Target>, PrepareError>;
@@ -39,7 +39,7 @@ impl Registered {
 }
 
 fn prepare<M: Mechanism>(params: &Params, left: &Dataset, right: &Dataset) -> Result<Box<dyn Target>, PrepareError> {
-    let params: M::Params = read_params(params).map_err(|(key, problem)| PrepareError::Params { key, problem })?;
+    let params: M::Params = read_params(params).map_err(|misfit| misfit.on(None))?;
     Ok(Box::new(InProcess::<M>::prepare(&params, left, right)?))
 }
 
@@ -47,12 +47,10 @@ fn prepare<M: Mechanism>(params: &Params, left: &Dataset, right: &Dataset) -> Re
 ///
 /// # Errors
 /// Which key is wrong and why, as `params.key …`.
-pub fn read_params<P: DeserializeOwned>(params: &Params) -> Result<P, (String, String)> {
+pub fn read_params<P: DeserializeOwned>(params: &Params) -> Result<P, Misfit> {
     serde_path_to_error::deserialize(serde_json::Value::Object(params.clone())).map_err(|error| {
         let (path, message) = (error.path().to_string(), error.inner().to_string());
-        let key = if path == "." { "params".to_owned() } else { format!("params.{path}") };
-        let problem = if message.starts_with("is ") { format!("{key} {message}") } else { format!("{key}: {message}") };
-        (key, problem)
+        Misfit::params(if path == "." { "" } else { &path }, &message)
     })
 }
 

@@ -75,13 +75,13 @@ impl Algorithm {
         let cutoff = match (self, cutoff) {
             (Self::Svt5 | Self::Svt6, None) => usize::MAX,
             (Self::Svt5 | Self::Svt6, Some(_)) => {
-                return Err(Misfit::Params("params.cutoff: svt5 and svt6 have no cut-off; remove the key".to_owned()));
+                return Err(Misfit::params("cutoff", "svt5 and svt6 have no cut-off; remove the key"));
             }
             (_, Some(cutoff)) => cutoff.get(),
             (_, None) => {
-                return Err(Misfit::Params(
-                    "params.cutoff: is missing; set it to the number of answers above the threshold after which the algorithm stops"
-                        .to_owned(),
+                return Err(Misfit::params(
+                    "cutoff",
+                    "is missing; set it to the number of answers above the threshold after which the algorithm stops",
                 ));
             }
         };
@@ -191,7 +191,7 @@ impl Mechanism for Parallel {
 
     fn prepare(params: &ParallelParams, data: &Dataset, universe: &Universe) -> Result<Self, Misfit> {
         if params.algorithms.is_empty() {
-            return Err(Misfit::Params("params.algorithms is empty; name at least one algorithm".to_owned()));
+            return Err(Misfit::params("algorithms", "is empty; name at least one algorithm"));
         }
         let prepare_one = |&algorithm| {
             let ParallelParams { ref query, epsilon, threshold, cutoff, .. } = *params;
@@ -377,7 +377,7 @@ mod tests {
     #[test]
     fn a_cutoff_is_required_if_and_only_if_the_algorithm_has_one() {
         let universe = Universe::of(&Dataset::default(), &Dataset::default());
-        assert!(Algorithm::Svt1.configuration(1.0, None, &universe).unwrap_err().to_string().contains("params.cutoff: is missing"));
+        assert!(Algorithm::Svt1.configuration(1.0, None, &universe).unwrap_err().to_string().contains("params.cutoff is missing"));
         assert!(
             Algorithm::Svt6
                 .configuration(1.0, NonZeroUsize::new(1), &universe)

@@ -154,11 +154,11 @@ fn setup_text(setup: Option<&str>) -> String {
 #[non_exhaustive]
 pub enum PrepareError {
     /// The parameters are wrong, for any data.
-    #[error("{problem}")]
+    #[error("{}", super::in_process::params_problem(.key, .problem))]
     Params {
         /// Which: `params.query.lower`.
         key: String,
-        /// What is wrong; begins with the key.
+        /// What is wrong with it.
         problem: String,
     },
     /// The parameters and the data do not fit each other, or the data does not fit the mechanism.

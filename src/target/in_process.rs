@@ -39,17 +39,49 @@ pub trait Mechanism: Sized + Send + Sync + 'static {
 /// Why a mechanism cannot be prepared.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Misfit {
-    /// A parameter is wrong: `params.key is …, must be …`.
-    Params(String),
+    /// A parameter is wrong.
+    Params {
+        /// Which: `params.query.lower`.
+        key: String,
+        /// What is wrong with it: `is 3, must be less than …`.
+        problem: String,
+    },
     /// The data does not fit.
     Data(String),
 }
 
+impl Misfit {
+    /// A problem with a parameter, or with all of them together if the key is empty.
+    #[must_use]
+    pub fn params(key: &str, problem: &str) -> Self {
+        let key = if key.is_empty() { "params".to_owned() } else { format!("params.{key}") };
+        Self::Params { key, problem: problem.to_owned() }
+    }
+
+    /// The same for whoever prepares a target; `side` says whose data it was.
+    #[must_use]
+    pub fn on(self, side: Option<Side>) -> PrepareError {
+        match self {
+            Self::Params { key, problem } => PrepareError::Params { key, problem },
+            Self::Data(problem) => PrepareError::Data { side, problem },
+        }
+    }
+}
+
 impl fmt::Display for Misfit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (Self::Params(problem) | Self::Data(problem)) = self;
-        f.write_str(problem)
+        match self {
+            Self::Params { key, problem } => f.write_str(&params_problem(key, problem)),
+            Self::Data(problem) => f.write_str(problem),
+        }
     }
+}
+
+/// `params.key is …` as one sentence, or `params.key: …` if the problem is a sentence of its own.
+#[must_use]
+pub fn params_problem(key: &str, problem: &str) -> String {
+    let is_predicate = ["is ", "has ", "gives "].iter().any(|verb| problem.starts_with(verb));
+    if is_predicate { format!("{key} {problem}") } else { format!("{key}: {problem}") }
 }
 
 /// A problem given as plain text is about the data.
@@ -124,15 +156,7 @@ impl<M: Mechanism> InProcess<M> {
     /// When the data or the parameters do not fit the mechanism.
     pub fn prepare(params: &M::Params, left: &Dataset, right: &Dataset) -> Result<Self, PrepareError> {
         let universe = Universe::of(left, right);
-        let of_side = |data: &Dataset, side: Side| {
-            M::prepare(params, data, &universe).map_err(|misfit| match misfit {
-                Misfit::Params(problem) => {
-                    let key = problem.split([' ', ':']).next().unwrap_or_default().to_owned();
-                    PrepareError::Params { key, problem }
-                }
-                Misfit::Data(problem) => PrepareError::Data { side: Some(side), problem },
-            })
-        };
+        let of_side = |data: &Dataset, side: Side| M::prepare(params, data, &universe).map_err(|misfit| misfit.on(Some(side)));
         let (left, right) = (of_side(left, Side::Left)?, of_side(right, Side::Right)?);
         let target = Self { left, right, symbols: universe.symbols.into_inner() };
         let misfit = |problem: String| Err(PrepareError::Data { side: None, problem });

@@ -49,10 +49,10 @@ impl PureParams {
         let answers = self.query.answer(data, universe)?;
         let sensitivity = self.sensitivity.map_or(answers.sensitivity, Positive::get);
         if answers.values.len().saturating_mul(self.copies.get()) > MAX_WIDTH {
-            return Err(Misfit::Params(format!(
-                "params.copies is {}, which makes an output of more than {MAX_WIDTH} cells; release less",
-                self.copies
-            )));
+            return Err(Misfit::params(
+                "copies",
+                &format!("is {}, which makes an output of more than {MAX_WIDTH} cells; release less", self.copies),
+            ));
         }
         Ok((answers.values.repeat(self.copies.get()), sensitivity / self.epsilon.get() * self.scale_factor.get()))
     }
@@ -227,10 +227,13 @@ impl Mechanism for Gaussian {
         if sigma > 0.0 && sigma.is_finite() {
             Ok(Self { values: answers.values, sigma })
         } else {
-            Err(Misfit::Params(format!(
-                "params.calibration gives a standard deviation of {sigma}, must be positive and finite; \
+            Err(Misfit::params(
+                "calibration",
+                &format!(
+                    "gives a standard deviation of {sigma}, must be positive and finite; \
                  change its numbers, sensitivity or scale_factor"
-            )))
+                ),
+            ))
         }
     }
 

@@ -49,10 +49,13 @@ impl Params {
             return Ok(rate);
         }
         let (epsilon, factor) = (self.epsilon.get(), self.scale_factor.get());
-        Err(Misfit::Params(format!(
-            "params.epsilon is {epsilon:e}, too little for noise that is finite with a sensitivity of {steps:e} steps of the grid and scale_factor {factor:e}: \
+        Err(Misfit::params(
+            "epsilon",
+            &format!(
+                "is {epsilon:e}, too little for noise that is finite with a sensitivity of {steps:e} steps of the grid and scale_factor {factor:e}: \
              epsilon/(steps·scale_factor) must be at least {LEAST_RATE:e}"
-        )))
+            ),
+        ))
     }
 }
 

@@ -69,7 +69,7 @@ impl Mechanism for TruncatedGeometric {
     fn prepare(params: &Params, data: &Dataset, universe: &Universe) -> Result<Self, Misfit> {
         let n = params.largest;
         if n == 0 {
-            return Err(Misfit::Params("params.largest is 0, must be at least 1".to_owned()));
+            return Err(Misfit::params("largest", "is 0, must be at least 1"));
         }
         let log = match params.base {
             Base::E => (2.0 / params.epsilon.get()).ln(),
@@ -92,7 +92,7 @@ impl Mechanism for TruncatedGeometric {
             })
             .collect::<Result<_, _>>()?;
         let uniform = Uniform::new_inclusive(1, d)
-            .map_err(|error| Misfit::Params(format!("params: cannot draw a uniform integer up to {d}: {error}")))?;
+            .map_err(|error| Misfit::params("", &format!("cannot draw a uniform integer up to {d}: {error}")))?;
         Ok(Self { cumulative, uniform })
     }
 

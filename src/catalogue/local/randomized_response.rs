@@ -72,7 +72,7 @@ impl Mechanism for Die {
     fn prepare(params: &DieParams, data: &Dataset, _: &Universe) -> Result<Self, Misfit> {
         match params.faces {
             0..=6 => Ok(Self(Bits::new(data, [f64::from(params.faces) / 6.0; 2])?)),
-            faces => Err(Misfit::Params(format!("params.faces is {faces}, must be at most 6"))),
+            faces => Err(Misfit::params("faces", &format!("is {faces}, must be at most 6"))),
         }
     }
 
@@ -109,7 +109,7 @@ impl GeneralizedParams {
             Self::KeepEach(keep) => ("keep-each", *keep),
         };
         match keep.iter().find(|keep| !(0.0..=1.0).contains(*keep)) {
-            Some(keep) => Err(Misfit::Params(format!("params.{key} is {keep}, must be between 0 and 1"))),
+            Some(keep) => Err(Misfit::params(key, &format!("is {keep}, must be between 0 and 1"))),
             None => Ok(keep),
         }
     }
@@ -161,9 +161,9 @@ impl Mechanism for DebiasedAverage {
         let keep = params.keep()?;
         let signal = keep[0] + keep[1] - 1.0;
         if signal == 0.0 {
-            return Err(Misfit::Params(
-                "params: the reports do not depend on the bits; the probabilities of keeping a 0 and of keeping a 1 must not sum to 1"
-                    .to_owned(),
+            return Err(Misfit::params(
+                "",
+                "the reports do not depend on the bits; the probabilities of keeping a 0 and of keeping a 1 must not sum to 1",
             ));
         }
         if data.is_empty() {

@@ -73,17 +73,18 @@ impl Params {
         let report = self.report.unwrap_or(Report { q: 0.0, p: 0.0 });
         for (key, p) in [("f", self.f), ("report.q", report.q), ("report.p", report.p)] {
             if !(0.0..=1.0).contains(&p) {
-                return Err(Misfit::Params(format!("params.{key} is {p}, must be between 0 and 1")));
+                return Err(Misfit::params(key, &format!("is {p}, must be between 0 and 1")));
             }
         }
         let bits = self.bits;
         if bits == 0 {
-            return Err(Misfit::Params("params.bits is 0, must be at least 1".to_owned()));
+            return Err(Misfit::params("bits", "is 0, must be at least 1"));
         }
         if records.saturating_mul(bits.into()) > MAX_WIDTH {
-            return Err(Misfit::Params(format!(
-                "params.bits is {bits}, which on {records} records makes an output of more than {MAX_WIDTH} cells; release less"
-            )));
+            return Err(Misfit::params(
+                "bits",
+                &format!("is {bits}, which on {records} records makes an output of more than {MAX_WIDTH} cells; release less"),
+            ));
         }
         Ok(())
     }

@@ -94,7 +94,7 @@ impl Params {
         let alpha_and_beta = |alpha: f64, beta: f64| Ok(Admissible { alpha, beta });
         let log_delta = || match self.delta {
             Some(delta) => Ok((2.0 / delta.get()).ln()),
-            None => Err(Misfit::Params("params.delta is missing; Laplace and Gaussian noise need it".to_owned())),
+            None => Err(Misfit::params("delta", "is missing; Laplace and Gaussian noise need it")),
         };
         match (self.constants, self.noise) {
             (Constants::Epsilon, _) => alpha_and_beta(epsilon, epsilon),
@@ -170,7 +170,7 @@ impl Mechanism for SmoothMedian {
     fn prepare(params: &Params, data: &Dataset, _: &Universe) -> Result<Self, Misfit> {
         let noise = match params.noise {
             Noise::PowerTail(gamma) => {
-                Sampler::PowerTail(PowerTail::new(gamma).map_err(|problem| Misfit::Params(format!("params.noise.power-tail {problem}")))?)
+                Sampler::PowerTail(PowerTail::new(gamma).map_err(|problem| Misfit::params("noise.power-tail", &problem))?)
             }
             Noise::Laplace => Sampler::Laplace,
             Noise::Gaussian => Sampler::Gaussian,

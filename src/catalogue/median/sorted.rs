@@ -24,7 +24,7 @@ impl Sorted {
     pub(super) fn of_values(mut values: Vec<f64>, lower: Finite, upper: Finite) -> Result<Self, Misfit> {
         let (lower, upper) = (lower.get(), upper.get());
         if lower >= upper {
-            return Err(Misfit::Params(format!("params.lower is {lower}, must be less than params.upper, which is {upper}")));
+            return Err(Misfit::params("lower", &format!("is {lower}, must be less than params.upper, which is {upper}")));
         }
         if values.is_empty() {
             return Err(Misfit::Data("the median of no records is not defined; give the dataset at least one".to_owned()));

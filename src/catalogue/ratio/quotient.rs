@@ -224,16 +224,19 @@ impl Mechanism for BoundedSensitivity {
     fn prepare(params: &BoundedSensitivityParams, data: &Dataset, _: &Universe) -> Result<Self, Misfit> {
         let fraction = params.range_fraction;
         if !(fraction > 0.0 && fraction < 1.0) {
-            return Err(Misfit::Params(format!("params.range_fraction is {fraction}, must be greater than 0 and less than 1")));
+            return Err(Misfit::params("range_fraction", &format!("is {fraction}, must be greater than 0 and less than 1")));
         }
         let users = Users::count(data)?;
         let range_epsilon = params.epsilon.get() * fraction;
         let release_epsilon = params.epsilon.get() - range_epsilon;
         if range_epsilon / 2.0 < LEAST_RATE {
-            return Err(Misfit::Params(format!(
-                "params.epsilon is {:e}, too small for finite ranges; epsilon · range_fraction / 2 must be at least {LEAST_RATE:e}",
-                params.epsilon.get()
-            )));
+            return Err(Misfit::params(
+                "epsilon",
+                &format!(
+                    "is {:e}, too small for finite ranges; epsilon · range_fraction / 2 must be at least {LEAST_RATE:e}",
+                    params.epsilon.get()
+                ),
+            ));
         }
         Ok(Self {
             users,

@@ -154,7 +154,7 @@ impl Mechanism for BoundedSensitivity {
 
     fn prepare(params: &BoundedSensitivityParams, data: &Dataset, universe: &Universe) -> Result<Self, Misfit> {
         if params.delta.get() >= 0.5 {
-            return Err(Misfit::Params(format!("params.delta is {}, must be less than 0.5", params.delta)));
+            return Err(Misfit::params("delta", &format!("is {}, must be less than 0.5", params.delta)));
         }
         let limit_scale = params.limits.x.get().powi(2) / params.limit_epsilon.get();
         Ok(Self {

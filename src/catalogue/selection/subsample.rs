@@ -117,10 +117,10 @@ impl Mechanism for StableMode {
     fn prepare(params: &Params, data: &Dataset, universe: &Universe) -> Result<Self, Misfit> {
         let Params { blocks, size, .. } = *params;
         if blocks == 0 || size == 0 {
-            return Err(Misfit::Params(format!("params.blocks is {blocks} and params.size is {size}, must both be at least 1")));
+            return Err(Misfit::params("blocks", &format!("is {blocks} and params.size is {size}, must both be at least 1")));
         }
         if blocks > MAX_BLOCKS {
-            return Err(Misfit::Params(format!("params.blocks is {blocks}, must be at most {MAX_BLOCKS}")));
+            return Err(Misfit::params("blocks", &format!("is {blocks}, must be at most {MAX_BLOCKS}")));
         }
         let records: Vec<usize> = data.records().iter().filter_map(|record| universe.records().binary_search(record).ok()).collect();
         let n = records.len();

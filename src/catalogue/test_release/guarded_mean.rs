@@ -79,7 +79,7 @@ impl Mechanism for GuardedMean {
 
     fn prepare(params: &Params, data: &Dataset, universe: &Universe) -> Result<Self, Misfit> {
         if params.least == 0 {
-            return Err(Misfit::Params("params.least is 0, must be at least 1".to_owned()));
+            return Err(Misfit::params("least", "is 0, must be at least 1"));
         }
         let values = data.numbers()?;
         if let Some(value) = values.iter().find(|value| !(0.0..=1.0).contains(*value)) {
