@@ -29,7 +29,14 @@ impl Cell {
     #[inline]
     #[must_use]
     pub const fn number(value: f64) -> Self {
-        if value.is_nan() { Self::NOT_A_NUMBER } else { Self(value) }
+        if value.is_nan() { Self::not_a_number() } else { Self(value) }
+    }
+
+    /// Out of line, so that the loop over draws has a branch that is always predicted.
+    #[cold]
+    #[inline(never)]
+    const fn not_a_number() -> Self {
+        Self::NOT_A_NUMBER
     }
 
     /// A symbol such as ⊥ or the name of a category. Reports show its name if the target's table of symbols has it.
@@ -53,6 +60,14 @@ impl Cell {
 
     const fn with_payload(hash: u64) -> Self {
         Self(f64::from_bits(QUIET_NAN | (hash & PAYLOAD)))
+    }
+
+    /// One of two cells, without a branch: the processor cannot predict a random bit.
+    #[inline]
+    #[must_use]
+    pub fn select(first: bool, one: Self, other: Self) -> Self {
+        let mask = u64::from(first).wrapping_neg();
+        Self(f64::from_bits((one.0.to_bits() & mask) | (other.0.to_bits() & !mask)))
     }
 
     /// The payload, which identifies a symbol; None for a number.

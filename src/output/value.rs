@@ -106,9 +106,11 @@ number!(f64 f32 i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize);
 impl Output for bool {
     const FIXED: bool = true;
 
+    #[inline]
     fn write(&self, row: &mut OutputRow) {
-        const CELLS: [Cell; 2] = [Cell::symbol("false"), Cell::symbol("true")];
-        row.push(CELLS[usize::from(*self)]);
+        const FALSE: Cell = Cell::symbol("false");
+        const TRUE: Cell = Cell::symbol("true");
+        row.push(Cell::select(*self, TRUE, FALSE));
     }
 }
 

@@ -113,6 +113,11 @@ where
 
 /// Pads a short output with absent cells. In a long output, one symbol replaces all cells from the last column on.
 fn fit(cells: &[Cell], row: &mut [Cell]) {
+    // Most outputs are single cells.
+    if let ([cell], [only]) = (cells, &mut *row) {
+        *only = *cell;
+        return;
+    }
     if cells.len() <= row.len() {
         row[..cells.len()].copy_from_slice(cells);
         row[cells.len()..].fill(Cell::ABSENT);
