@@ -10,6 +10,7 @@ mod relation;
 mod settings;
 mod side;
 mod tally;
+pub mod text;
 mod truth;
 mod verdict;
 

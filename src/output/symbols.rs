@@ -9,6 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{Cell, KeyMap};
 use crate::model::number::Brief;
+use crate::model::text::printable;
 
 /// Names that are known without a table entry.
 const WELL_KNOWN: [&str; 8] = ["∅", "NaN", "panic", "end", "true", "false", "None", "⊥"];
@@ -90,7 +91,8 @@ impl Symbols {
     #[must_use]
     pub fn only(&self, cells: impl IntoIterator<Item = Cell>) -> Self {
         let payloads = cells.into_iter().filter_map(Cell::payload);
-        Self { names: payloads.filter_map(|payload| Some((payload, self.names.get(&payload)?.clone()))).collect() }
+        // The ranks have done their work: a table is equal to what comes back from a file.
+        Self { names: payloads.filter_map(|payload| Some((payload, (0, self.names.get(&payload)?.1.clone())))).collect() }
     }
 
     /// A cell as text: the number, the name of the symbol, or `#` and its payload if the name is not known.
@@ -99,7 +101,7 @@ impl Symbols {
         let Some(payload) = cell.payload() else { return Brief(cell.raw()).to_string() };
         let known = || WELL_KNOWN.into_iter().find(|name| Cell::symbol(name) == cell);
         match self.names.get(&payload) {
-            Some((_, name)) => name.clone(),
+            Some((_, name)) => printable(name),
             None => known().map_or_else(|| format!("#{payload:x}"), str::to_owned),
         }
     }
@@ -146,6 +148,15 @@ mod tests {
         let cells = ["blue", "red"].map(|name| symbols.symbol(name));
         let back: Symbols = serde_json::from_str(&serde_json::to_string(&symbols).unwrap()).unwrap();
         assert_eq!(cells.map(|cell| back.text(cell)), ["blue", "red"]);
+    }
+
+    #[test]
+    fn the_part_of_a_table_for_a_result_is_equal_to_what_is_read_back() {
+        let mut symbols = Symbols::default();
+        let cells = ["late", "\u{1b}[31mred"].map(|name| symbols.ranked_symbol(1000, name));
+        let part = symbols.only(cells);
+        assert_eq!(serde_json::from_str::<Symbols>(&serde_json::to_string(&part).unwrap()).unwrap(), part);
+        assert_eq!(part.text(cells[1]), "\u{fffd}[31mred", "a name cannot command a terminal");
     }
 
     #[test]

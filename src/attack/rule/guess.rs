@@ -54,7 +54,9 @@ impl GuessRule {
     pub fn check(&self, width: usize) -> Result<(), String> {
         self.score.check(width)?;
         let increasing = self.edges.is_sorted_by(|a, b| a < b) && self.symbols.is_sorted_by(|a, b| a.0.key() < b.0.key());
-        if increasing && self.answers.len() == self.edges.len() + 1 {
+        // Numbers are judged by the edges. One among the symbols would be counted twice.
+        let only_symbols = self.symbols.iter().all(|(symbol, _)| symbol.as_number().is_none());
+        if increasing && only_symbols && self.answers.len() == self.edges.len() + 1 {
             Ok(())
         } else {
             Err("its edges, answers or symbols are not in order".to_owned())

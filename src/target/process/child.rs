@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use super::CommandLine;
 use super::group::ProcessGroup;
 use super::protocol::{self, Greeting, Hello, Reply, Request};
+use crate::model::text::printable;
 use crate::output::{Rows, Symbols};
 use crate::target::{Problem, TargetError};
 
@@ -267,7 +268,7 @@ impl StderrTail {
         // The limit is needed because a process that has left the group may keep the pipe open.
         let _ = self.pipe_open.recv_timeout(EXIT_TIMEOUT);
         let bytes: Vec<u8> = self.bytes.lock().unwrap_or_else(PoisonError::into_inner).iter().copied().collect();
-        String::from_utf8_lossy(&bytes).trim().to_owned()
+        String::from_utf8_lossy(&bytes).trim().lines().map(printable).collect::<Vec<_>>().join("\n")
     }
 }
 

@@ -3,6 +3,7 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use crate::model::text::printable;
 use crate::model::{Dataset, Params, Side};
 use crate::output::{Cell, MAX_WIDTH, Rows, Symbols};
 use crate::target::{Problem, StreamSeed};
@@ -136,7 +137,7 @@ fn value(text: &str) -> Result<Value, Problem> {
     let value: Value = serde_json::from_str(text)
         .map_err(|error| Problem::Answer { reason: format!("it wrote a line that is not JSON ({error}): {}", shortened(text)) })?;
     match value.get("error") {
-        Some(Value::String(message)) => Err(Problem::Refused { message: message.clone() }),
+        Some(Value::String(message)) => Err(Problem::Refused { message: printable(message) }),
         Some(other) => Err(Problem::Refused { message: other.to_string() }),
         None => Ok(value),
     }
@@ -145,7 +146,7 @@ fn value(text: &str) -> Result<Value, Problem> {
 /// The beginning of a text, for messages.
 pub fn shortened(text: &str) -> String {
     const MAX_CHARS: usize = 120;
-    let start: String = text.chars().take(MAX_CHARS).map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
+    let start = printable(&text.chars().take(MAX_CHARS).collect::<String>());
     if text.chars().nth(MAX_CHARS).is_some() { format!("{start}…") } else { start }
 }
 

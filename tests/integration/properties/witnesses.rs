@@ -92,7 +92,10 @@ fn rules_that_would_count_outputs_wrongly_are_refused() {
         rule(json!({ "joint": { "first": 0, "second": 0, "edges": [0.0], "parts": [] } }), &[0.0], &["left", "right"]),
         rule(json!({ "trend": { "symbol": 1.0, "edges": [0.0], "lines": [] } }), &[0.0], &["left", "right"]),
     ];
-    for rule in forged {
+    // A number in place of a symbol would count outputs twice.
+    let mut twice = rule(json!("output"), &[0.0], &["left", "right"]);
+    twice["symbols"] = json!([[3.0, "left"]]);
+    for rule in forged.into_iter().chain([twice]) {
         let witness = with(rule);
         let shown = witness.rule.describe(&witness.symbols);
         let refused = check(&witness, audit).unwrap_err();
