@@ -24,7 +24,8 @@ use crate::model::{Claim, Side};
 use crate::output::{Cell, Rows, Symbols};
 use crate::sample::Sampler;
 use crate::stats::binomial::normal_quantile;
-use crate::stats::wealth::Forecast;
+use crate::stats::fixed::effective;
+use crate::stats::{Forecast, Weights};
 use crate::target::TargetError;
 
 /// Rows that are kept for learning, both sides together: an eighth of the exploration, within these limits. It is the lower limit if there
@@ -61,6 +62,8 @@ pub struct Learned {
     pub rule: GuessRule,
     /// How often it should be correct and wrong.
     pub forecast: Forecast,
+    /// The weights of its limits.
+    pub weights: Weights,
     /// The histogram that it was learned from, to explain it.
     pub histogram: Arc<ScoreHistogram>,
 }
@@ -242,8 +245,12 @@ impl<'a> Explorer<'a> {
             // Among equal values the first wins.
             of_goal.reduce(|best, next| if next.1.value > best.1.value { next } else { best })
         });
-        let second = delta.filter(|(_, best)| best.value > 0.0).or(power);
-        epsilon.into_iter().chain(second).map(|(candidate, best)| learned(candidate, &best.answers, best.forecast)).collect()
+        let learned = |best: Option<(&ScoreBins, &Selected)>, goal: Goal| {
+            best.map(|(candidate, best)| learned(candidate, &best.answers, best.forecast, goal))
+        };
+        let goals = self.goals();
+        let second = delta.filter(|(_, best)| best.value > 0.0).map_or((power, goals[2]), |best| (Some(best), goals[1]));
+        learned(epsilon, goals[0]).into_iter().chain(learned(second.0, second.1)).collect()
     }
 
     /// The best rule on each candidate for each goal, as pessimistic as after `explored` draws.
@@ -274,14 +281,18 @@ impl<'a> Explorer<'a> {
         let (candidate, best) = candidates.reduce(|best, next| if next.1.value > best.1.value { next } else { best })?;
         let Forecast { correct, wrong, .. } = than.forecast;
         let now = Goal::Epsilon { delta }.value(Odds { correct, wrong, regions: f64::from(than.rule.regions()) }, caution);
-        (best.value.ln() > CLEARLY * now.ln().max(0.0)).then(|| learned(candidate, &best.answers, best.forecast))
+        (best.value.ln() > CLEARLY * now.ln().max(0.0)).then(|| learned(candidate, &best.answers, best.forecast, Goal::Epsilon { delta }))
     }
 }
 
 /// The rule that gives these answers to the bins of a candidate.
-fn learned(candidate: &ScoreBins, answers: &[Answer], forecast: Forecast) -> Learned {
+fn learned(candidate: &ScoreBins, answers: &[Answer], forecast: Forecast, goal: Goal) -> Learned {
     let rule = GuessRule::new(candidate.score().clone(), candidate.bins(), answers);
-    Learned { rule, forecast, histogram: Arc::new(ScoreHistogram::new(candidate, answers)) }
+    let weights = match goal {
+        Goal::Epsilon { delta } | Goal::Power { delta } => Weights::for_epsilon(forecast, effective(delta, rule.regions())),
+        Goal::Delta { odds } => Weights::for_delta(forecast, odds.ln()),
+    };
+    Learned { rule, forecast, weights, histogram: Arc::new(ScoreHistogram::new(candidate, answers)) }
 }
 
 fn naive_bayes(lesson: Lesson, features: Features) -> Vec<Score> {

@@ -137,9 +137,11 @@ impl<L: Listener + ?Sized> PairAudit<'_, L> {
         }
         sampler.check_independence()?;
         let shares = shares(&rules);
-        let certified = rules.iter().zip(&sums).zip(shares);
-        let certified =
-            certified.map(|((rule, tally), share)| Certified::new(*tally, rule.regions(), self.plan.level.fixed(share))).collect();
+        let PairPlan { claim, level, .. } = *self.plan;
+        let certified = learned.iter().zip(&sums).zip(shares);
+        let certified = certified
+            .map(|((learned, tally), share)| Certified::new(*tally, learned.rule.regions(), level.fixed(share), claim, learned.weights));
+        let certified = certified.collect();
         Ok(Certification { learned, certified, complete })
     }
 
@@ -150,8 +152,8 @@ impl<L: Listener + ?Sized> PairAudit<'_, L> {
         // Fixed-sample limits hold only for the sample size that was fixed in advance.
         let fixed: &[Certified] = if complete { &certified } else { &[] };
         let bounds = bounds(&self.ledger, fixed, claim, level);
-        let reached = |part: usize| certified[part].limits().epsilon_lower(claim.delta.get());
-        let estimates: Vec<RuleEstimate> = certified.iter().map(|part| part.estimate(claim.delta.get())).collect();
+        let reached = |part: usize| certified[part].epsilon_lower();
+        let estimates: Vec<RuleEstimate> = certified.iter().map(|part| part.estimate()).collect();
         // If several are equal, the first.
         let best = (0..certified.len()).reduce(|best, next| if reached(next) > reached(best) { next } else { best });
         let (tally, regions) = best.map_or((Tally::default(), 0), |best| (certified[best].tally, certified[best].regions));

@@ -7,7 +7,8 @@ use crate::attack::judge;
 use crate::audit::{Audit, Pair};
 use crate::model::{Confidence, Error, Tally};
 use crate::sample::Sampler;
-use crate::stats::fixed::Limits;
+use crate::stats::fixed::{Limits, effective};
+use crate::stats::{Forecast, Weights};
 use crate::target::{PairStream, Phase, Target, TargetError};
 
 /// How a witness is checked.
@@ -60,8 +61,11 @@ pub fn replay(
     });
     target.close();
     let tally = judged?.0.into_iter().sum::<Tally>();
-    let limits = Limits::new(tally, witness.rule.regions(), 1.0 - settings.confidence.get());
+    // The witness is what is known before these draws. Whatever it says, the bounds hold.
     let (epsilon, delta) = (witness.claim.epsilon.get(), witness.claim.delta.get());
+    let regions = witness.rule.regions();
+    let weights = Weights::for_epsilon(Forecast::of(witness.tally), effective(delta, regions));
+    let limits = Limits::new(tally, regions, 1.0 - settings.confidence.get(), witness.claim, weights);
     let (epsilon_lower, delta_lower) = (limits.epsilon_lower(delta), limits.delta_lower(epsilon));
     Ok(ReplayResult { tally, epsilon_lower, delta_lower, confirmed: epsilon_lower > epsilon || delta_lower > delta })
 }

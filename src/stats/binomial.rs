@@ -7,7 +7,7 @@
 
 use std::f64::consts::{SQRT_2, TAU};
 
-use statrs::function::erf::erfc_inv;
+use statrs::function::erf::{erfc, erfc_inv};
 
 /// The share of α that is spent; the rest absorbs rounding errors, which are below 1e-9.
 const SPENT: f64 = 1.0 - 1e-6;
@@ -164,6 +164,12 @@ pub fn solve(k: u64, n: u64, level: f64) -> f64 {
 #[must_use]
 pub fn normal_quantile(probability: f64) -> f64 {
     SQRT_2 * erfc_inv(2.0 * probability.clamp(1e-300, 1.0 - f64::EPSILON))
+}
+
+/// The probability that a standard normal variable exceeds this value.
+#[must_use]
+pub fn normal_tail(value: f64) -> f64 {
+    erfc(value / SQRT_2) / 2.0
 }
 
 /// The logistic function `1/(1 + e^-t)`: the probability with these log-odds.

@@ -15,9 +15,9 @@ pub fn bounds(ledger: &Ledger, certified: &[Certified], claim: Claim, level: Lev
         detectable_epsilon: f64::INFINITY,
     };
     for part in certified {
-        bounds.epsilon_lower = bounds.epsilon_lower.max(part.limits().epsilon_lower(delta));
-        bounds.delta_lower = bounds.delta_lower.max(part.limits().delta_lower(epsilon));
-        bounds.detectable_epsilon = bounds.detectable_epsilon.min(power::detectable_epsilon(part, epsilon, delta));
+        bounds.epsilon_lower = bounds.epsilon_lower.max(part.epsilon_lower());
+        bounds.delta_lower = bounds.delta_lower.max(part.delta_lower());
+        bounds.detectable_epsilon = bounds.detectable_epsilon.min(power::detectable_epsilon(part));
     }
     bounds
 }
@@ -27,7 +27,8 @@ mod tests {
     use super::*;
     use crate::model::Tally;
     use crate::stats::fixed::Limits;
-    use crate::stats::wealth::{Bet, Forecast};
+    use crate::stats::wealth::Bet;
+    use crate::stats::{Forecast, Weights};
 
     #[test]
     fn the_parts_of_alpha_add_up_to_alpha() {
@@ -50,23 +51,24 @@ mod tests {
         let strong = Tally { correct: 60_000, wrong: 10_000, abstained: 30_000 };
         let weak = Tally { correct: 30_000, wrong: 20_000, abstained: 50_000 };
         let forecast = Forecast { correct: 0.6, wrong: 0.1, draws: 1000.0 };
+        let weights = Weights::for_epsilon(forecast, 0.01);
         let mut ledger = Ledger::default();
         assert_eq!(bounds(&ledger, &[], claim, level), Bounds { epsilon_lower: 0.0, delta_lower: 0.0, detectable_epsilon: f64::INFINITY });
         ledger.push(vec![Bet { forecast, regions: 2, tally: strong }]);
         let anytime = bounds(&ledger, &[], claim, level);
         assert_eq!(anytime.epsilon_lower, ledger.epsilon_lower(1.0, 0.01, level.anytime()));
         assert_eq!(anytime.delta_lower, ledger.delta_lower(1.0, 0.01, level.anytime()));
-        let part = |tally, share| Certified::new(tally, 2, level.fixed(share));
+        let part = |tally, share| Certified::new(tally, 2, level.fixed(share), claim, weights);
         assert_eq!(part(weak, 0.5).alpha(), level.fixed(0.5));
         assert_eq!(part(weak, 0.0).alpha(), 0.0);
         // Where the fixed sample is weak, the wealth gives the bound. A strong fixed sample gives it, whichever rule it belongs to.
         assert_eq!(bounds(&ledger, &[part(weak, 1.0)], claim, level).epsilon_lower, anytime.epsilon_lower);
-        let best = Limits::new(strong, 2, level.fixed(0.5));
+        let best = Limits::new(strong, 2, level.fixed(0.5), claim, weights);
         for parts in [[part(strong, 0.5), part(weak, 0.5)], [part(weak, 0.5), part(strong, 0.5)]] {
             let found = bounds(&Ledger::default(), &parts, claim, level);
             assert_eq!(found.epsilon_lower, best.epsilon_lower(0.01));
             assert_eq!(found.delta_lower, best.delta_lower(1.0));
-            assert_eq!(found.detectable_epsilon, power::detectable_epsilon(&part(strong, 0.5), 1.0, 0.01));
+            assert_eq!(found.detectable_epsilon, power::detectable_epsilon(&part(strong, 0.5)));
         }
     }
 }

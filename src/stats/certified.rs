@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::fixed::{Limits, rule_estimate};
-use crate::model::{RuleEstimate, Tally};
+use super::region::Weights;
+use crate::model::{Claim, RuleEstimate, Tally};
 
 /// The share of a pair's α for the anytime evidence; the rest is for the fixed-sample limits.
 const ANYTIME_SHARE: f64 = 0.0625;
@@ -35,21 +36,30 @@ impl Level {
 }
 
 /// A frozen rule's tally on the certify draws, and what it shows at the rule's own level.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Certified {
     /// The tally of the rule on the certify draws.
     pub tally: Tally,
     /// How many of the two answers it gives.
     pub regions: u8,
     alpha: f64,
+    claim: Claim,
+    weights: Weights,
     limits: Limits,
 }
 
 impl Certified {
-    /// What is known with confidence `1 − α` about a rule that gives `regions` different answers.
+    /// What is known with confidence `1 − α` about a rule that gives `regions` different answers. The weights were
+    /// chosen before the draws.
     #[must_use]
-    pub fn new(tally: Tally, regions: u8, alpha: f64) -> Self {
-        Self { tally, regions, alpha, limits: Limits::new(tally, regions, alpha) }
+    pub fn new(tally: Tally, regions: u8, alpha: f64, claim: Claim, weights: Weights) -> Self {
+        Self { tally, regions, alpha, claim, weights, limits: Limits::new(tally, regions, alpha, claim, weights) }
+    }
+
+    /// What would be known if the tally had been this one.
+    #[must_use]
+    pub fn with(&self, tally: Tally) -> Self {
+        Self::new(tally, self.regions, self.alpha, self.claim, self.weights)
     }
 
     /// The level. It is 0 for a rule that is the same as another rule: nothing is claimed about it.
@@ -58,15 +68,33 @@ impl Certified {
         self.alpha
     }
 
-    /// The limits at that level.
+    /// The claim.
     #[must_use]
-    pub fn limits(&self) -> Limits {
-        self.limits
+    pub fn claim(&self) -> Claim {
+        self.claim
     }
 
-    /// What the rule shows at this δ, without and with uncertainty.
+    /// The limits at that level.
     #[must_use]
-    pub fn estimate(&self, delta: f64) -> RuleEstimate {
-        rule_estimate(self.tally, self.regions, delta, self.alpha)
+    pub fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// The bound on ε at the claimed δ.
+    #[must_use]
+    pub fn epsilon_lower(&self) -> f64 {
+        self.limits.epsilon_lower(self.claim.delta.get())
+    }
+
+    /// The bound on δ at the claimed ε.
+    #[must_use]
+    pub fn delta_lower(&self) -> f64 {
+        self.limits.delta_lower(self.claim.epsilon.get())
+    }
+
+    /// What the rule shows at the claimed δ, without and with uncertainty.
+    #[must_use]
+    pub fn estimate(&self) -> RuleEstimate {
+        rule_estimate(self.tally, self.regions, self.claim.delta.get(), self.alpha)
     }
 }

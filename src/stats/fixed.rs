@@ -1,46 +1,39 @@
 //! Bounds from a sample whose size was fixed in advance. They are the tightest bounds once the whole budget is spent.
 
 use super::binomial::{logistic, lower_limit, lower_log_odds};
-use crate::model::{RuleEstimate, Tally};
+use super::region::{Region, Weights};
+use crate::model::{Claim, RuleEstimate, Tally};
 
-/// The share of α that bounds how often the rule guesses; the rest bounds how often a guess is right.
+/// The share of α of an upper limit that bounds how often the rule guesses; the rest bounds how often a guess is right.
 const MASS_SHARE: f64 = 0.05;
 
 /// Lower limits that hold together with confidence `1 − α`.
 ///
-/// An (ε, δ)-DP mechanism has `P(correct) ≤ e^ε·P(wrong) + δ·r/2` for every rule. Let `L ≤ P(correct | guess)` and `g ≤ P(guess)`.
-/// Division by `P(guess)` then gives `L ≤ e^ε·(1 − L) + (δ·r/2)/g`.
-#[derive(Clone, Copy, Debug)]
+/// An (ε, δ)-DP mechanism has `P(correct) ≤ e^ε·P(wrong) + δ·r/2` for every rule. Let `L = P(correct | guess)` and `g = P(guess)`.
+/// Division by `P(guess)` then gives `L ≤ e^ε·(1 − L) + (δ·r/2)/g`. Solved for ε or δ, both sides grow with L and g, so their smallest
+/// values over a [`Region`] of (L, g) are lower bounds. The region does not depend on ε and δ, so all bounds hold at once.
+#[derive(Clone, Debug)]
 pub struct Limits {
-    /// `ln(L/(1−L))`.
-    log_odds: f64,
-    /// `g`.
-    mass: f64,
+    region: Region,
     /// `r`: how many of the two answers the rule ever gives.
     regions: u8,
 }
 
 impl Limits {
-    /// The limits from the tally of a rule that gives `regions` different answers.
+    /// The limits from the tally of a rule that gives `regions` different answers. They are tightest near the claim. The weights must not
+    /// depend on the draws of the tally.
     #[must_use]
-    pub fn new(tally: Tally, regions: u8, alpha: f64) -> Self {
-        Self {
-            log_odds: lower_log_odds(tally.correct, tally.guesses(), alpha * (1.0 - MASS_SHARE)),
-            mass: lower_limit(tally.guesses(), tally.draws(), alpha * MASS_SHARE),
-            regions,
-        }
+    pub fn new(tally: Tally, regions: u8, alpha: f64, claim: Claim, weights: Weights) -> Self {
+        let (epsilon, delta) = (claim.epsilon.get(), claim.delta.get());
+        let of_epsilon = |log_odds: f64, mass: f64| solved_for_epsilon(log_odds, mass, effective(delta, regions));
+        let of_delta = |log_odds: f64, mass: f64| solved_for_delta(log_odds, mass, epsilon);
+        Self { region: Region::new(tally, alpha, weights, &[&of_epsilon, &of_delta]), regions }
     }
 
     /// The largest ε known to be exceeded or reached at this δ: `ln((L − δ_eff/g)/(1 − L))`; 0 if none is.
     #[must_use]
     pub fn epsilon_lower(&self, delta: f64) -> f64 {
-        let spent = effective(delta, self.regions) / self.mass;
-        let likely = logistic(self.log_odds);
-        if self.mass <= 0.0 || likely <= spent {
-            return 0.0;
-        }
-        // ln((L − s)/(1 − L)) = logit(L) + ln(1 − s/L)
-        (self.log_odds + (-spent / likely).ln_1p()).max(0.0)
+        self.region.least(|log_odds, mass| solved_for_epsilon(log_odds, mass, effective(delta, self.regions))).max(0.0)
     }
 
     /// The largest δ known to be exceeded or reached at this ε: `(2/r)·g·(L(1 + e^ε) − e^ε)`; 0 if none is.
@@ -49,27 +42,23 @@ impl Limits {
         if self.regions == 0 {
             return 0.0;
         }
-        let unlikely = logistic(-self.log_odds);
-        // L(1 + e^ε) − e^ε = 1 − (1 − L)(1 + e^ε)
-        let advantage = 1.0 - unlikely * (1.0 + epsilon.exp());
-        let delta = self.mass * advantage * 2.0 / f64::from(self.regions);
+        let delta = self.region.least(|log_odds, mass| solved_for_delta(log_odds, mass, epsilon)) * 2.0 / f64::from(self.regions);
         // Not `clamp`, which keeps a negative zero.
         if delta > 0.0 { delta.min(1.0) } else { 0.0 }
     }
+}
 
-    /// The log-odds that the lower limit must exceed to refute a claim; infinity if that is impossible.
-    ///
-    /// The claim is refuted if `L > e^ε·(1 − L) + δ_eff/g`. With equality, solved for `L`.
-    #[must_use]
-    pub fn refuting_log_odds(&self, epsilon: f64, delta: f64) -> f64 {
-        let spent = effective(delta, self.regions) / self.mass;
-        if self.mass <= 0.0 || spent >= 1.0 {
-            return f64::INFINITY;
-        }
-        // L = (e^ε + s)/(1 + e^ε), so L/(1 − L) = (e^ε + s)/(1 − s).
-        let odds = epsilon.exp();
-        if odds.is_finite() { (odds + spent).ln() - (-spent).ln_1p() } else { epsilon - (-spent).ln_1p() }
-    }
+/// `ln((L − δ_eff/g)/(1 − L))`, given the log-odds of L; −∞ if δ alone explains the guesses.
+fn solved_for_epsilon(log_odds: f64, mass: f64, delta_eff: f64) -> f64 {
+    let (likely, spent) = (logistic(log_odds), if delta_eff > 0.0 { delta_eff / mass } else { 0.0 });
+    // ln((L − s)/(1 − L)) = logit(L) + ln(1 − s/L)
+    if mass > 0.0 && likely > spent { log_odds + (-spent / likely).ln_1p() } else { f64::NEG_INFINITY }
+}
+
+/// `δ_eff = g·(L(1 + e^ε) − e^ε) = g·(1 − (1 − L)(1 + e^ε))`, given the log-odds of L.
+fn solved_for_delta(log_odds: f64, mass: f64, epsilon: f64) -> f64 {
+    let advantage = 1.0 - logistic(-log_odds) * (1.0 + epsilon.exp());
+    if mass > 0.0 { mass * advantage } else { 0.0 }
 }
 
 /// The ε that a rule shows at this δ, and an upper limit of it with confidence `1 − α`. Both are about this rule only: the mechanism may
@@ -97,12 +86,6 @@ pub fn rule_estimate(tally: Tally, regions: u8, delta: f64, alpha: f64) -> RuleE
     }
 }
 
-/// The part of α that is spent on `L`.
-#[must_use]
-pub fn alpha_of_odds(alpha: f64) -> f64 {
-    alpha * (1.0 - MASS_SHARE)
-}
-
 /// `δ_eff = δ·r/2`: each of the `r` answers that the rule gives may gain δ, on the half of the draws for which it is correct.
 #[must_use]
 pub fn effective(delta: f64, regions: u8) -> f64 {
@@ -112,42 +95,53 @@ pub fn effective(delta: f64, regions: u8) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::stats::Forecast;
 
     const TALLY: Tally = Tally { correct: 7000, wrong: 2000, abstained: 1000 };
 
-    #[test]
-    fn without_delta_the_bound_is_the_log_odds() {
-        let limits = Limits::new(TALLY, 2, 0.05);
-        assert_eq!(limits.epsilon_lower(0.0), lower_log_odds(7000, 9000, 0.05 * 0.95));
-        assert!(limits.epsilon_lower(0.0) < (7000.0_f64 / 2000.0).ln());
+    fn limits(tally: Tally, regions: u8, delta: f64) -> Limits {
+        let claim = Claim { epsilon: 1.0.try_into().unwrap(), delta: delta.try_into().unwrap() };
+        let forecast = Forecast { correct: 0.7, wrong: 0.2, draws: 1e5 };
+        Limits::new(tally, regions, 0.05, claim, Weights::for_epsilon(forecast, effective(delta, regions)))
     }
 
     #[test]
-    fn bounds_solve_the_inequality_with_limits_in_place_of_probabilities() {
-        let close = |found: f64, exact: f64| assert!((found / exact - 1.0).abs() < 1e-12, "{found} against {exact}");
-        let (odds, mass) = (0.05 * 0.95, 0.05 * 0.05);
-        let least = (lower_limit(7000, 9000, odds), lower_limit(9000, 10_000, mass));
-        let most = (1.0 - lower_limit(2000, 9000, odds), 1.0 - lower_limit(1000, 10_000, mass));
-        for (regions, delta, epsilon) in [(2, 0.0, 0.5_f64), (2, 0.1, 1.0), (1, 0.3, 0.2)] {
+    fn without_delta_the_bound_is_the_log_odds() {
+        let found = limits(TALLY, 2, 0.0).epsilon_lower(0.0);
+        let exact = lower_log_odds(7000, 9000, 0.05 * 0.98);
+        assert!((found / exact - 1.0).abs() < 1e-7, "{found} against {exact}");
+        assert!(found < (7000.0_f64 / 2000.0).ln());
+    }
+
+    #[test]
+    fn the_two_formulas_solve_the_same_inequality() {
+        for (log_odds, mass, delta_eff) in [(1.5, 0.3, 0.02), (3.0, 0.01, 0.001), (0.2, 0.9, 0.0)] {
+            let epsilon = solved_for_epsilon(log_odds, mass, delta_eff);
+            let right = logistic(log_odds);
             // right = e^ε·(1 − right) + spent/guessed
-            let spent = delta * f64::from(regions) / 2.0;
-            let solved = |(right, guessed): (f64, f64)| ((right - spent / guessed) / (1.0 - right)).ln();
-            let limits = Limits::new(TALLY, regions, 0.05);
-            close(limits.epsilon_lower(delta), solved(least));
-            close(rule_estimate(TALLY, regions, delta, 0.05).epsilon_upper, solved(most));
-            let (right, guessed) = least;
-            close(limits.delta_lower(epsilon), guessed * (right - epsilon.exp() * (1.0 - right)) * 2.0 / f64::from(regions));
-            let needed = logistic(Limits::new(TALLY, regions, 0.05).refuting_log_odds(epsilon, delta));
-            close(needed, epsilon.exp() * (1.0 - needed) + spent / guessed);
+            assert!((right - epsilon.exp() * (1.0 - right) - delta_eff / mass).abs() < 1e-12);
+            assert!((solved_for_delta(log_odds, mass, epsilon) - delta_eff).abs() < 1e-12);
         }
         // Here δ alone explains every correct guess.
-        assert_eq!(Limits::new(TALLY, 2, 0.05).epsilon_lower(0.8), 0.0);
+        assert_eq!(solved_for_epsilon(1.0, 0.9, 0.8), f64::NEG_INFINITY);
+        assert_eq!(limits(TALLY, 2, 0.8).epsilon_lower(0.8), 0.0);
         assert_eq!(rule_estimate(TALLY, 2, 0.8, 0.05), RuleEstimate { epsilon: 0.0, epsilon_upper: 0.0 });
     }
 
     #[test]
+    fn an_upper_limit_solves_the_inequality_with_upper_limits() {
+        let most = (1.0 - lower_limit(2000, 9000, 0.05 * 0.95), 1.0 - lower_limit(1000, 10_000, 0.05 * 0.05));
+        for (regions, delta) in [(2, 0.0), (2, 0.1), (1, 0.3)] {
+            let spent = delta * f64::from(regions) / 2.0;
+            let exact = ((most.0 - spent / most.1) / (1.0 - most.0)).ln();
+            let found = rule_estimate(TALLY, regions, delta, 0.05).epsilon_upper;
+            assert!((found / exact - 1.0).abs() < 1e-12, "{found} against {exact}");
+        }
+    }
+
+    #[test]
     fn bounds_shrink_as_more_is_allowed_and_agree_with_each_other() {
-        let limits = Limits::new(TALLY, 2, 0.05);
+        let limits = limits(TALLY, 2, 0.01);
         let epsilon = limits.epsilon_lower(0.01);
         assert!(epsilon < limits.epsilon_lower(0.0));
         // The same inequality solved for the other unknown.
@@ -156,25 +150,13 @@ mod tests {
     }
 
     #[test]
-    fn the_log_odds_that_refute_a_claim_give_the_claim_as_bound() {
-        for (epsilon, delta, regions) in [(1.0, 0.0, 2), (1.0, 0.05, 2), (0.3, 0.2, 1), (2.0, 0.01, 1), (800.0, 0.05, 2)] {
-            let needed = Limits::new(TALLY, regions, 0.05).refuting_log_odds(epsilon, delta);
-            // Guesses that are known to be correct exactly this often, and that are made as often as these.
-            let limits = Limits { log_odds: needed, ..Limits::new(TALLY, regions, 0.05) };
-            assert!((limits.epsilon_lower(delta) / epsilon - 1.0).abs() < 1e-12, "ε {epsilon}, δ {delta}: {}", limits.epsilon_lower(delta));
-        }
-        assert_eq!(Limits::new(TALLY, 2, 0.05).refuting_log_odds(1.0, 0.95), f64::INFINITY);
-    }
-
-    #[test]
     fn without_guesses_every_bound_is_zero() {
-        let limits = Limits::new(Tally { correct: 0, wrong: 0, abstained: 100 }, 0, 0.05);
-        assert_eq!(limits.epsilon_lower(0.0), 0.0);
-        assert_eq!(limits.delta_lower(1.0), 0.0);
-        let none = Limits::new(Tally::default(), 1, 0.05);
+        let silent = limits(Tally { correct: 0, wrong: 0, abstained: 100 }, 0, 0.1);
+        assert_eq!(silent.epsilon_lower(0.0), 0.0);
+        assert_eq!(silent.delta_lower(1.0), 0.0);
+        let none = limits(Tally::default(), 1, 0.1);
         assert_eq!(none.epsilon_lower(0.1), 0.0);
         assert_eq!(none.delta_lower(1.0), 0.0);
-        assert_eq!(none.refuting_log_odds(1.0, 0.0), f64::INFINITY);
     }
 
     #[test]
@@ -183,7 +165,7 @@ mod tests {
             let shown = rule_estimate(TALLY, 2, delta, 0.05);
             let exact = ((0.7 - delta) / 0.2_f64).ln();
             assert!((shown.epsilon - exact).abs() < 1e-12, "{} against {exact}", shown.epsilon);
-            assert!(Limits::new(TALLY, 2, 0.05).epsilon_lower(delta) < shown.epsilon && shown.epsilon < shown.epsilon_upper);
+            assert!(limits(TALLY, 2, delta).epsilon_lower(delta) < shown.epsilon && shown.epsilon < shown.epsilon_upper);
         }
         // Without a wrong guess the odds have no upper limit.
         let sure = rule_estimate(Tally { correct: 50, wrong: 0, abstained: 0 }, 2, 0.0, 0.05);
@@ -193,8 +175,7 @@ mod tests {
 
     #[test]
     fn one_sided_rules_pay_half_the_delta() {
-        let one = Limits::new(TALLY, 1, 0.05);
-        let two = Limits::new(TALLY, 2, 0.05);
+        let (one, two) = (limits(TALLY, 1, 0.02), limits(TALLY, 2, 0.01));
         assert_eq!(one.epsilon_lower(0.02), two.epsilon_lower(0.01));
         assert!((one.delta_lower(0.5) - 2.0 * two.delta_lower(0.5)).abs() < 1e-12);
     }

@@ -3,6 +3,8 @@
 //! | file | |
 //! |---|---|
 //! | `binomial.rs` | tails and conservative limits of binomial counts |
+//! | `forecast.rs` | what is known about a rule before it is judged |
+//! | `region.rs` | one confidence region for how often a rule guesses and how often it is right |
 //! | `fixed.rs` | bounds from a sample whose size was fixed in advance |
 //! | `wealth.rs` | bounds that hold at any time: bets against the claim |
 //! | `certified.rs` | how α is divided; a rule's tally with its limits |
@@ -14,9 +16,13 @@ pub mod binomial;
 mod bounds;
 mod certified;
 pub mod fixed;
+mod forecast;
 pub mod independence;
 pub mod power;
+mod region;
 pub mod wealth;
 
 pub use bounds::bounds;
 pub use certified::{Certified, Level};
+pub use forecast::Forecast;
+pub use region::Weights;

@@ -8,34 +8,10 @@
 //! valid too.
 
 use super::fixed::effective;
+use super::forecast::Forecast;
 use crate::model::Tally;
 
-/// What was known about a rule before it was judged: how often it is correct and wrong, estimated from how many draws.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Forecast {
-    /// Estimated `P(correct)`.
-    pub correct: f64,
-    /// Estimated `P(wrong)`.
-    pub wrong: f64,
-    /// The draws behind the estimates.
-    pub draws: f64,
-}
-
 impl Forecast {
-    /// The estimates updated with a further tally of the same rule.
-    #[must_use]
-    pub fn and(self, tally: Tally) -> Self {
-        let draws = self.draws + tally.draws() as f64;
-        if draws == 0.0 {
-            return self;
-        }
-        Self {
-            correct: (self.correct * self.draws + tally.correct as f64) / draws,
-            wrong: (self.wrong * self.draws + tally.wrong as f64) / draws,
-            draws,
-        }
-    }
-
     /// The Kelly stake for these estimates, each moved by one standard error to the pessimistic side.
     fn stake(self, epsilon: f64, delta_eff: f64) -> f64 {
         let n = self.draws.max(1.0);

@@ -13,7 +13,7 @@ use crate::attack::fit::order::{Order, orders};
 use crate::attack::rule::goal::{Caution, Goal, Odds};
 use crate::attack::rule::ordered::OrderedBins;
 use crate::attack::rule::score_bins::ScoreBins;
-use crate::stats::wealth::Forecast;
+use crate::stats::Forecast;
 
 /// Degrees of pessimism, in standard errors, with which a procedure chooses its cuts.
 const PESSIMISM: [f64; 3] = [2.0, 4.0, 8.0];

@@ -10,7 +10,7 @@ use crate::attack::fit::order::{CALIBRATED, Order, log_likelihood, shares};
 use crate::attack::rule::goal::{Caution, Goal, Odds};
 use crate::attack::rule::ordered::OrderedBins;
 use crate::attack::rule::score_bins::ScoreBins;
-use crate::stats::wealth::Forecast;
+use crate::stats::Forecast;
 
 /// The log-likelihood that a more flexible curve must gain.
 const GAIN: f64 = 3.0;

@@ -1,16 +1,20 @@
 //! Limits, bounds and bets.
 
 use dp_audit::attack::{AnswerCounts, Tallies, tally_of};
+use dp_audit::stats::Forecast;
 use dp_audit::stats::binomial::{lower_limit, upper_tail};
 use dp_audit::stats::fixed::Limits;
 use dp_audit::stats::power::detectable_epsilon;
-use dp_audit::stats::wealth::{Bet, Forecast, Ledger};
-use dp_audit::stats::{Certified, Level};
+use dp_audit::stats::wealth::{Bet, Ledger};
+use dp_audit::stats::{Certified, Level, Weights};
 use dp_audit::{Claim, Side, Tally, Verdict};
 use proptest::prelude::*;
 
 use super::cases;
 use crate::harness;
+
+/// Weights of a rule's limits that suit no tally in particular.
+const WEIGHTS: Weights = Weights { right: 0.8, guess: 0.6 };
 
 /// Counts of every order of magnitude.
 fn count() -> impl Strategy<Value = u64> {
@@ -45,9 +49,9 @@ fn judged() -> impl Strategy<Value = [(Tally, u8); 2]> {
     [(tally(), regions()), (tally(), regions())]
 }
 
-fn certified(judged: &[(Tally, u8); 2], level: Level) -> [Certified; 2] {
+fn certified(judged: &[(Tally, u8); 2], level: Level, claim: Claim) -> [Certified; 2] {
     let [first, second] = *judged;
-    [(first, 0.9), (second, 0.1)].map(|((tally, regions), share)| Certified::new(tally, regions, level.fixed(share)))
+    [(first, 0.9), (second, 0.1)].map(|((tally, regions), share)| Certified::new(tally, regions, level.fixed(share), claim, WEIGHTS))
 }
 
 fn bet() -> impl Strategy<Value = Bet> {
@@ -114,7 +118,7 @@ proptest! {
 
     #[test]
     fn bounds_are_in_range_and_below_what_was_seen(tally in tally(), regions in regions(), alpha in level(), epsilon in epsilon(), delta in delta()) {
-        let limits = Limits::new(tally, regions, alpha);
+        let limits = Limits::new(tally, regions, alpha, harness::claim(epsilon, delta), WEIGHTS);
         let (e, d) = (limits.epsilon_lower(delta), limits.delta_lower(epsilon));
         prop_assert!(e >= 0.0 && e.is_finite() && (0.0..=1.0).contains(&d), "{e} {d}");
         // With the observed frequencies in place of their limits.
@@ -129,7 +133,7 @@ proptest! {
     fn allowing_more_never_leaves_a_larger_bound(
         tally in tally(), regions in regions(), alpha in level(), epsilon in epsilon(), delta in delta(), factor in 1.0..3.0_f64,
     ) {
-        let limits = Limits::new(tally, regions, alpha);
+        let limits = Limits::new(tally, regions, alpha, harness::claim(epsilon, delta), WEIGHTS);
         prop_assert!(limits.epsilon_lower(delta * factor) <= limits.epsilon_lower(delta));
         prop_assert!(limits.delta_lower(epsilon * factor) <= limits.delta_lower(epsilon));
     }
@@ -137,7 +141,7 @@ proptest! {
     #[test]
     fn epsilon_and_delta_bounds_refute_the_same_claims(tally in tally(), regions in regions(), alpha in level(), epsilon in epsilon(), delta in delta()) {
         // Both solve one inequality, so but for rounding they stand on the same side of a claim.
-        let limits = Limits::new(tally, regions, alpha);
+        let limits = Limits::new(tally, regions, alpha, harness::claim(epsilon, delta), WEIGHTS);
         let (e, d) = (limits.epsilon_lower(delta), limits.delta_lower(epsilon));
         prop_assert!(!(e > epsilon * (1.0 + 1e-9) + 1e-12 && d < delta * (1.0 - 1e-9)), "ε {e} refutes, δ {d} does not");
         prop_assert!(!(d > delta * (1.0 + 1e-9) + 1e-12 && e < epsilon * (1.0 - 1e-9)), "δ {d} refutes, ε {e} does not");
@@ -146,7 +150,7 @@ proptest! {
     #[test]
     fn a_verdict_is_violated_exactly_when_a_bound_exceeds_the_claim(judged in judged(), looks in ledger(), claim in claim(), resolution in 0.0..5.0_f64) {
         let level = Level::of_pair(0.95, 1);
-        let bounds = dp_audit::stats::bounds(&ledger_of(&looks), &certified(&judged, level), claim, level);
+        let bounds = dp_audit::stats::bounds(&ledger_of(&looks), &certified(&judged, level, claim), claim, level);
         let refuted = bounds.epsilon_lower > claim.epsilon.get() || bounds.delta_lower > claim.delta.get();
         let verdict = Verdict::new(&bounds, claim, resolution);
         prop_assert_eq!(verdict == Verdict::Violated, refuted);
@@ -158,7 +162,7 @@ proptest! {
         let ledger = ledger_of(&looks);
         let at = |confidence: f64, pairs| {
             let level = Level::of_pair(confidence, pairs);
-            dp_audit::stats::bounds(&ledger, &certified(&judged, level), claim, level)
+            dp_audit::stats::bounds(&ledger, &certified(&judged, level, claim), claim, level)
         };
         for (easy, hard) in [(at(low, 1), at(1.0 - (1.0 - low) / 7.0, 1)), (at(low, 1), at(low, pairs))] {
             prop_assert!(hard.epsilon_lower <= easy.epsilon_lower * (1.0 + 1e-9));
@@ -170,7 +174,7 @@ proptest! {
     #[test]
     fn nothing_smaller_than_the_claim_is_called_detectable(tally in tally(), regions in regions(), claim in claim(), alpha in level()) {
         // Flagging with probability 0.9 > α what the claim allows would be a false alarm.
-        let found = detectable_epsilon(&Certified::new(tally, regions, alpha), claim.epsilon.get(), claim.delta.get());
+        let found = detectable_epsilon(&Certified::new(tally, regions, alpha, claim, WEIGHTS));
         prop_assert!(found >= claim.epsilon.get() * (1.0 - 1e-9), "{found}");
     }
 
