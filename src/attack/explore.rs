@@ -8,6 +8,7 @@ use crate::attack::answer::Answer;
 use crate::attack::family::Attack;
 use crate::attack::histogram::ScoreHistogram;
 use crate::attack::lesson::Lesson;
+use crate::attack::role::Role;
 use crate::attack::rule::goal::{Caution, Goal, Odds};
 use crate::attack::rule::guess::GuessRule;
 use crate::attack::rule::judge::Tallies;
@@ -51,13 +52,15 @@ pub struct DrawBudget {
     pub explore: u64,
     /// Draws that the rules are certified on.
     pub certify: u64,
-    /// The level of the certified limits.
+    /// The level of all certified limits together.
     pub alpha: f64,
 }
 
 /// A rule, and what is known about it before it is judged.
 #[derive(Clone, Debug)]
 pub struct Learned {
+    /// What it is for.
+    pub role: Role,
     /// The rule.
     pub rule: GuessRule,
     /// How often it should be correct and wrong.
@@ -78,6 +81,13 @@ pub struct Explorer<'a> {
     kept: u64,
     draws: f64,
     candidates: Vec<ScoreBins>,
+}
+
+impl DrawBudget {
+    /// How pessimistic a promise to a rule with this role must be: as its limits will be.
+    fn caution(self, role: Role) -> Caution {
+        Caution { draws: self.certify as f64, z: normal_quantile((self.alpha * role.share()).min(0.5)) }
+    }
 }
 
 impl<'a> Explorer<'a> {
@@ -200,9 +210,8 @@ impl<'a> Explorer<'a> {
         self.candidates.retain(|_| index.next().is_some_and(|index| best.contains(&index)));
     }
 
-    fn goals(&self) -> [Goal; 3] {
-        let (epsilon, delta) = (self.claim.epsilon.get(), self.claim.delta.get());
-        [Goal::Epsilon { delta }, Goal::Delta { odds: epsilon.exp() }, Goal::Power { delta }]
+    fn goals(&self) -> [Goal; 2] {
+        [Goal::Epsilon { delta: self.claim.delta.get() }, Goal::Delta { odds: self.claim.epsilon.get().exp() }]
     }
 
     /// The scores of all attacks. Learned scores are learned from every second row.
@@ -235,27 +244,24 @@ impl<'a> Explorer<'a> {
         scores.into_iter().flatten().collect()
     }
 
-    /// The best rules so far: one for the ε bound, and one for the δ bound. If no excess is found, the second is a rule that guesses often.
+    /// The best rules so far: one for the ε bound, and one for the δ bound if a bound above zero is to be expected.
     #[must_use]
     pub fn learn(&mut self) -> Vec<Learned> {
         self.make_candidates();
         let selected = self.select(self.draws);
-        let [epsilon, delta, power] = [0, 1, 2].map(|goal| {
+        let [epsilon, delta] = [0, 1].map(|goal| {
             let of_goal = self.candidates.iter().zip(&selected).map(|(candidate, selected)| (candidate, &selected[goal]));
             // Among equal values the first wins.
             of_goal.reduce(|best, next| if next.1.value > best.1.value { next } else { best })
         });
-        let learned = |best: Option<(&ScoreBins, &Selected)>, goal: Goal| {
-            best.map(|(candidate, best)| learned(candidate, &best.answers, best.forecast, goal))
-        };
-        let goals = self.goals();
-        let second = delta.filter(|(_, best)| best.value > 0.0).map_or((power, goals[2]), |best| (Some(best), goals[1]));
-        learned(epsilon, goals[0]).into_iter().chain(learned(second.0, second.1)).collect()
+        let delta = delta.filter(|(_, best)| best.value > 0.0);
+        let best = epsilon.map(|best| (Role::Epsilon, best)).into_iter().chain(delta.map(|best| (Role::Delta, best)));
+        best.map(|(role, (candidate, best))| self.learned(role, candidate, &best.answers, best.forecast)).collect()
     }
 
     /// The best rule on each candidate for each goal, as pessimistic as after `explored` draws.
     fn select(&self, explored: f64) -> Vec<Vec<Selected>> {
-        self.candidates.par_iter().map(|candidate| select(candidate, &self.goals(), explored)).collect()
+        self.candidates.par_iter().map(|candidate| select(candidate, &self.goals(), explored, self.budget.caution(Role::Delta))).collect()
     }
 
     /// Names the whole rows that have their own bin, so that a rule about them can be read.
@@ -274,25 +280,26 @@ impl<'a> Explorer<'a> {
         const CLEARLY: f64 = 1.02;
         let delta = self.claim.delta.get();
         // One standard error more than the limits use, because the promise itself is an estimate.
-        let caution = Caution { draws: self.budget.certify as f64, z: normal_quantile(self.budget.alpha.min(0.5)) + 1.0 };
-        let candidates: Vec<&ScoreBins> = self.candidates.iter().filter(|candidate| candidate.score().is_learned()).collect();
+        let caution = self.budget.caution(Role::Tail);
+        let caution = Caution { z: caution.z + 1.0, ..caution };
+        let candidates: Vec<&ScoreBins> = self.candidates.iter().filter(|candidate| candidate.has_curve()).collect();
         let selected: Vec<Option<TailRule>> = candidates.par_iter().map(|candidate| tail::select(candidate, delta, caution)).collect();
         let candidates = candidates.into_iter().zip(selected).filter_map(|(candidate, rule)| Some((candidate, rule?)));
         let (candidate, best) = candidates.reduce(|best, next| if next.1.value > best.1.value { next } else { best })?;
         let Forecast { correct, wrong, .. } = than.forecast;
         let now = Goal::Epsilon { delta }.value(Odds { correct, wrong, regions: f64::from(than.rule.regions()) }, caution);
-        (best.value.ln() > CLEARLY * now.ln().max(0.0)).then(|| learned(candidate, &best.answers, best.forecast, Goal::Epsilon { delta }))
+        (best.value.ln() > CLEARLY * now.ln().max(0.0)).then(|| self.learned(Role::Tail, candidate, &best.answers, best.forecast))
     }
-}
 
-/// The rule that gives these answers to the bins of a candidate.
-fn learned(candidate: &ScoreBins, answers: &[Answer], forecast: Forecast, goal: Goal) -> Learned {
-    let rule = GuessRule::new(candidate.score().clone(), candidate.bins(), answers);
-    let weights = match goal {
-        Goal::Epsilon { delta } | Goal::Power { delta } => Weights::for_epsilon(forecast, effective(delta, rule.regions())),
-        Goal::Delta { odds } => Weights::for_delta(forecast, odds.ln()),
-    };
-    Learned { rule, forecast, weights, histogram: Arc::new(ScoreHistogram::new(candidate, answers)) }
+    /// The rule that gives these answers to the bins of a candidate.
+    fn learned(&self, role: Role, candidate: &ScoreBins, answers: &[Answer], forecast: Forecast) -> Learned {
+        let rule = GuessRule::new(candidate.score().clone(), candidate.bins(), answers);
+        let weights = match role {
+            Role::Epsilon | Role::Tail => Weights::for_epsilon(forecast, effective(self.claim.delta.get(), rule.regions())),
+            Role::Delta => Weights::for_delta(forecast, self.claim.epsilon.get()),
+        };
+        Learned { role, rule, forecast, weights, histogram: Arc::new(ScoreHistogram::new(candidate, answers)) }
+    }
 }
 
 fn naive_bayes(lesson: Lesson, features: Features) -> Vec<Score> {
@@ -367,7 +374,8 @@ mod tests {
         let mut explorer = Explorer::new(1, &Attack::DEFAULT, claim(), BUDGET);
         assert_eq!(explorer.absorb(&mut sampler, 100_000, &[]).unwrap().0, []);
         let rules: Vec<GuessRule> = explorer.learn().into_iter().map(|learned| learned.rule).collect();
-        assert_eq!(rules.len(), 2);
+        let roles: Vec<Role> = explorer.learn().into_iter().map(|learned| learned.role).collect();
+        assert_eq!(roles, [Role::Epsilon, Role::Delta]);
         // The first 2^18 rows are kept; the others are only counted.
         for (draws, kept, explored) in [(100_000, 200_000, 200_000.0), (100_000, 1 << 18, 300_000.0), (50_000, 1 << 18, 350_000.0)] {
             let tallies = explorer.absorb(&mut sampler, draws, &rules).unwrap();

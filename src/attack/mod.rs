@@ -42,11 +42,12 @@
 //! | `rule/ordered.rs` | bins in an order, and the best cut |
 //! | `rule/score_bins.rs` | a score, its bins and their hits |
 //! | `rule/select.rs` | the best rule for each goal, by cross-validation |
-//! | `rule/tail.rs` | a rule for the tail of a learned score |
+//! | `rule/tail.rs` | a rule for a tail that a curve predicts |
 //! | `rule/guess.rs` | a frozen rule: it answers rows and can be described in words |
 //! | `rule/judge.rs` | the tallies of rules on draws |
 //! | `histogram.rs` | the distributions that exploration found, for pictures |
 //! | `explore.rs` | from draws to rules |
+//! | `role.rs` | what a frozen rule is for, and its share of α |
 //! | `family.rs` | the attacks that an audit can name |
 
 mod answer;
@@ -56,6 +57,7 @@ mod family;
 mod fit;
 mod histogram;
 mod lesson;
+mod role;
 mod rule;
 mod score;
 
@@ -63,6 +65,7 @@ pub use answer::{Answer, AnswerCounts};
 pub use explore::{DrawBudget, Explorer, Learned};
 pub use family::Attack;
 pub use histogram::{Bar, Distribution, NumberLine, ScoreHistogram};
+pub use role::Role;
 pub use rule::guess::GuessRule;
 pub use rule::judge::{Tallies, judge, tally_of};
 pub use score::Score;

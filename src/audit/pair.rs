@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use super::curves::CurveData;
 use super::{Event, Evidence, Listener, PairPlan, PairResult};
-use crate::attack::{DrawBudget, Explorer, GuessRule, Learned, judge};
+use crate::attack::{DrawBudget, Explorer, GuessRule, Learned, Role, judge};
 use crate::model::{RuleEstimate, Side, Tally, Until, Verdict};
 use crate::output::{Symbols, fingerprint};
 use crate::sample::{Sampler, Schedule};
@@ -15,11 +15,8 @@ use crate::target::{PairStream, Phase, Target, TargetError};
 /// Up to this many exploration draws, rules are learned after every round.
 const EARLY_DRAWS: u64 = 4096;
 
-/// How many rules bet from the beginning. A tail rule is learned too late to bet and is only certified.
-const BETTING_RULES: usize = 2;
-
-/// A tail rule's share of the α of the frozen rules.
-const TAIL_SHARE: f64 = 0.4;
+/// How many purses there are. A tail rule is learned too late to bet and is only certified.
+const PURSES: usize = 2;
 
 /// Outputs of each side that identify a mechanism.
 const FINGERPRINT_DRAWS: usize = 512;
@@ -81,7 +78,7 @@ impl<L: Listener + ?Sized> PairAudit<'_, L> {
         let drawn = |draws| listener.hear(Event::Drawn { draws });
         let mut sampler = Sampler::open(self.target, self.stream(), Phase::Explore, &drawn)?;
         let rounds = &schedule.rounds;
-        let budget = DrawBudget { explore: rounds.iter().sum(), certify: schedule.certify(), alpha: self.plan.level.fixed(TAIL_SHARE) };
+        let budget = DrawBudget { explore: rounds.iter().sum(), certify: schedule.certify(), alpha: self.plan.level.fixed(1.0) };
         let mut explorer = Explorer::new(sampler.width(), &self.plan.attacks, self.plan.claim, budget);
         let mut explored = Exploration::default();
         let mut learned_at = 0;
@@ -136,7 +133,7 @@ impl<L: Listener + ?Sized> PairAudit<'_, L> {
             learned.iter_mut().zip(&tallies).for_each(|(learned, tally)| learned.forecast = learned.forecast.and(*tally));
         }
         sampler.check_independence()?;
-        let shares = shares(&rules);
+        let shares = shares(&learned);
         let PairPlan { claim, level, .. } = *self.plan;
         let certified = learned.iter().zip(&sums).zip(shares);
         let certified = certified
@@ -192,9 +189,11 @@ impl<L: Listener + ?Sized> PairAudit<'_, L> {
 
     /// Records the bets on draws that were just judged. The forecasts were made before these draws.
     fn look(&mut self, learned: &[Learned], tallies: &[Tally]) {
-        let bets = learned.iter().zip(tallies).take(BETTING_RULES);
+        let bets = learned.iter().zip(tallies).filter(|(learned, _)| learned.role != Role::Tail);
+        let bets: Vec<Bet> = bets.map(|(l, tally)| Bet { forecast: l.forecast, regions: l.rule.regions(), tally: *tally }).collect();
         self.draws_at_looks.push(self.draws);
-        self.ledger.push(bets.map(|(l, tally)| Bet { forecast: l.forecast, regions: l.rule.regions(), tally: *tally }).collect());
+        // Where there is only one rule, it bets for both purses.
+        self.ledger.push(bets.iter().cycle().take(PURSES).copied().collect());
         // In small audits the bound takes longer than the draws. It is computed only for a listener.
         if self.listener.is_listening() {
             self.listener.hear(Event::Looked { epsilon_lower: self.anytime_bound() });
@@ -213,18 +212,13 @@ impl<L: Listener + ?Sized> PairAudit<'_, L> {
     }
 }
 
-/// How α is divided over the frozen rules: a tenth for the second rule unless it equals the first, two fifths for a tail rule, and the rest
-/// for the first rule, which gives the ε bound.
-fn shares(rules: &[GuessRule]) -> Vec<f64> {
-    match rules {
-        [] => Vec::new(),
-        [_] => vec![1.0],
-        [first, second, tail @ ..] => {
-            let for_second = if first == second { 0.0 } else { 0.1 };
-            let for_tail = if tail.is_empty() { 0.0 } else { TAIL_SHARE };
-            [1.0 - for_second - for_tail, for_second].into_iter().chain(tail.iter().map(|_| for_tail / tail.len() as f64)).collect()
-        }
-    }
+/// How α is divided over the frozen rules. A rule that equals the rule for ε gets nothing, and that rule gets what the others leave.
+fn shares(learned: &[Learned]) -> Vec<f64> {
+    let mut shares: Vec<f64> = learned.iter().map(|learned| learned.role.share()).collect();
+    let Some(first) = learned.first() else { return shares };
+    shares.iter_mut().zip(learned).skip(1).filter(|(_, learned)| learned.rule == first.rule).for_each(|(share, _)| *share = 0.0);
+    shares[0] = 1.0 - shares[1..].iter().sum::<f64>();
+    shares
 }
 
 /// A hash of the first outputs on a stream that no audit uses. It identifies a mechanism. Numbers are rounded, so that a platform with a

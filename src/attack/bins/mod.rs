@@ -19,6 +19,8 @@ const MIDDLE: usize = 256;
 const MIN_VALUES: usize = 8;
 /// A number or symbol that occurs this often in the sample is an atom.
 const REPEATS: usize = 4;
+/// If few numbers or symbols occur at least twice, these are atoms too: noise with a density never repeats, so a value that does is a rare event of its own.
+const FEW_REPEATED: usize = 64;
 /// The most atoms, and the most symbols, that have their own bin; if there are more, the most frequent ones.
 const MAX_ATOMS: usize = 4096;
 
@@ -79,7 +81,10 @@ impl Bins {
                 None => symbol_counts.entry(cell.key()).or_insert((cell, 0)).1 += 1,
             }
         }
-        let mut symbols: Vec<(Cell, usize)> = symbol_counts.into_values().filter(|(_, times)| *times >= REPEATS).collect();
+        let mut symbols: Vec<(Cell, usize)> = symbol_counts.into_values().filter(|(_, times)| *times > 1).collect();
+        if symbols.len() > FEW_REPEATED {
+            symbols.retain(|(_, times)| *times >= REPEATS);
+        }
         keep_most_frequent(&mut symbols, Cell::key);
         symbols.sort_unstable_by_key(|(cell, _)| cell.key());
         sort(&mut numbers);
@@ -215,9 +220,12 @@ fn edges(sorted: &[f64], middle: usize, min_values: usize) -> Vec<f64> {
     let mut edges = Vec::new();
     let mut atoms: Vec<(f64, usize)> = Vec::new();
     for run in sorted.chunk_by(|a, b| a == b) {
-        if run.len() >= REPEATS {
+        if run.len() > 1 {
             atoms.push((run[0], run.len()));
         }
+    }
+    if atoms.len() > FEW_REPEATED {
+        atoms.retain(|(_, times)| *times >= REPEATS);
     }
     keep_most_frequent(&mut atoms, f64::to_bits);
     for (atom, _) in atoms {

@@ -44,12 +44,7 @@ pub fn blocks(bins: &Bins, counts: &Counts, order: Order) -> Vec<Block> {
     match order {
         Order::Falling => monotone(bins, counts, false),
         Order::Rising => monotone(bins, counts, true),
-        Order::Smooth(stiffness) => sort(smoothed(bins, counts, stiffness)),
-        Order::Calibrated(stiffness) => {
-            let mut blocks = smoothed(bins, counts, stiffness);
-            blocks[..bins.numeric()].reverse();
-            blocks
-        }
+        Order::Smooth(stiffness) | Order::Calibrated(stiffness) => sort(smoothed(bins, counts, stiffness)),
         Order::Ranked(groups) => ranked(bins, counts, groups),
     }
 }
@@ -121,15 +116,26 @@ fn sort(mut blocks: Vec<Block>) -> Vec<Block> {
     blocks
 }
 
+/// The numeric bins that a curve along the numbers passes through, and all other bins, each as a block of its own: symbols, and atoms
+/// beside noise with a density. Such an atom is an event of its own, which says nothing about the numbers around it. If most numbers are
+/// atoms, the distribution is discrete, and they are along the curve.
+fn along_and_beside(bins: &Bins, counts: &Counts) -> (Vec<usize>, Vec<Block>) {
+    let hits = |bin: usize| counts.left[bin] + counts.right[bin];
+    let of = |atoms: bool| (0..bins.numeric()).filter(|bin| bins.is_atom(*bin) == atoms).map(hits).sum::<u64>();
+    let discrete = of(true) > of(false);
+    let (along, beside): (Vec<usize>, Vec<usize>) = (0..bins.numeric()).partition(|bin| discrete || !bins.is_atom(*bin));
+    (along, beside.into_iter().chain(bins.numeric()..bins.len()).map(|bin| Block::of([bin], counts)).collect())
+}
+
 /// Monotone regression: the maximum-likelihood ratios that fall (or rise) along the numbers, by the pool-adjacent-violators algorithm.
 /// Symbols are inserted by their own ratio.
 fn monotone(bins: &Bins, counts: &Counts, rising: bool) -> Vec<Block> {
-    let mut numeric: Vec<usize> = (0..bins.numeric()).collect();
+    let (mut along, beside) = along_and_beside(bins, counts);
     if rising {
-        numeric.reverse();
+        along.reverse();
     }
     let mut blocks: Vec<Block> = Vec::new();
-    for bin in numeric {
+    for bin in along {
         let mut block = Block::of([bin], counts);
         // The share of D must fall along the order: a block whose share is not smaller than that of the previous one is pooled with it.
         while let Some(last) = blocks.last()
@@ -141,33 +147,52 @@ fn monotone(bins: &Bins, counts: &Counts, rising: bool) -> Vec<Block> {
         }
         blocks.push(block);
     }
-    blocks.extend((bins.numeric()..bins.len()).map(|bin| Block::of([bin], counts)));
+    blocks.extend(beside);
     sort(blocks)
 }
 
-/// Each numeric bin as a block, with its hits divided as the smooth curve says.
+/// Each bin as a block. The hits of numeric bins are divided as the smooth curve says.
 fn smoothed(bins: &Bins, counts: &Counts, stiffness: f64) -> Vec<Block> {
-    let hits: Vec<(f64, f64)> = (0..bins.numeric()).map(|bin| (counts.left[bin] as f64, counts.right[bin] as f64)).collect();
-    let shares = if stiffness.is_finite() { smooth::shares(&hits, stiffness) } else { linear_shares(bins, &hits) };
-    let numeric = hits.iter().zip(shares).enumerate().map(|(bin, ((left, right), share))| Block {
+    let (along, beside) = along_and_beside(bins, counts);
+    let hits: Vec<(f64, f64)> = along.iter().map(|bin| (counts.left[*bin] as f64, counts.right[*bin] as f64)).collect();
+    let shares = if stiffness.is_finite() { smooth::shares(&hits, stiffness) } else { linear_shares(&positions(bins, &along), &hits) };
+    let numeric = along.into_iter().zip(&hits).zip(shares).map(|((bin, (left, right)), share)| Block {
         bins: vec![bin],
         left: (left + right) * share,
         right: (left + right) * (1.0 - share),
     });
-    numeric.chain((bins.numeric()..bins.len()).map(|bin| Block::of([bin], counts))).collect()
+    numeric.chain(beside).collect()
 }
 
-/// The shares of D on a straight line of log-odds along the numbers. The position of a bin is its inner edge, because most of its hits are
-/// near it.
-fn linear_shares(bins: &Bins, hits: &[(f64, f64)]) -> Vec<f64> {
+/// The position of each of these bins: its inner edge, because most of its hits are near it.
+fn positions(bins: &Bins, along: &[usize]) -> Vec<f64> {
     let edges = bins.edges();
-    if edges.is_empty() {
-        return vec![0.5; hits.len()];
-    }
-    let position = |bin: usize| edges[if 2 * bin < edges.len() { bin } else { bin - 1 }];
-    let points: Vec<(f64, f64, f64)> = hits.iter().enumerate().map(|(bin, (left, right))| (position(bin), *left, *right)).collect();
+    let inner = |bin: usize| if 2 * bin < edges.len() { bin } else { bin - 1 };
+    along.iter().map(|bin| edges.get(inner(*bin)).copied().unwrap_or(0.0)).collect()
+}
+
+/// The shares of D on a straight line of log-odds through these hits. Positions are measured from their middle half, so that the unit of
+/// the numbers does not matter.
+fn linear_shares(positions: &[f64], hits: &[(f64, f64)]) -> Vec<f64> {
+    /// Positions farther out than this many times the width of the middle half are moved in.
+    const FAR: f64 = 1e3;
+    let total: f64 = hits.iter().map(|(left, right)| left + right).sum();
+    let quantile = |share: f64| {
+        let mut below = 0.0;
+        let reached = hits.iter().zip(positions).find(|((left, right), _)| {
+            below += left + right;
+            below >= share * total
+        });
+        reached.map_or(0.0, |(_, position)| *position)
+    };
+    let (low, high) = (quantile(0.25), quantile(0.75));
+    let (middle, width) =
+        if low.is_finite() && high - low > 0.0 && high.is_finite() { (f64::midpoint(low, high), high - low) } else { (0.0, 1.0) };
+    let along = |position: f64| ((position - middle) / width).clamp(-FAR, FAR);
+    let points: Vec<(f64, f64, f64)> =
+        positions.iter().zip(hits).map(|(position, (left, right))| (along(*position), *left, *right)).collect();
     let (start, slope) = smooth::line(&points);
-    (0..hits.len()).map(|bin| logistic(start + slope * position(bin))).collect()
+    positions.iter().map(|position| logistic(start + slope * along(*position))).collect()
 }
 
 /// Bins by their own ratio. Neighbouring bins are pooled until the group has its part of the hits. Near the ends fewer are enough: as many

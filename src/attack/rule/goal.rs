@@ -1,18 +1,10 @@
 //! What a rule is optimised for, and the value of a rule for this goal.
 
-/// How many times more pessimistic the choice of a rule is if the rule should guess often.
-const POWER_CAUTION: f64 = 6.0;
-
 /// What a rule is optimised for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Goal {
     /// The largest ε bound at this δ.
     Epsilon {
-        /// The claimed δ.
-        delta: f64,
-    },
-    /// An ε bound at this δ from many guesses: the power to detect a leak is more important than the bound itself.
-    Power {
         /// The claimed δ.
         delta: f64,
     },
@@ -61,7 +53,6 @@ impl Goal {
                 let discriminant = v * wrong * (a * a + correct * (wrong - v));
                 rest / (a * wrong + discriminant.max(0.0).sqrt())
             }
-            Self::Power { delta } => Self::Epsilon { delta }.value(odds, Caution { draws: n, z: POWER_CAUTION * z }),
             // The same inequality solved for δ: δ_eff ≥ correct − x·wrong, minus z standard errors; then δ = δ_eff·2/r.
             Self::Delta { odds: x } => (correct - x * wrong - z * ((correct + x * x * wrong) / n).sqrt()) * 2.0 / regions.max(1.0),
         }

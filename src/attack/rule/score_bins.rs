@@ -94,6 +94,14 @@ impl ScoreBins {
         self.score == Score::WholeRow && unknown as f64 <= 1e-3 * all.draws()
     }
 
+    /// Whether there are enough numbers for a curve of log-odds along them.
+    #[must_use]
+    pub fn has_curve(&self) -> bool {
+        /// Fewer bins than this have no tail that a curve could predict.
+        const FEW: usize = 9;
+        self.bins.numeric() >= FEW
+    }
+
     /// No hits yet, for later draws.
     #[must_use]
     pub fn no_hits(&self) -> Hits {

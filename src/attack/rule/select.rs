@@ -15,14 +15,16 @@ use crate::attack::rule::ordered::OrderedBins;
 use crate::attack::rule::score_bins::ScoreBins;
 use crate::stats::Forecast;
 
-/// Degrees of pessimism, in standard errors, with which a procedure chooses its cuts.
+/// Degrees of pessimism, in standard errors, with which a procedure chooses its cuts for the ε bound.
 const PESSIMISM: [f64; 3] = [2.0, 4.0, 8.0];
 
-/// The pessimism, in standard errors, with which procedures are compared.
+/// The same for the δ bound. A rare event that only one side shows has few hits, and it costs little to be wrong about it.
+const DELTA_PESSIMISM: [f64; 3] = [0.5, 2.0, 5.0];
+
+/// The pessimism, in standard errors, with which procedures for the ε bound are compared.
 const COMPARISON: f64 = 5.0;
 
-/// A learned score is already a log-ratio. Only the cuts are left to choose, so less pessimism is enough for the ε bound. For the δ bound
-/// the pessimism is not reduced, because it must be significant that there is any δ at all.
+/// A learned score is already a log-ratio. Only the cuts are left to choose, so less pessimism is enough for the ε bound.
 const LEARNED: f64 = 0.7;
 
 /// A selected set of answers, with its cross-validated result.
@@ -48,20 +50,30 @@ struct Attempt {
 ///
 /// `explored` draws were made. Learned scores are counted on fewer draws, because they were learned from the others. This must not make
 /// them look worse, so all scores are as pessimistic as if every draw had been counted.
-pub fn select(score_bins: &ScoreBins, goals: &[Goal], explored: f64) -> Vec<Selected> {
+///
+/// Rules for the δ bound are compared by the bound that is to be expected, with the caution of the certify draws: their value is positive
+/// only if a bound above zero is.
+pub fn select(score_bins: &ScoreBins, goals: &[Goal], explored: f64, certify: Caution) -> Vec<Selected> {
     let (bins, folds, all) = (score_bins.bins(), score_bins.folds(), score_bins.counts());
     let n = all.draws().max(1.0);
     let learned = score_bins.score().is_learned();
-    let ease = |goal: Goal| (n / explored.max(n)).sqrt() * if learned && matches!(goal, Goal::Epsilon { .. }) { LEARNED } else { 1.0 };
+    let ease = (n / explored.max(n)).sqrt() * if learned { LEARNED } else { 1.0 };
+    // The pessimism of the cuts, and of the comparison.
+    let cautions = |goal: Goal, order: Order| match goal {
+        Goal::Epsilon { .. } => (PESSIMISM.map(|z| z * ease), Caution { draws: n, z: (COMPARISON + order.caution()) * ease }),
+        Goal::Delta { .. } => (DELTA_PESSIMISM, certify),
+    };
     // For each order and each goal: one attempt per degree of pessimism.
     let attempts = orders(learned).par_iter().map(|&order| {
         let ordered: Vec<OrderedBins> = folds.iter().map(|fold| OrderedBins::new(bins, &all.without(fold), order)).collect();
-        let attempt = |goal: Goal, z: f64| {
-            let odds = cross_validated(&ordered, folds, goal, z * ease(goal));
-            let value = goal.value(odds, Caution { draws: n, z: (COMPARISON + order.caution()) * ease(goal) });
-            Attempt { value, order, z, odds }
+        let attempts = |goal: Goal| {
+            let (pessimism, comparison) = cautions(goal, order);
+            pessimism.map(|z| {
+                let odds = cross_validated(&ordered, folds, goal, z);
+                Attempt { value: goal.value(odds, comparison), order, z, odds }
+            })
         };
-        goals.iter().map(|&goal| PESSIMISM.map(|z| attempt(goal, z))).collect::<Vec<_>>()
+        goals.iter().map(|&goal| attempts(goal)).collect::<Vec<_>>()
     });
     let attempts: Vec<_> = attempts.collect();
     let best = (0..goals.len()).filter_map(|goal| {
@@ -71,7 +83,7 @@ pub fn select(score_bins: &ScoreBins, goals: &[Goal], explored: f64) -> Vec<Sele
     });
     let selected = goals.iter().zip(best).map(|(&goal, Attempt { value, order, z, odds })| {
         let ordered = OrderedBins::new(bins, &all, order);
-        let answers = ordered.answers(ordered.best_cut(goal, ordered.caution(z * ease(goal))));
+        let answers = ordered.answers(ordered.best_cut(goal, ordered.caution(z)));
         Selected { answers, forecast: Forecast { correct: odds.correct, wrong: odds.wrong, draws: n }, value }
     });
     selected.collect()
@@ -107,13 +119,11 @@ mod tests {
                     let wrong = wrong + 0.5 / n;
                     let excess = |x: f64| correct - delta * regions / 2.0 - x * wrong;
                     let error = |x: f64| ((correct + x * x * wrong) / n).sqrt();
-                    for (goal, z) in [(Goal::Epsilon { delta }, z), (Goal::Power { delta }, 6.0 * z)] {
-                        let x = goal.value(odds, caution);
-                        if excess(0.0) <= z * error(0.0) {
-                            assert_eq!(x, 0.0);
-                        } else {
-                            assert!(x > 0.0 && (excess(x) - z * error(x)).abs() < 1e-9 * correct, "{odds:?} {caution:?}: {x}");
-                        }
+                    let x = Goal::Epsilon { delta }.value(odds, caution);
+                    if excess(0.0) <= z * error(0.0) {
+                        assert_eq!(x, 0.0);
+                    } else {
+                        assert!(x > 0.0 && (excess(x) - z * error(x)).abs() < 1e-9 * correct, "{odds:?} {caution:?}: {x}");
                     }
                     let x = 0.7_f64.exp();
                     let value = Goal::Delta { odds: x }.value(odds, caution);
@@ -135,7 +145,7 @@ mod tests {
 
     #[test]
     fn the_forecast_of_a_selected_rule_is_its_cross_validated_result() {
-        let goals = [Goal::Epsilon { delta: 0.01 }, Goal::Delta { odds: 0.5_f64.exp() }, Goal::Power { delta: 0.01 }];
+        let goals = [Goal::Epsilon { delta: 0.01 }, Goal::Delta { odds: 0.5_f64.exp() }];
         let odds = Odds { correct: 0.75, wrong: 0.25, regions: 2.0 };
         let (left, right) = rows();
         let lesson = |rows: &Rows| rows.iter().map(<[Cell]>::to_vec).collect::<Vec<_>>();
@@ -148,15 +158,16 @@ mod tests {
         for (score, n, ease) in [(Score::Output, 8000.0, 1.0), (learned, 4000.0, 0.7)] {
             let score_bins = ScoreBins::new(score, &left, &right);
             for (explored, factor) in [(n, 1.0), (4.0 * n, 0.5)] {
-                let all = select(&score_bins, &goals, explored);
+                let certify = Caution { draws: 1e5, z: 2.5 };
+                let all = select(&score_bins, &goals, explored, certify);
                 assert_eq!(all.len(), goals.len());
                 for (goal, selected) in goals.into_iter().zip(all) {
                     let Forecast { correct, wrong, draws } = selected.forecast;
                     assert_eq!((correct, wrong, draws), (0.75, 0.25, n));
                     let (right, wrong) = score_bins.counts().tally(&selected.answers);
                     assert_eq!((right as f64, wrong as f64), (0.75 * n, 0.25 * n));
-                    let ease = if matches!(goal, Goal::Epsilon { .. }) { ease } else { 1.0 };
-                    let expected = goal.value(odds, Caution { draws: n, z: 5.0 * ease * factor });
+                    let pessimistic = Caution { draws: n, z: 5.0 * ease * factor };
+                    let expected = goal.value(odds, if matches!(goal, Goal::Epsilon { .. }) { pessimistic } else { certify });
                     assert!((selected.value - expected).abs() < 1e-9, "{goal:?}: {} instead of {expected}", selected.value);
                 }
             }
