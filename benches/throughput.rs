@@ -11,7 +11,7 @@ use dp_audit::attack::{DrawBudget, Explorer, GuessRule, judge};
 use dp_audit::noise::{self, Generator};
 use dp_audit::sample::{Sampler, Schedule};
 use dp_audit::stats::wealth::{Bet, Ledger};
-use dp_audit::stats::{Certified, Level, Weights, bounds};
+use dp_audit::stats::{Certified, Level, Method, Weights, bounds};
 use dp_audit::target::{PairStream, Phase};
 use dp_audit::{Attack, Audit, Finding, Output, Rows, Settings, Tally, Target, suite};
 use rand::{Rng, SeedableRng};
@@ -197,7 +197,7 @@ fn all_bounds(audit: &Audit, rules: &[GuessRule], bets: &[Bet]) {
     let certified: Vec<Certified> = rules
         .iter()
         .zip(bets)
-        .map(|(rule, bet)| Certified::new(bet.tally, rule.regions(), level.fixed(0.5), audit.claim, Weights::ONLY_RIGHT))
+        .map(|(rule, bet)| Certified::new(bet.tally, rule.regions(), level.fixed(0.5), audit.claim, Method::Region(Weights::ONLY_RIGHT)))
         .collect();
     black_box(bounds(&ledger, &certified, audit.claim, level));
 }

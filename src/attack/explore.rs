@@ -26,7 +26,7 @@ use crate::output::{Cell, Rows, Symbols};
 use crate::sample::Sampler;
 use crate::stats::binomial::normal_quantile;
 use crate::stats::fixed::effective;
-use crate::stats::{Forecast, Weights};
+use crate::stats::{Forecast, Method};
 use crate::target::TargetError;
 
 /// Rows that are kept for learning, both sides together: an eighth of the exploration, within these limits. It is the lower limit if there
@@ -65,8 +65,8 @@ pub struct Learned {
     pub rule: GuessRule,
     /// How often it should be correct and wrong.
     pub forecast: Forecast,
-    /// The weights of its limits.
-    pub weights: Weights,
+    /// How its limits are computed.
+    pub method: Method,
     /// The histogram that it was learned from, to explain it.
     pub histogram: Arc<ScoreHistogram>,
 }
@@ -294,11 +294,11 @@ impl<'a> Explorer<'a> {
     /// The rule that gives these answers to the bins of a candidate.
     fn learned(&self, role: Role, candidate: &ScoreBins, answers: &[Answer], forecast: Forecast) -> Learned {
         let rule = GuessRule::new(candidate.score().clone(), candidate.bins(), answers);
-        let weights = match role {
-            Role::Epsilon | Role::Tail => Weights::for_epsilon(forecast, effective(self.claim.delta.get(), rule.regions())),
-            Role::Delta => Weights::for_delta(forecast, self.claim.epsilon.get()),
+        let method = match role {
+            Role::Epsilon | Role::Tail => Method::for_epsilon(forecast, effective(self.claim.delta.get(), rule.regions())),
+            Role::Delta => Method::for_delta(forecast, self.claim, rule.regions(), self.budget.certify),
         };
-        Learned { role, rule, forecast, weights, histogram: Arc::new(ScoreHistogram::new(candidate, answers)) }
+        Learned { role, rule, forecast, method, histogram: Arc::new(ScoreHistogram::new(candidate, answers)) }
     }
 }
 

@@ -137,7 +137,7 @@ impl<L: Listener + ?Sized> PairAudit<'_, L> {
         let PairPlan { claim, level, .. } = *self.plan;
         let certified = learned.iter().zip(&sums).zip(shares);
         let certified = certified
-            .map(|((learned, tally), share)| Certified::new(*tally, learned.rule.regions(), level.fixed(share), claim, learned.weights));
+            .map(|((learned, tally), share)| Certified::new(*tally, learned.rule.regions(), level.fixed(share), claim, learned.method));
         let certified = certified.collect();
         Ok(Certification { learned, certified, complete })
     }

@@ -8,7 +8,7 @@ use crate::audit::{Audit, Pair};
 use crate::model::{Confidence, Error, Tally};
 use crate::sample::Sampler;
 use crate::stats::fixed::{Limits, effective};
-use crate::stats::{Forecast, Weights};
+use crate::stats::{Forecast, Method};
 use crate::target::{PairStream, Phase, Target, TargetError};
 
 /// How a witness is checked.
@@ -64,8 +64,8 @@ pub fn replay(
     // The witness is what is known before these draws. Whatever it says, the bounds hold.
     let (epsilon, delta) = (witness.claim.epsilon.get(), witness.claim.delta.get());
     let regions = witness.rule.regions();
-    let weights = Weights::for_epsilon(Forecast::of(witness.tally), effective(delta, regions));
-    let limits = Limits::new(tally, regions, 1.0 - settings.confidence.get(), witness.claim, weights);
+    let method = Method::for_epsilon(Forecast::of(witness.tally), effective(delta, regions));
+    let limits = Limits::new(tally, regions, 1.0 - settings.confidence.get(), witness.claim, method);
     let (epsilon_lower, delta_lower) = (limits.epsilon_lower(delta), limits.delta_lower(epsilon));
     Ok(ReplayResult { tally, epsilon_lower, delta_lower, confirmed: epsilon_lower > epsilon || delta_lower > delta })
 }

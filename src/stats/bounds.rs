@@ -28,7 +28,7 @@ mod tests {
     use crate::model::Tally;
     use crate::stats::fixed::Limits;
     use crate::stats::wealth::Bet;
-    use crate::stats::{Forecast, Weights};
+    use crate::stats::{Forecast, Method};
 
     #[test]
     fn the_parts_of_alpha_add_up_to_alpha() {
@@ -51,19 +51,19 @@ mod tests {
         let strong = Tally { correct: 60_000, wrong: 10_000, abstained: 30_000 };
         let weak = Tally { correct: 30_000, wrong: 20_000, abstained: 50_000 };
         let forecast = Forecast { correct: 0.6, wrong: 0.1, draws: 1000.0 };
-        let weights = Weights::for_epsilon(forecast, 0.01);
+        let method = Method::for_epsilon(forecast, 0.01);
         let mut ledger = Ledger::default();
         assert_eq!(bounds(&ledger, &[], claim, level), Bounds { epsilon_lower: 0.0, delta_lower: 0.0, detectable_epsilon: f64::INFINITY });
         ledger.push(vec![Bet { forecast, regions: 2, tally: strong }]);
         let anytime = bounds(&ledger, &[], claim, level);
         assert_eq!(anytime.epsilon_lower, ledger.epsilon_lower(1.0, 0.01, level.anytime()));
         assert_eq!(anytime.delta_lower, ledger.delta_lower(1.0, 0.01, level.anytime()));
-        let part = |tally, share| Certified::new(tally, 2, level.fixed(share), claim, weights);
+        let part = |tally, share| Certified::new(tally, 2, level.fixed(share), claim, method);
         assert_eq!(part(weak, 0.5).alpha(), level.fixed(0.5));
         assert_eq!(part(weak, 0.0).alpha(), 0.0);
         // Where the fixed sample is weak, the wealth gives the bound. A strong fixed sample gives it, whichever rule it belongs to.
         assert_eq!(bounds(&ledger, &[part(weak, 1.0)], claim, level).epsilon_lower, anytime.epsilon_lower);
-        let best = Limits::new(strong, 2, level.fixed(0.5), claim, weights);
+        let best = Limits::new(strong, 2, level.fixed(0.5), claim, method);
         for parts in [[part(strong, 0.5), part(weak, 0.5)], [part(weak, 0.5), part(strong, 0.5)]] {
             let found = bounds(&Ledger::default(), &parts, claim, level);
             assert_eq!(found.epsilon_lower, best.epsilon_lower(0.01));

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::fixed::{Limits, rule_estimate};
-use super::region::Weights;
+use super::method::Method;
 use crate::model::{Claim, RuleEstimate, Tally};
 
 /// The share of a pair's α for the anytime evidence; the rest is for the fixed-sample limits.
@@ -44,22 +44,22 @@ pub struct Certified {
     pub regions: u8,
     alpha: f64,
     claim: Claim,
-    weights: Weights,
+    method: Method,
     limits: Limits,
 }
 
 impl Certified {
-    /// What is known with confidence `1 − α` about a rule that gives `regions` different answers. The weights were
+    /// What is known with confidence `1 − α` about a rule that gives `regions` different answers. The method was
     /// chosen before the draws.
     #[must_use]
-    pub fn new(tally: Tally, regions: u8, alpha: f64, claim: Claim, weights: Weights) -> Self {
-        Self { tally, regions, alpha, claim, weights, limits: Limits::new(tally, regions, alpha, claim, weights) }
+    pub fn new(tally: Tally, regions: u8, alpha: f64, claim: Claim, method: Method) -> Self {
+        Self { tally, regions, alpha, claim, method, limits: Limits::new(tally, regions, alpha, claim, method) }
     }
 
     /// What would be known if the tally had been this one.
     #[must_use]
     pub fn with(&self, tally: Tally) -> Self {
-        Self::new(tally, self.regions, self.alpha, self.claim, self.weights)
+        Self::new(tally, self.regions, self.alpha, self.claim, self.method)
     }
 
     /// The level. It is 0 for a rule that is the same as another rule: nothing is claimed about it.

@@ -1,7 +1,8 @@
 //! Bounds from a sample whose size was fixed in advance. They are the tightest bounds once the whole budget is spent.
 
 use super::binomial::{logistic, lower_limit, lower_log_odds};
-use super::region::{Region, Weights};
+use super::method::Method;
+use super::region::Region;
 use crate::model::{Claim, RuleEstimate, Tally};
 
 /// The share of α of an upper limit that bounds how often the rule guesses; the rest bounds how often a guess is right.
@@ -9,56 +10,106 @@ const MASS_SHARE: f64 = 0.05;
 
 /// Lower limits that hold together with confidence `1 − α`.
 ///
-/// An (ε, δ)-DP mechanism has `P(correct) ≤ e^ε·P(wrong) + δ·r/2` for every rule. Let `L = P(correct | guess)` and `g = P(guess)`.
-/// Division by `P(guess)` then gives `L ≤ e^ε·(1 − L) + (δ·r/2)/g`. Solved for ε or δ, both sides grow with L and g, so their smallest
-/// values over a [`Region`] of (L, g) are lower bounds. The region does not depend on ε and δ, so all bounds hold at once.
+/// An (ε, δ)-DP mechanism has `P(correct) ≤ e^ε·P(wrong) + δ·r/2` for every rule. Solved for ε or δ, the smallest values over a [`Region`]
+/// of both probabilities are lower bounds. The region does not depend on ε and δ, so all bounds hold at once. A bet is about one ε only.
 #[derive(Clone, Debug)]
 pub struct Limits {
-    region: Region,
+    kind: Kind,
     /// `r`: how many of the two answers the rule ever gives.
     regions: u8,
 }
 
+#[derive(Clone, Debug)]
+enum Kind {
+    Region(Region),
+    /// The only ε about which something is known, and `δ_eff` at it.
+    Bet {
+        epsilon: f64,
+        delta_eff: f64,
+    },
+}
+
 impl Limits {
-    /// The limits from the tally of a rule that gives `regions` different answers. They are tightest near the claim. The weights must not
+    /// The limits from the tally of a rule that gives `regions` different answers. They are tightest near the claim. The method must not
     /// depend on the draws of the tally.
     #[must_use]
-    pub fn new(tally: Tally, regions: u8, alpha: f64, claim: Claim, weights: Weights) -> Self {
+    pub fn new(tally: Tally, regions: u8, alpha: f64, claim: Claim, method: Method) -> Self {
         let (epsilon, delta) = (claim.epsilon.get(), claim.delta.get());
-        let of_epsilon = |log_odds: f64, mass: f64| solved_for_epsilon(log_odds, mass, effective(delta, regions));
-        let of_delta = |log_odds: f64, mass: f64| solved_for_delta(log_odds, mass, epsilon);
-        Self { region: Region::new(tally, alpha, weights, &[&of_epsilon, &of_delta]), regions }
+        let kind = match method {
+            Method::Region(weights) => {
+                let of_epsilon = |correct: f64, wrong: f64| solved_for_epsilon(correct, wrong, effective(delta, regions));
+                let of_delta = |correct: f64, wrong: f64| solved_for_delta(correct, wrong, epsilon);
+                Kind::Region(Region::new(tally, alpha, weights, &[&of_epsilon, &of_delta]))
+            }
+            Method::Bet(stake) => Kind::Bet { epsilon, delta_eff: won_from_bet(tally, alpha, epsilon, stake) },
+        };
+        Self { kind, regions }
     }
 
-    /// The largest ε known to be exceeded or reached at this δ: `ln((L − δ_eff/g)/(1 − L))`; 0 if none is.
+    /// The largest ε known to be exceeded or reached at this δ; 0 if none is.
     #[must_use]
     pub fn epsilon_lower(&self, delta: f64) -> f64 {
-        self.region.least(|log_odds, mass| solved_for_epsilon(log_odds, mass, effective(delta, self.regions))).max(0.0)
+        match &self.kind {
+            Kind::Region(region) => {
+                region.least(|correct, wrong| solved_for_epsilon(correct, wrong, effective(delta, self.regions))).max(0.0)
+            }
+            Kind::Bet { .. } => 0.0,
+        }
     }
 
-    /// The largest δ known to be exceeded or reached at this ε: `(2/r)·g·(L(1 + e^ε) − e^ε)`; 0 if none is.
+    /// The largest δ known to be exceeded or reached at this ε; 0 if none is.
     #[must_use]
     pub fn delta_lower(&self, epsilon: f64) -> f64 {
-        if self.regions == 0 {
-            return 0.0;
-        }
-        let delta = self.region.least(|log_odds, mass| solved_for_delta(log_odds, mass, epsilon)) * 2.0 / f64::from(self.regions);
+        let delta_eff = match &self.kind {
+            Kind::Region(region) => region.least(|correct, wrong| solved_for_delta(correct, wrong, epsilon)),
+            // At a larger ε less may be true; at a smaller one δ is at least as large.
+            Kind::Bet { epsilon: known, delta_eff } => {
+                if epsilon <= *known {
+                    *delta_eff
+                } else {
+                    0.0
+                }
+            }
+        };
         // Not `clamp`, which keeps a negative zero.
-        if delta > 0.0 { delta.min(1.0) } else { 0.0 }
+        if delta_eff > 0.0 && self.regions > 0 { (delta_eff * 2.0 / f64::from(self.regions)).min(1.0) } else { 0.0 }
     }
 }
 
-/// `ln((L − δ_eff/g)/(1 − L))`, given the log-odds of L; −∞ if δ alone explains the guesses.
-fn solved_for_epsilon(log_odds: f64, mass: f64, delta_eff: f64) -> f64 {
-    let (likely, spent) = (logistic(log_odds), if delta_eff > 0.0 { delta_eff / mass } else { 0.0 });
-    // ln((L − s)/(1 − L)) = logit(L) + ln(1 − s/L)
-    if mass > 0.0 && likely > spent { log_odds + (-spent / likely).ln_1p() } else { f64::NEG_INFINITY }
+/// The largest `δ_eff` that a single bet refutes at this ε.
+///
+/// If `P(correct) ≤ e^ε·P(wrong) + δ_eff`, a draw multiplies the wealth by `1 + μ·(1[correct] − e^ε·1[wrong] − δ_eff)`, which is 1 on
+/// average at most. So the wealth after all draws is 1 at most on average, and it reaches `1/α` with probability α at most (Markov). It
+/// falls as δ_eff grows, so all smaller values are refuted too.
+fn won_from_bet(tally: Tally, alpha: f64, epsilon: f64, stake: f64) -> f64 {
+    const HALVINGS: usize = 60;
+    let Tally { correct, wrong, abstained } = tally;
+    let log_wealth = |delta_eff: f64| {
+        let part = |count: u64, gain: f64| if count == 0 { 0.0 } else { count as f64 * (stake * (gain - delta_eff)).ln_1p() };
+        part(correct, 1.0) + part(wrong, -epsilon.exp()) + part(abstained, 0.0)
+    };
+    // With this or more, a wrong guess would cost more than everything.
+    let mut unknown = (1.0 / stake - epsilon.exp()).min(1.0);
+    let enough = |log_wealth: f64| log_wealth >= -alpha.ln() * (1.0 + 1e-9);
+    if stake <= 0.0 || alpha <= 0.0 || unknown <= 0.0 || !enough(log_wealth(0.0)) {
+        return 0.0;
+    }
+    let mut known = 0.0;
+    for _ in 0..HALVINGS {
+        let middle = f64::midpoint(known, unknown);
+        if enough(log_wealth(middle)) { known = middle } else { unknown = middle }
+    }
+    known
 }
 
-/// `δ_eff = g·(L(1 + e^ε) − e^ε) = g·(1 − (1 − L)(1 + e^ε))`, given the log-odds of L.
-fn solved_for_delta(log_odds: f64, mass: f64, epsilon: f64) -> f64 {
-    let advantage = 1.0 - logistic(-log_odds) * (1.0 + epsilon.exp());
-    if mass > 0.0 { mass * advantage } else { 0.0 }
+/// `ε = ln((P(correct) − δ_eff)/P(wrong))`; −∞ if δ alone explains the correct guesses.
+fn solved_for_epsilon(correct: f64, wrong: f64, delta_eff: f64) -> f64 {
+    if correct > delta_eff { ((correct - delta_eff) / wrong).ln() } else { f64::NEG_INFINITY }
+}
+
+/// `δ_eff = P(correct) − e^ε·P(wrong)`.
+fn solved_for_delta(correct: f64, wrong: f64, epsilon: f64) -> f64 {
+    if wrong > 0.0 { correct - epsilon.exp() * wrong } else { correct }
 }
 
 /// The ε that a rule shows at this δ, and an upper limit of it with confidence `1 − α`. Both are about this rule only: the mechanism may
@@ -96,13 +147,15 @@ pub fn effective(delta: f64, regions: u8) -> f64 {
 mod tests {
     use super::*;
     use crate::stats::Forecast;
+    use crate::stats::binomial::upper_tail;
+    use crate::stats::region::Weights;
 
     const TALLY: Tally = Tally { correct: 7000, wrong: 2000, abstained: 1000 };
 
     fn limits(tally: Tally, regions: u8, delta: f64) -> Limits {
         let claim = Claim { epsilon: 1.0.try_into().unwrap(), delta: delta.try_into().unwrap() };
         let forecast = Forecast { correct: 0.7, wrong: 0.2, draws: 1e5 };
-        Limits::new(tally, regions, 0.05, claim, Weights::for_epsilon(forecast, effective(delta, regions)))
+        Limits::new(tally, regions, 0.05, claim, Method::for_epsilon(forecast, effective(delta, regions)))
     }
 
     #[test]
@@ -115,15 +168,13 @@ mod tests {
 
     #[test]
     fn the_two_formulas_solve_the_same_inequality() {
-        for (log_odds, mass, delta_eff) in [(1.5, 0.3, 0.02), (3.0, 0.01, 0.001), (0.2, 0.9, 0.0)] {
-            let epsilon = solved_for_epsilon(log_odds, mass, delta_eff);
-            let right = logistic(log_odds);
-            // right = e^ε·(1 − right) + spent/guessed
-            assert!((right - epsilon.exp() * (1.0 - right) - delta_eff / mass).abs() < 1e-12);
-            assert!((solved_for_delta(log_odds, mass, epsilon) - delta_eff).abs() < 1e-12);
+        for (correct, wrong, delta_eff) in [(0.3, 0.1, 0.02), (0.01, 0.001, 0.001), (0.5, 0.4, 0.0)] {
+            let epsilon = solved_for_epsilon(correct, wrong, delta_eff);
+            assert!((correct - epsilon.exp() * wrong - delta_eff).abs() < 1e-12);
+            assert!((solved_for_delta(correct, wrong, epsilon) - delta_eff).abs() < 1e-12);
         }
         // Here δ alone explains every correct guess.
-        assert_eq!(solved_for_epsilon(1.0, 0.9, 0.8), f64::NEG_INFINITY);
+        assert_eq!(solved_for_epsilon(0.7, 0.2, 0.8), f64::NEG_INFINITY);
         assert_eq!(limits(TALLY, 2, 0.8).epsilon_lower(0.8), 0.0);
         assert_eq!(rule_estimate(TALLY, 2, 0.8, 0.05), RuleEstimate { epsilon: 0.0, epsilon_upper: 0.0 });
     }
@@ -178,5 +229,43 @@ mod tests {
         let (one, two) = (limits(TALLY, 1, 0.02), limits(TALLY, 2, 0.01));
         assert_eq!(one.epsilon_lower(0.02), two.epsilon_lower(0.01));
         assert!((one.delta_lower(0.5) - 2.0 * two.delta_lower(0.5)).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_bet_exceeds_the_truth_with_probability_at_most_alpha() {
+        // Correct guesses with probability p and wrong ones with probability q in 30 draws, with their exact probabilities.
+        let (n, alpha) = (30_u64, 0.1);
+        let point = |k: u64, n: u64, p: f64| upper_tail(k, n, p) - upper_tail(k + 1, n, p);
+        for (p, q, epsilon) in [(0.3, 0.0, 1.0), (0.4, 0.02, 1.0), (0.25, 0.05, 0.3)] {
+            let truth = p - f64::exp(epsilon) * q;
+            for stake in [0.1, 0.25, 0.36, 0.36787] {
+                let mut above = 0.0;
+                for wrong in 0..=n {
+                    for correct in 0..=n - wrong {
+                        let tally = Tally { correct, wrong, abstained: n - correct - wrong };
+                        let probability = point(wrong, n, q) * point(correct, n - wrong, p / (1.0 - q));
+                        above += if won_from_bet(tally, alpha, epsilon, stake) > truth { probability } else { 0.0 };
+                    }
+                }
+                assert!(above <= alpha, "{p} {q} {stake}: {above}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_rare_event_without_errors_is_worth_more_with_a_bet() {
+        // 44 correct guesses and no wrong one in 175,000 draws.
+        let tally = Tally { correct: 44, wrong: 0, abstained: 174_956 };
+        let claim = Claim { epsilon: 1.0.try_into().unwrap(), delta: 1e-4.try_into().unwrap() };
+        let bet = Method::for_delta(Forecast { correct: 44.0 / 175e3, wrong: 0.0, draws: 25e3 }, claim, 1, 175_000);
+        let of = |method: Method| Limits::new(tally, 1, 0.005, claim, method);
+        let region =
+            (0..20).map(|weight| of(Method::Region(Weights::new(1.0, f64::from(weight) / 20.0))).delta_lower(1.0)).fold(0.0, f64::max);
+        let found = of(bet).delta_lower(1.0);
+        assert!(found > 1.2 * region, "{found} against {region}");
+        assert!(found < 2.0 * 44.0 / 175e3);
+        // Nothing is known about ε, nor at a larger ε.
+        assert_eq!((of(bet).epsilon_lower(1e-4), of(bet).delta_lower(1.1)), (0.0, 0.0));
+        assert_eq!(of(bet).delta_lower(0.5), found);
     }
 }

@@ -5,6 +5,7 @@
 //! | `binomial.rs` | tails and conservative limits of binomial counts |
 //! | `forecast.rs` | what is known about a rule before it is judged |
 //! | `region.rs` | one confidence region for how often a rule guesses and how often it is right |
+//! | `method.rs` | how the limits of a rule are computed |
 //! | `fixed.rs` | bounds from a sample whose size was fixed in advance |
 //! | `wealth.rs` | bounds that hold at any time: bets against the claim |
 //! | `certified.rs` | how α is divided; a rule's tally with its limits |
@@ -18,6 +19,7 @@ mod certified;
 pub mod fixed;
 mod forecast;
 pub mod independence;
+mod method;
 pub mod power;
 mod region;
 pub mod wealth;
@@ -25,4 +27,5 @@ pub mod wealth;
 pub use bounds::bounds;
 pub use certified::{Certified, Level};
 pub use forecast::Forecast;
+pub use method::Method;
 pub use region::Weights;

@@ -46,12 +46,12 @@ mod tests {
     use super::*;
     use crate::model::Claim;
     use crate::stats::binomial::upper_tail;
-    use crate::stats::{Forecast, Weights};
+    use crate::stats::{Forecast, Method};
 
     fn part(tally: Tally, regions: u8, epsilon: f64, delta: f64, alpha: f64) -> Certified {
         let claim = Claim { epsilon: epsilon.try_into().unwrap(), delta: delta.try_into().unwrap() };
-        let weights = Weights::for_epsilon(Forecast::of(tally), effective(delta, regions));
-        Certified::new(tally, regions, alpha, claim, weights)
+        let method = Method::for_epsilon(Forecast::of(tally), effective(delta, regions));
+        Certified::new(tally, regions, alpha, claim, method)
     }
 
     #[test]

@@ -19,7 +19,8 @@ const MIDDLE: usize = 256;
 const MIN_VALUES: usize = 8;
 /// A number or symbol that occurs this often in the sample is an atom.
 const REPEATS: usize = 4;
-/// If few numbers or symbols occur at least twice, these are atoms too: noise with a density never repeats, so a value that does is a rare event of its own.
+/// If at most this many numbers or symbols occur twice or more, rare atoms are these: noise with a density never repeats, so a value that
+/// does is an event of its own.
 const FEW_REPEATED: usize = 64;
 /// The most atoms, and the most symbols, that have their own bin; if there are more, the most frequent ones.
 const MAX_ATOMS: usize = 4096;
@@ -63,16 +64,22 @@ impl Bins {
     /// Learns bins from a sample of scores, both sides together.
     #[must_use]
     pub fn learn<'a>(sample: impl IntoIterator<Item = &'a Cell>) -> Self {
-        Self::divide(sample, MIDDLE, MIN_VALUES)
+        Self::divide(sample, MIDDLE, MIN_VALUES, false)
+    }
+
+    /// The same with bins for rare atoms too.
+    #[must_use]
+    pub fn learn_with_rare_atoms<'a>(sample: impl IntoIterator<Item = &'a Cell>) -> Self {
+        Self::divide(sample, MIDDLE, MIN_VALUES, true)
     }
 
     /// The same with fewer and larger bins, for a quick test.
     #[must_use]
     pub fn learn_coarse<'a>(sample: impl IntoIterator<Item = &'a Cell>) -> Self {
-        Self::divide(sample, 24, 32)
+        Self::divide(sample, 24, 32, false)
     }
 
-    fn divide<'a>(sample: impl IntoIterator<Item = &'a Cell>, middle: usize, min_values: usize) -> Self {
+    fn divide<'a>(sample: impl IntoIterator<Item = &'a Cell>, middle: usize, min_values: usize, rare: bool) -> Self {
         let mut numbers = Vec::new();
         let mut symbol_counts: KeyMap<(Cell, usize)> = KeyMap::default();
         for &cell in sample {
@@ -81,14 +88,10 @@ impl Bins {
                 None => symbol_counts.entry(cell.key()).or_insert((cell, 0)).1 += 1,
             }
         }
-        let mut symbols: Vec<(Cell, usize)> = symbol_counts.into_values().filter(|(_, times)| *times > 1).collect();
-        if symbols.len() > FEW_REPEATED {
-            symbols.retain(|(_, times)| *times >= REPEATS);
-        }
-        keep_most_frequent(&mut symbols, Cell::key);
+        let mut symbols = atoms(symbol_counts.into_values().collect(), rare, Cell::key);
         symbols.sort_unstable_by_key(|(cell, _)| cell.key());
         sort(&mut numbers);
-        Parts { edges: edges(&numbers, middle, min_values), symbols: symbols.into_iter().map(|(cell, _)| cell).collect() }.into()
+        Parts { edges: edges(&numbers, middle, min_values, rare), symbols: symbols.into_iter().map(|(cell, _)| cell).collect() }.into()
     }
 
     /// Number of bins.
@@ -207,27 +210,25 @@ pub fn sort(numbers: &mut [f64]) {
     numbers.sort_unstable_by(|a, b| a.partial_cmp(b).unwrap_or(Ordering::Equal));
 }
 
-/// Keeps the most frequent atoms. Ties are broken by key, so that the result does not depend on the order of the input.
-fn keep_most_frequent<T: Copy>(atoms: &mut Vec<(T, usize)>, key: impl Fn(T) -> u64) {
-    if atoms.len() > MAX_ATOMS {
-        atoms.sort_unstable_by_key(|(atom, times)| (std::cmp::Reverse(*times), key(*atom)));
-        atoms.truncate(MAX_ATOMS);
+/// The values that have a bin of their own: those that occur often enough, and the most frequent ones if these are too many. Ties are broken
+/// by key, so that the result does not depend on the order of the input.
+fn atoms<T: Copy>(mut values: Vec<(T, usize)>, rare: bool, key: impl Fn(T) -> u64) -> Vec<(T, usize)> {
+    values.retain(|(_, times)| *times > 1);
+    if !rare || values.len() > FEW_REPEATED {
+        values.retain(|(_, times)| *times >= REPEATS);
     }
+    if values.len() > MAX_ATOMS {
+        values.sort_unstable_by_key(|(value, times)| (std::cmp::Reverse(*times), key(*value)));
+        values.truncate(MAX_ATOMS);
+    }
+    values
 }
 
 /// The edges for sorted numbers: around atoms, and at quantiles.
-fn edges(sorted: &[f64], middle: usize, min_values: usize) -> Vec<f64> {
+fn edges(sorted: &[f64], middle: usize, min_values: usize, rare: bool) -> Vec<f64> {
     let mut edges = Vec::new();
-    let mut atoms: Vec<(f64, usize)> = Vec::new();
-    for run in sorted.chunk_by(|a, b| a == b) {
-        if run.len() > 1 {
-            atoms.push((run[0], run.len()));
-        }
-    }
-    if atoms.len() > FEW_REPEATED {
-        atoms.retain(|(_, times)| *times >= REPEATS);
-    }
-    keep_most_frequent(&mut atoms, f64::to_bits);
+    let runs = sorted.chunk_by(|a, b| a == b).filter(|run| run.len() > 1).map(|run| (run[0], run.len())).collect();
+    let atoms = atoms(runs, rare, f64::to_bits);
     for (atom, _) in atoms {
         edges.extend([atom, atom.next_up()]);
     }

@@ -45,7 +45,8 @@ impl ScoreBins {
         let every_other = |scores: &[Cell]| scores.iter().skip(1).step_by(2).copied().collect::<Vec<Cell>>();
         let unused = |rows| if score.is_learned() { every_other(&score.of(rows)).into() } else { score.of(rows) };
         let (left, right) = (unused(left), unused(right));
-        let bins = Bins::learn(left.iter().chain(&*right));
+        let sample = left.iter().chain(&*right);
+        let bins = if score.is_learned() { Bins::learn(sample) } else { Bins::learn_with_rare_atoms(sample) };
         let mut score_bins = Self { hits: Hits { folds: Vec::new(), ends: Vec::new(), trend: None }, score, bins };
         let mut hits = score_bins.no_hits();
         score_bins.count(&mut hits, Side::Left, &left);

@@ -61,7 +61,8 @@ pub fn select(score_bins: &ScoreBins, goals: &[Goal], explored: f64, certify: Ca
     // The pessimism of the cuts, and of the comparison.
     let cautions = |goal: Goal, order: Order| match goal {
         Goal::Epsilon { .. } => (PESSIMISM.map(|z| z * ease), Caution { draws: n, z: (COMPARISON + order.caution()) * ease }),
-        Goal::Delta { .. } => (DELTA_PESSIMISM, certify),
+        // The freer the order, the more of what was counted is chance. Errors of the counts are added to those of the certify draws.
+        Goal::Delta { .. } => (DELTA_PESSIMISM, Caution { z: certify.z + order.delta_caution() * (certify.draws / n).sqrt(), ..certify }),
     };
     // For each order and each goal: one attempt per degree of pessimism.
     let attempts = orders(learned).par_iter().map(|&order| {
@@ -167,7 +168,10 @@ mod tests {
                     let (right, wrong) = score_bins.counts().tally(&selected.answers);
                     assert_eq!((right as f64, wrong as f64), (0.75 * n, 0.25 * n));
                     let pessimistic = Caution { draws: n, z: 5.0 * ease * factor };
-                    let expected = goal.value(odds, if matches!(goal, Goal::Epsilon { .. }) { pessimistic } else { certify });
+                    let cautious = Caution { z: 2.5 + (1e5 / n).sqrt(), ..certify };
+                    let learned = score_bins.score().is_learned();
+                    let for_delta = if learned { cautious } else { certify };
+                    let expected = goal.value(odds, if matches!(goal, Goal::Epsilon { .. }) { pessimistic } else { for_delta });
                     assert!((selected.value - expected).abs() < 1e-9, "{goal:?}: {} instead of {expected}", selected.value);
                 }
             }

@@ -1,8 +1,8 @@
-//! Rules for the tails of learned scores.
+//! Rules for tails that a curve predicts.
 //!
-//! The pessimism of [`select`](super::select) keeps rules away from bins with few hits. But the leaks of long vectors and of sums of many
-//! ratios are in such bins. A learned score is a log-ratio up to calibration. So a straight line or a stiff curve through all of its
-//! log-odds predicts the odds in a tail long before the tail has many hits. From this the cut with the largest expected bound *on the
+//! The pessimism of [`select`](super::select) keeps rules away from bins with few hits. But the leaks of Gaussian noise, of long vectors and
+//! of sums of many ratios are in such bins. The log-odds of a learned score are nearly a straight line, and those of noise with a density are
+//! smooth. So a line or a stiff curve through all of them predicts the odds in a tail long before the tail has many hits. From this the cut with the largest expected bound *on the
 //! certify draws* can be computed. The hits are only used to check that they do not contradict the prediction.
 
 use crate::attack::answer::Answer;
@@ -18,7 +18,7 @@ const GAIN: f64 = 3.0;
 /// Log-odds this many standard errors below the promise contradict it.
 const CONTRADICTED: f64 = 3.0;
 
-/// A rule for the tails of a calibrated score.
+/// A rule for the tails of a score.
 pub struct TailRule {
     /// An answer for each bin.
     pub answers: Vec<Answer>,
@@ -123,12 +123,16 @@ mod tests {
     }
 
     #[test]
-    fn a_tail_that_contradicts_the_promise_gives_no_rule() {
-        // Beyond two standard deviations the sign of the score is flipped: there the line through the middle promises the opposite.
+    fn a_promise_that_the_hits_contradict_is_not_made() {
+        // Beyond two standard deviations the sign of the score is flipped: there a line through the middle would promise the opposite.
         let flipped = |score: f64| if score.abs() > 2.0 * SPREAD { -score } else { score };
-        let rule = select(&score_bins(flipped), 0.0, CAUTION);
-        let promised = rule.map_or(0.0, |rule| (rule.forecast.correct / rule.forecast.wrong).ln());
-        assert!(promised < 2.0 * SPREAD, "{promised}");
+        let score_bins = score_bins(flipped);
+        if let Some(rule) = select(&score_bins, 0.0, CAUTION) {
+            let promised = (rule.forecast.correct / rule.forecast.wrong).ln();
+            let (correct, wrong) = score_bins.counts().tally(&rule.answers);
+            let chance = (1.0 / (correct as f64 + 1.0) + 1.0 / (wrong as f64 + 1.0)).sqrt();
+            assert!((correct as f64 / wrong as f64).ln() > promised - 5.0 * chance, "{promised} against {correct}, {wrong}");
+        }
     }
 
     #[test]

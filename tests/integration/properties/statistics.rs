@@ -6,15 +6,17 @@ use dp_audit::stats::binomial::{lower_limit, upper_tail};
 use dp_audit::stats::fixed::Limits;
 use dp_audit::stats::power::detectable_epsilon;
 use dp_audit::stats::wealth::{Bet, Ledger};
-use dp_audit::stats::{Certified, Level, Weights};
+use dp_audit::stats::{Certified, Level, Method, Weights};
 use dp_audit::{Claim, Side, Tally, Verdict};
 use proptest::prelude::*;
 
 use super::cases;
 use crate::harness;
 
-/// Weights of a rule's limits that suit no tally in particular.
-const WEIGHTS: Weights = Weights { right: 0.8, guess: 0.6 };
+/// A method that suits no tally in particular.
+fn method() -> Method {
+    Method::Region(Weights::new(0.8, 0.6))
+}
 
 /// Counts of every order of magnitude.
 fn count() -> impl Strategy<Value = u64> {
@@ -51,7 +53,7 @@ fn judged() -> impl Strategy<Value = [(Tally, u8); 2]> {
 
 fn certified(judged: &[(Tally, u8); 2], level: Level, claim: Claim) -> [Certified; 2] {
     let [first, second] = *judged;
-    [(first, 0.9), (second, 0.1)].map(|((tally, regions), share)| Certified::new(tally, regions, level.fixed(share), claim, WEIGHTS))
+    [(first, 0.9), (second, 0.1)].map(|((tally, regions), share)| Certified::new(tally, regions, level.fixed(share), claim, method()))
 }
 
 fn bet() -> impl Strategy<Value = Bet> {
@@ -118,7 +120,7 @@ proptest! {
 
     #[test]
     fn bounds_are_in_range_and_below_what_was_seen(tally in tally(), regions in regions(), alpha in level(), epsilon in epsilon(), delta in delta()) {
-        let limits = Limits::new(tally, regions, alpha, harness::claim(epsilon, delta), WEIGHTS);
+        let limits = Limits::new(tally, regions, alpha, harness::claim(epsilon, delta), method());
         let (e, d) = (limits.epsilon_lower(delta), limits.delta_lower(epsilon));
         prop_assert!(e >= 0.0 && e.is_finite() && (0.0..=1.0).contains(&d), "{e} {d}");
         // With the observed frequencies in place of their limits.
@@ -133,7 +135,7 @@ proptest! {
     fn allowing_more_never_leaves_a_larger_bound(
         tally in tally(), regions in regions(), alpha in level(), epsilon in epsilon(), delta in delta(), factor in 1.0..3.0_f64,
     ) {
-        let limits = Limits::new(tally, regions, alpha, harness::claim(epsilon, delta), WEIGHTS);
+        let limits = Limits::new(tally, regions, alpha, harness::claim(epsilon, delta), method());
         prop_assert!(limits.epsilon_lower(delta * factor) <= limits.epsilon_lower(delta));
         prop_assert!(limits.delta_lower(epsilon * factor) <= limits.delta_lower(epsilon));
     }
@@ -141,7 +143,7 @@ proptest! {
     #[test]
     fn epsilon_and_delta_bounds_refute_the_same_claims(tally in tally(), regions in regions(), alpha in level(), epsilon in epsilon(), delta in delta()) {
         // Both solve one inequality, so but for rounding they stand on the same side of a claim.
-        let limits = Limits::new(tally, regions, alpha, harness::claim(epsilon, delta), WEIGHTS);
+        let limits = Limits::new(tally, regions, alpha, harness::claim(epsilon, delta), method());
         let (e, d) = (limits.epsilon_lower(delta), limits.delta_lower(epsilon));
         prop_assert!(!(e > epsilon * (1.0 + 1e-9) + 1e-12 && d < delta * (1.0 - 1e-9)), "ε {e} refutes, δ {d} does not");
         prop_assert!(!(d > delta * (1.0 + 1e-9) + 1e-12 && e < epsilon * (1.0 - 1e-9)), "δ {d} refutes, ε {e} does not");
@@ -174,7 +176,7 @@ proptest! {
     #[test]
     fn nothing_smaller_than_the_claim_is_called_detectable(tally in tally(), regions in regions(), claim in claim(), alpha in level()) {
         // Flagging with probability 0.9 > α what the claim allows would be a false alarm.
-        let found = detectable_epsilon(&Certified::new(tally, regions, alpha, claim, WEIGHTS));
+        let found = detectable_epsilon(&Certified::new(tally, regions, alpha, claim, method()));
         prop_assert!(found >= claim.epsilon.get() * (1.0 - 1e-9), "{found}");
     }
 
