@@ -296,7 +296,7 @@ impl<'a> Explorer<'a> {
         let rule = GuessRule::new(candidate.score().clone(), candidate.bins(), answers);
         let method = match role {
             Role::Epsilon | Role::Tail => Method::for_epsilon(forecast, effective(self.claim.delta.get(), rule.regions())),
-            Role::Delta => Method::for_delta(forecast, self.claim, rule.regions(), self.budget.certify),
+            Role::Delta => Method::for_delta(forecast, self.claim.epsilon.get(), self.budget.certify),
         };
         Learned { role, rule, forecast, method, histogram: Arc::new(ScoreHistogram::new(candidate, answers)) }
     }

@@ -497,7 +497,7 @@ mod tests {
     fn many_atoms_or_numbers_between_them_make_a_line() {
         let of = |values: usize, others: usize| {
             let side =
-                || rows(4000, |index| Cell::number(if index < others { index as f64 / 1000.0 + 0.3217 } else { (index % values) as f64 }));
+                || rows(4000, |index| Cell::number(if index < others { index as f64 / 1e5 + 0.3217 } else { (index % values) as f64 }));
             histogram(&side(), &side()).distribution(&Symbols::default())
         };
         // Ten values have bars if there are no other numbers, or at most one per cent of the draws.

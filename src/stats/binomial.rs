@@ -172,6 +172,16 @@ pub fn normal_tail(value: f64) -> f64 {
     erfc(value / SQRT_2) / 2.0
 }
 
+/// The logarithm of the mean of the exponentials, computed without overflow.
+#[must_use]
+pub fn log_mean_exp(logs: &[f64]) -> f64 {
+    let largest = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    if !largest.is_finite() {
+        return f64::NEG_INFINITY;
+    }
+    largest + (logs.iter().map(|log| (log - largest).exp()).sum::<f64>() / logs.len() as f64).ln()
+}
+
 /// The logistic function `1/(1 + e^-t)`: the probability with these log-odds.
 #[must_use]
 pub fn logistic(log_odds: f64) -> f64 {

@@ -1,17 +1,15 @@
 //! How the limits of a rule are computed. It is chosen before the draws.
 
-use super::fixed::effective;
 use super::forecast::Forecast;
 use super::region::Weights;
-use crate::model::Claim;
 
 /// How the limits of a rule are computed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Method {
     /// A confidence region, for bounds on ε and δ.
     Region(Weights),
-    /// One bet with this stake against the claimed ε, for the δ of rare events. It has no bound on ε.
-    Bet(f64),
+    /// Bets against the claimed ε, for the δ of rare events. They have no bound on ε.
+    Bets,
 }
 
 impl Method {
@@ -34,24 +32,18 @@ impl Method {
     /// For the bound on δ at the claimed ε, of a rule of which this is known before the draws, of which there will be `draws`.
     ///
     /// The bound is `δ_eff = γ·a` with `a = 1 − (1 − θ)(1 + e^ε)`. Its derivative by θ is `γ·(1 + e^ε)`, that by γ is `a`. Where few guesses
-    /// are expected, hardly anything is known about θ, and a bet with Kelly's stake is better.
+    /// are expected, hardly anything is known about θ, and bets are better.
     #[must_use]
-    pub fn for_delta(Forecast { correct, wrong, .. }: Forecast, claim: Claim, regions: u8, draws: u64) -> Self {
-        /// With fewer expected guesses than this, a bet is better.
+    pub fn for_delta(Forecast { correct, wrong, .. }: Forecast, epsilon: f64, draws: u64) -> Self {
+        /// With fewer expected guesses than this, bets are better.
         const FEW: f64 = 300.0;
-        let (guess, odds) = ((correct + wrong).min(1.0), claim.epsilon.get().min(30.0).exp());
-        if guess * draws as f64 > FEW {
-            let wrong = wrong / guess;
-            return Self::Region(Weights::new(
-                (1.0 + odds) * (wrong * (1.0 - wrong)).sqrt(),
-                (1.0 - wrong * (1.0 + odds)).max(0.0) * (1.0 - guess).sqrt(),
-            ));
+        let (guess, odds) = ((correct + wrong).min(1.0), epsilon.min(30.0).exp());
+        if guess * draws as f64 <= FEW {
+            return Self::Bets;
         }
-        // Half a wrong guess more than expected, because a rule that was never wrong may be. Kelly's stake maximises
-        // c·ln(1 + μ) + w·ln(1 − μx).
-        let (correct, wrong) = (correct * draws as f64, wrong * draws as f64 + 0.5);
-        let loss = odds + effective(claim.delta.get(), regions);
-        Self::Bet(((correct - loss * wrong) / (loss * (correct + wrong))).max(0.0))
+        let wrong = wrong / guess;
+        let (right, mass) = ((1.0 + odds) * (wrong * (1.0 - wrong)).sqrt(), (1.0 - wrong * (1.0 + odds)).max(0.0) * (1.0 - guess).sqrt());
+        Self::Region(Weights::new(right, mass))
     }
 }
 
@@ -63,10 +55,6 @@ mod tests {
         Forecast { correct: guess * right, wrong: guess * (1.0 - right), draws: 1e6 }
     }
 
-    fn claim(epsilon: f64, delta: f64) -> Claim {
-        Claim { epsilon: epsilon.try_into().unwrap(), delta: delta.try_into().unwrap() }
-    }
-
     #[test]
     fn weights_follow_the_forecast() {
         let only_right = Method::Region(Weights::ONLY_RIGHT);
@@ -75,23 +63,20 @@ mod tests {
         // A rule that always guesses: there is nothing to learn about how often it does.
         assert_eq!(Method::for_epsilon(forecast(1.0, 0.8), 0.01), only_right);
         // A rule that shows no δ.
-        assert_eq!(Method::for_delta(forecast(0.3, 0.6), claim(1.0, 0.01), 2, 10_000), only_right);
+        assert_eq!(Method::for_delta(forecast(0.3, 0.6), 1.0, 10_000), only_right);
         // The standard errors of both terms, found by numerical differentiation.
         let (guess, right, spent, step) = (0.06, 0.8, 0.01, 1e-7);
         let epsilon = |guess: f64, right: f64| ((right - spent / guess) / (1.0 - right)).ln();
         let of_right = (epsilon(guess, right + step) - epsilon(guess, right)) / step * (right * (1.0 - right) / guess).sqrt();
         let of_guess = (epsilon(guess + step, right) - epsilon(guess, right)) / step * (guess * (1.0 - guess)).sqrt();
-        let Method::Region(found) = Method::for_epsilon(forecast(guess, right), spent) else { panic!("a bet") };
-        let Method::Region(expected) = Method::Region(Weights::new(of_right, of_guess)) else { panic!("a bet") };
+        let Method::Region(found) = Method::for_epsilon(forecast(guess, right), spent) else { panic!("bets") };
+        let Method::Region(expected) = Method::Region(Weights::new(of_right, of_guess)) else { panic!("bets") };
         assert!(format!("{found:.4?}") == format!("{expected:.4?}"), "{found:?} against {expected:?}");
     }
 
     #[test]
-    fn the_stake_maximises_the_expected_growth() {
-        let Method::Bet(stake) = Method::for_delta(forecast(0.001, 0.98), claim(1.0, 0.0), 1, 100_000) else { panic!("no bet") };
-        let growth = |stake: f64| 98.0 * stake.ln_1p() + 2.5 * (-stake * 1_f64.exp()).ln_1p();
-        assert!(growth(stake) > growth(stake * 0.99) && growth(stake) > growth(stake * 1.01), "{stake}");
-        // No stake where the rule does not show more than the claim.
-        assert_eq!(Method::for_delta(forecast(0.001, 0.5), claim(1.0, 0.0), 1, 100_000), Method::Bet(0.0));
+    fn rare_events_are_bet_on() {
+        assert_eq!(Method::for_delta(forecast(0.001, 0.98), 1.0, 100_000), Method::Bets);
+        assert!(matches!(Method::for_delta(forecast(0.001, 0.98), 1.0, 1_000_000), Method::Region(_)));
     }
 }

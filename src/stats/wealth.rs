@@ -7,6 +7,7 @@
 //! Each rule bets with its own *purse*, and the wealth is the mean of all purses. A mean of supermartingales is a supermartingale, so it is
 //! valid too.
 
+use super::binomial::log_mean_exp;
 use super::fixed::effective;
 use super::forecast::Forecast;
 use crate::model::Tally;
@@ -154,15 +155,6 @@ fn largest_refuted(claimed: f64, min: f64, max: f64, refuted: impl Fn(f64, f64) 
         break;
     }
     if known > 0.0 { known.next_up() } else { 0.0 }
-}
-
-/// The logarithm of the mean of the exponentials, computed without overflow.
-fn log_mean_exp(logs: &[f64]) -> f64 {
-    let largest = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    if !largest.is_finite() {
-        return f64::NEG_INFINITY;
-    }
-    largest + (logs.iter().map(|log| (log - largest).exp()).sum::<f64>() / logs.len() as f64).ln()
 }
 
 #[cfg(test)]

@@ -18,8 +18,9 @@ use crate::stats::Forecast;
 /// Degrees of pessimism, in standard errors, with which a procedure chooses its cuts for the ε bound.
 const PESSIMISM: [f64; 3] = [2.0, 4.0, 8.0];
 
-/// The same for the δ bound. A rare event that only one side shows has few hits, and it costs little to be wrong about it.
-const DELTA_PESSIMISM: [f64; 3] = [0.5, 2.0, 5.0];
+/// The same for the δ bound, the most pessimistic first, which wins where they agree. A rare event that only one side shows has few hits,
+/// and it costs little to be wrong about it.
+const DELTA_PESSIMISM: [f64; 3] = [4.0, 1.5, 0.5];
 
 /// The pessimism, in standard errors, with which procedures for the ε bound are compared.
 const COMPARISON: f64 = 5.0;
