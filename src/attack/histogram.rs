@@ -496,9 +496,10 @@ mod tests {
     #[test]
     fn many_atoms_or_numbers_between_them_make_a_line() {
         let of = |values: usize, others: usize| {
-            let side =
-                || rows(4000, |index| Cell::number(if index < others { index as f64 / 1e5 + 0.3217 } else { (index % values) as f64 }));
-            histogram(&side(), &side()).distribution(&Symbols::default())
+            let side = |start: f64| {
+                rows(4000, |index| Cell::number(if index < others { index as f64 / 1000.0 + start } else { (index % values) as f64 }))
+            };
+            histogram(&side(0.3217), &side(0.3218)).distribution(&Symbols::default())
         };
         // Ten values have bars if there are no other numbers, or at most one per cent of the draws.
         assert!(of(10, 0).line.is_none() && of(10, 32).line.is_none());
