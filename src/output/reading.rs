@@ -255,3 +255,123 @@ fn in_order(path: &str) -> (String, String) {
     }
     (padded, path.to_owned())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An output of one cell: a text, or a number.
+    fn output(text: &str) -> ([Cell; 1], Texts) {
+        let cell = text.parse().map_or_else(|_| Cell::symbol(text), Cell::number);
+        ([cell], cell.payload().map(|payload| (payload, text.to_owned())).into_iter().collect())
+    }
+
+    /// The reading of outputs of one cell.
+    fn learned<T: AsRef<str>>(texts: impl IntoIterator<Item = T>) -> Reading {
+        let mut probe = Probe::default();
+        texts.into_iter().map(|text| output(text.as_ref())).for_each(|(cells, texts)| probe.see(&cells, &texts));
+        probe.reading(1)
+    }
+
+    /// A row with its columns: `y.count = 1.5`.
+    fn row(reading: &Reading, text: &str) -> Vec<String> {
+        let ((cells, texts), mut symbols) = (output(text), Symbols::default());
+        symbols.symbol(text);
+        let mut row = vec![Cell::number(0.0); reading.width()];
+        reading.read(&cells, &texts, &mut row, |name| symbols.symbol(name));
+        reading.columns(&[]).into_iter().zip(row).map(|(name, cell)| format!("{name} = {}", symbols.text(cell))).collect()
+    }
+
+    fn json(count: u32) -> String {
+        let note = if count.is_multiple_of(3) { ", \"note\": true" } else { "" };
+        format!("{{\"count\": {count}.5, \"n\": 5{note}}}")
+    }
+
+    #[test]
+    fn json_is_read_by_path_and_missing_keys_are_absent() {
+        let reading = learned((0..300).map(json));
+        let columns = |values: [&str; 6]| {
+            let names = ["y", "y length", "y shape", "y.count", "y.note", "y unusual"];
+            names.iter().zip(values).map(|(name, value)| format!("{name} = {value}")).collect::<Vec<_>>()
+        };
+        let text = json(7);
+        assert_eq!(row(&reading, &text), columns([&text, "22", r##"{"count": #, "n": #}"##, "7.5", "∅", "∅"]));
+        // A key that the probe did not show, and a constant that changes or is missing.
+        let text = r#"{"count": 7.5, "n": 5, "x": 3}"#;
+        assert_eq!(row(&reading, text).last().unwrap(), "y unusual = unusual: .x");
+        assert_eq!(row(&reading, r#"{"count": 7.5, "n": 6}"#).last().unwrap(), "y unusual = unusual: .n");
+        assert_eq!(row(&reading, r#"{"count": 7.5}"#).last().unwrap(), "y unusual = unusual: something is missing");
+    }
+
+    #[test]
+    fn a_text_may_change_its_kind() {
+        // A text, JSON, a number, the empty text and something that only begins like JSON.
+        let kinds = |index: u32| {
+            [format!("about {index}"), json(index), index.to_string(), String::new(), format!("{{{index}")][index as usize % 5].clone()
+        };
+        let reading = learned((0..500).map(kinds));
+        assert_eq!(row(&reading, "12.5")[1..].iter().filter(|column| !column.ends_with("= ∅")).count(), 0);
+        assert!(row(&reading, "about 3.5").contains(&"y number 1 = 3.5".to_owned()));
+        assert!(row(&reading, &json(8)).contains(&"y.count = 8.5".to_owned()));
+        assert!(row(&reading, "").contains(&"y length = 0".to_owned()));
+        assert!(row(&reading, "{7").contains(&"y number 1 = 7".to_owned()));
+    }
+
+    #[test]
+    fn a_few_names_are_symbols_and_nothing_else() {
+        assert!(learned(["yes", "no", ""].repeat(40)).is_plain());
+        assert!(learned(["bin 1", "bin 2"].repeat(40)).is_plain());
+        assert!(learned((0..64).map(|index| "a".repeat(index))).is_plain());
+        assert!(learned(["1", "2.5", "nan"].repeat(40)).is_plain(), "numbers are no texts");
+        assert!(!learned((0..65).map(|index| "a".repeat(index))).is_plain());
+        assert!(!learned((0..100).map(|index| format!("bin {index}"))).is_plain());
+        assert_eq!(learned(["x"; 0]).width(), 1);
+    }
+
+    #[test]
+    fn different_shapes_show_their_words() {
+        let word = |index: usize| ["red", "green", "blue"][index % 3].repeat(1 + index % 7);
+        let reading = learned((0..300).map(|index| format!("{} and {}", word(index), word(index / 3))));
+        assert!(row(&reading, "red and blue").contains(&"y word 3 = blue".to_owned()));
+    }
+
+    #[test]
+    fn commas_are_part_of_numbers_if_the_probe_has_them() {
+        let reading = learned((0..300).map(|index| format!("{index},25 kg")));
+        let found = row(&reading, "-3,5 kg");
+        assert!(
+            found.contains(&"y number 1 = -3".to_owned()) && found.contains(&"y decimal-comma number 1 = -3.5".to_owned()),
+            "{found:?}"
+        );
+        let reading = learned((0..300).map(|index| format!("{index} kg")));
+        assert_eq!(reading.columns(&[]), ["y", "y length", "y number 1", "y shape", "y unusual"]);
+    }
+
+    #[test]
+    fn columns_are_in_the_order_of_the_text_and_do_not_depend_on_the_order_of_draws() {
+        let text = |index: usize| (0..12).map(|place| (index * place).to_string()).collect::<Vec<_>>().join(" ");
+        let reading = learned((0..300).map(text));
+        let numbers: Vec<String> = reading.columns(&[]).into_iter().filter(|name| name.contains("number")).collect();
+        // The first number is always 0.
+        assert_eq!(numbers, (2..=12).map(|place| format!("y number {place}")).collect::<Vec<_>>());
+        assert_eq!(reading.columns(&[]), learned((0..300).rev().map(text)).columns(&[]));
+    }
+
+    #[test]
+    fn every_text_is_a_row_of_the_same_width() {
+        let reading = learned((0..300).map(json));
+        let long = format!("[{}]", vec!["1.5"; 200_000].join(","));
+        for text in ["", "{", "[", "{\"count\": [1, 2]}", "[[[[1]]]]", &long, &"9".repeat(100_000), "NaN", "{\"count\": NaN}", "\u{0}⊥ −5"]
+        {
+            let row = row(&reading, text);
+            assert_eq!(row.len(), reading.width());
+        }
+        assert!(row(&reading, "{\"count\": NaN, \"n\": 5}").contains(&"y.count = NaN".to_owned()));
+    }
+
+    #[test]
+    fn too_many_numbers_are_too_many_columns() {
+        let text = |index: usize| (0..MAX_WIDTH + 5).map(|place| ((index + place) % 10).to_string()).collect::<Vec<_>>().join(" ");
+        assert!(learned((0..8).map(text)).width() > MAX_WIDTH);
+    }
+}
