@@ -331,7 +331,7 @@ mod tests {
     #[test]
     fn different_shapes_show_their_words() {
         let word = |index: usize| ["red", "green", "blue"][index % 3].repeat(1 + index % 7);
-        let reading = learned((0..300).map(|index| format!("{} and {}", word(index), word(index / 3))));
+        let reading = learned((0..300).map(|index| format!("{} and {}", word(index), word(index / 21))));
         assert!(row(&reading, "red and blue").contains(&"y word 3 = blue".to_owned()));
     }
 
