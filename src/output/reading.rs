@@ -10,7 +10,8 @@
 //! What the probe did not show is not lost. One column, *unusual*, is a symbol that names the entries of a text which the probe did not
 //! show often enough, or which had the same value in all of its texts and have another one here.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fmt::Write as _;
 
 use super::text::{Leaf, entries};
 use super::{Cell, KeyMap, MAX_WIDTH, Symbols};
@@ -146,7 +147,7 @@ struct TextsSeen {
     /// How often each text occurred, of the first few.
     times: KeyMap<usize>,
     /// The first few shapes.
-    shapes: KeyMap<()>,
+    shapes: BTreeSet<u64>,
     /// Whether a text had a number or was JSON.
     has_numbers: bool,
     /// Whether a comma was between two digits.
@@ -196,7 +197,7 @@ impl TextsSeen {
         entries(text, true, true, &mut |path, leaf| {
             let cell = cell_of(leaf, &mut Cell::symbol);
             if path == Leaf::SHAPE && self.shapes.len() <= MAX_SHAPES {
-                self.shapes.insert(cell.key(), ());
+                self.shapes.insert(cell.key());
             }
             if let Some(seen) = self.entries.get_mut(path) {
                 seen.texts += 1;
@@ -247,7 +248,8 @@ fn in_order(path: &str) -> (String, String) {
             digits.push(c);
         } else {
             if !digits.is_empty() {
-                padded.push_str(&format!("{digits:0>12}"));
+                // Writing to a string does not fail.
+                let _ = write!(padded, "{digits:0>12}");
                 digits.clear();
             }
             padded.push(c);
@@ -295,7 +297,7 @@ mod tests {
             names.iter().zip(values).map(|(name, value)| format!("{name} = {value}")).collect::<Vec<_>>()
         };
         let text = json(7);
-        assert_eq!(row(&reading, &text), columns([&text, "22", r##"{"count": #, "n": #}"##, "7.5", "∅", "∅"]));
+        assert_eq!(row(&reading, &text), columns([&text, "22", r#"{"count": #, "n": #}"#, "7.5", "∅", "∅"]));
         // A key that the probe did not show, and a constant that changes or is missing.
         let text = r#"{"count": 7.5, "n": 5, "x": 3}"#;
         assert_eq!(row(&reading, text).last().unwrap(), "y unusual = unusual: .x");

@@ -1,5 +1,6 @@
 //! What a text says: its numbers, its words, the leaves of JSON, its shape and its length.
 
+use std::fmt::Write as _;
 use std::ops::Range;
 
 use serde_json::Value;
@@ -112,7 +113,8 @@ fn leaves(value: &Value, path: &mut String, meanings: &[(Comma, &str)], sink: &m
         }
         Value::Array(items) if !items.is_empty() => {
             for (item, index) in items.iter().zip(1..) {
-                path.push_str(&format!("[{index}]"));
+                // Writing to a string does not fail.
+                let _ = write!(path, "[{index}]");
                 leaves(item, path, meanings, sink);
                 path.truncate(length);
             }
@@ -139,7 +141,7 @@ fn number_entries(text: &str, path: &mut String, meanings: &[(Comma, &str)], sin
             index += 1;
             // More numbers than columns are allowed make the output too wide, which is an error.
             if index <= MAX_WIDTH + 1 {
-                path.push_str(&format!("{name}{index}"));
+                let _ = write!(path, "{name}{index}");
                 sink(path, Leaf::Number(number));
                 path.truncate(length);
             }
@@ -162,7 +164,7 @@ fn numbers(text: &str, comma: Comma, mut sink: impl FnMut(Range<usize>, f64)) {
     let bytes = text.as_bytes();
     let is = |at: usize, byte: u8| bytes.get(at) == Some(&byte);
     let digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
-    let after_digits = |at: usize| (at..).find(|at| !digit(*at)).unwrap_or(at);
+    let after_digits = |at: usize| (at..bytes.len()).find(|at| !digit(*at)).unwrap_or(bytes.len().max(at));
     // A separator and exactly three digits.
     let group = |at: usize, separator: u8| is(at, separator) && after_digits(at + 1) == at + 4;
     let mut at = 0;
@@ -280,7 +282,7 @@ mod tests {
                 (".x.y[2]", "'null'"),
                 (".x.y[3]", "'a 7'"),
                 (".x.y[3] number 1", "7"),
-                (" shape", r##"'{"n": #, "x": {"y": [#, null, "a #"]}, "e": []}'"##),
+                (" shape", r#"'{"n": #, "x": {"y": [#, null, "a #"]}, "e": []}'"#),
                 (" length", "49"),
             ],
         );

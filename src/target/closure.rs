@@ -19,8 +19,10 @@ const CHUNK: usize = 512;
 /// What the attacker knows how to compute from an output: one more column.
 pub struct Feature<O> {
     name: String,
-    write: Box<dyn Fn(&O, &mut OutputRow) + Send + Sync>,
+    write: Box<WriteFeature<O>>,
 }
+
+type WriteFeature<O> = dyn Fn(&O, &mut OutputRow) + Send + Sync;
 
 impl<O> Feature<O> {
     /// The column with this name. A value of several cells is one symbol.

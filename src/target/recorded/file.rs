@@ -229,8 +229,8 @@ fn join_parts(parts: Vec<Rows>) -> Result<Option<Rows>, String> {
 struct FirstRow {
     names: Vec<String>,
     separator: Separator,
-    /// Whether one of its cells occurs again in its column.
-    repeats: bool,
+    /// Whether one of its cells occurs again in its column, or is a text with a number above another text.
+    is_like_others: bool,
 }
 
 impl FirstRow {
@@ -238,16 +238,19 @@ impl FirstRow {
         let mut names = Vec::new();
         // The line was already split without an error.
         let _ = split_cells(text, separator, &mut |name| names.push(name.to_owned()));
-        Self { names, separator, repeats: false }
+        Self { names, separator, is_like_others: false }
     }
 
     fn compare(&mut self, first: &[Cell], row: &[Cell]) {
-        self.repeats = self.repeats || first.iter().zip(row).any(|(first, cell)| first == cell);
+        let has_number = |name: &String| name.split_whitespace().any(|word| parse_number(word, self.separator).is_some());
+        let is_text = |cell: &Cell| cell.as_number().is_none() && *cell != Cell::ABSENT;
+        let is_like = |((first, cell), name): ((&Cell, &Cell), &String)| first == cell || is_text(cell) && has_number(name);
+        self.is_like_others = self.is_like_others || first.iter().zip(row).zip(&self.names).any(is_like);
     }
 
     fn is_header(&self) -> bool {
         let is_name = |name: &String| !name.is_empty() && parse_number(name, self.separator).is_none() && !is_json(name);
-        !self.repeats && self.names.iter().all(is_name)
+        !self.is_like_others && self.names.iter().all(is_name)
     }
 }
 
@@ -377,6 +380,8 @@ mod tests {
         let names = |text| read(text, HeaderRow::Detect).unwrap().header;
         assert_eq!(names("y,state\n1,ok\n2,failed"), Some(vec!["y".to_owned(), "state".to_owned()]));
         assert_eq!(names("\u{feff}answer\nyes\nno"), Some(vec!["answer".to_owned()]));
+        assert_eq!(names("column 1\n0.5\n2"), Some(vec!["column 1".to_owned()]));
+        assert_eq!(names("about 0.5\nabout 2\nabout 7"), None);
         assert_eq!(names("yes\nno\nyes"), None);
         assert_eq!(names("NaN\n1\n2"), None);
         assert_eq!(names("y,1\n1,1\n"), None);

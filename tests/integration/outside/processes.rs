@@ -408,9 +408,9 @@ fn a_dataset_larger_than_a_pipe_arrives_or_runs_into_the_time_limit() {
 
 #[test]
 fn all_processes_of_a_command_are_equally_wide() {
-    let folder = script(
-        "read -r greeting; w=2; mkdir first 2>/dev/null && w=1; echo \"{\\\"dp_audit\\\": 1, \\\"width\\\": $w, \\\"seeded\\\": true}\"; read -r line\n",
-    );
+    let hello =
+        "read -r greeting; w=2; mkdir first 2>/dev/null && w=1; echo \"{\\\"dp_audit\\\": 1, \\\"width\\\": $w, \\\"seeded\\\": true}\"";
+    let folder = script(&format!("{PROLOGUE}{hello}; while next; do zeros $n; done\n"));
     let audits = load(folder.path().join("audits"));
     let error = target(&audits[0]).open().unwrap_err().to_string();
     assert!(error.contains("and an earlier child of the same command said"), "{error}");
