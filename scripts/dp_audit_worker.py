@@ -15,9 +15,18 @@ The audit file names the function. The file with the function does not need to k
 A vectorised function also takes `count` and returns that many draws at once (option --batch). Your own program can import this file and call
 serve(function) or serve_batch(function) instead; `dp-audit export` writes a copy of it.
 
-An output is a number, a string, None, or a list, tuple or array of these. An exception is an output too: the symbol `error: ValueError`. But a
+An output is a number, a string, None, or a list, tuple or array of these. Dictionaries and lists inside lists become JSON texts, which dp-audit
+takes apart again. An exception is an output too: the symbol `error: ValueError`. But a
 vectorised function must not raise an exception: nobody knows which of its draws failed, so the audit ends. `rng` is a numpy Generator, or a
-random.Random if numpy is missing; the global generators of both are seeded too. docs/protocol.md describes the messages in the pipes.
+random.Random if numpy is missing; the global generators of both are seeded too.
+
+What the attacker knows, for example the inverse of a hash, is a function of one output that returns a dictionary of further columns
+(option --features):
+
+    def knowledge(output):
+        return {"user": inverse_hash(output)}
+
+docs/protocol.md describes the messages in the pipes.
 """
 
 import argparse
@@ -56,11 +65,12 @@ class Failure:
         self.symbol = f"error: {type(error).__name__}"
 
 
-def serve(mechanism, width=None, seeded=None):
+def serve(mechanism, width=None, seeded=None, features=None):
     """Serves `mechanism(data, rng, **params)`, which makes one draw.
 
     width: cells per output, if some outputs are longer than the first few; shorter ones are padded.
     seeded: whether the same seed gives the same draws; tried out if absent.
+    features: a function of one output that returns a dictionary of further columns.
     """
 
     def draws(data, rng, count, **params):
@@ -73,12 +83,12 @@ def serve(mechanism, width=None, seeded=None):
                 outputs.append(Failure(error))
         return outputs
 
-    run(draws, lambda data, rng, params: inspect.signature(mechanism).bind(data, rng, **params), width, seeded)
+    run(draws, lambda data, rng, params: inspect.signature(mechanism).bind(data, rng, **params), width, seeded, features)
 
 
-def serve_batch(mechanism, width=None, seeded=None):
+def serve_batch(mechanism, width=None, seeded=None, features=None):
     """Serves `mechanism(data, rng, count, **params)`, which makes `count` independent draws: an array or list with one entry or row for each."""
-    run(mechanism, lambda data, rng, params: inspect.signature(mechanism).bind(data, rng, TRIALS, **params), width, seeded)
+    run(mechanism, lambda data, rng, params: inspect.signature(mechanism).bind(data, rng, TRIALS, **params), width, seeded, features)
 
 
 told = set()
@@ -91,7 +101,7 @@ def tell_once(error):
         traceback.print_exception(error)
 
 
-def run(draws, fits, width, seeded):
+def run(draws, fits, width, seeded, features):
     """Answers requests until there are no more."""
     requests, answers = pipes()
     try:
@@ -101,8 +111,9 @@ def run(draws, fits, width, seeded):
         sides = {side: greeting[side] for side in ("left", "right")}
         originals = copy.deepcopy(sides)
         params = greeting["params"]
-        width, seeded = try_out(draws, fits, sides, params, width, seeded)
-        answers.write(message({"dp_audit": VERSION, "width": width, "seeded": seeded}))
+        columns, seeded = try_out(draws, fits, sides, params, width, seeded, features)
+        hello = {"dp_audit": VERSION, "width": columns.width + len(columns.names), "seeded": seeded}
+        answers.write(message(hello | ({"columns": columns.all_names()} if columns.names else {})))
         answers.flush()
         for line in requests:
             request = json.loads(line)
@@ -110,7 +121,7 @@ def run(draws, fits, width, seeded):
             outputs = draws(sides[side], generator(int(request["seed"], 16)), request["count"], **params)
             if sides[side] != originals[side]:
                 raise Refusal("the mechanism changed its dataset, so its draws are not independent; let it work on a copy")
-            count, symbols, block = pack(outputs, width)
+            count, symbols, block = columns.pack(outputs)
             answers.write(message({"count": count, "symbols": symbols}))
             answers.write(block)
             answers.flush()
@@ -148,8 +159,46 @@ def generator(seed):
     return numpy.random.default_rng(seed)
 
 
-def try_out(draws, fits, sides, params, width, seeded):
-    """Finds out what was not said: how wide the outputs are, and whether the same seed gives the same draws."""
+class Columns:
+    """The cells of an output, and the columns that a function computes from it."""
+
+    def __init__(self, width, features, trials):
+        self.width = max(width, 1)
+        self.features = features
+        # The names in the order in which they first occur.
+        self.names = list({name: None for output in trials for name in self.of(output)})
+
+    def of(self, output):
+        """The further columns of one output."""
+        if self.features is None or isinstance(output, Failure):
+            return {}
+        found = self.features(output)
+        if not isinstance(found, dict):
+            raise Refusal(f"the function for --features returned a {type(found).__name__}; it must return a dictionary of columns")
+        return {str(name): value for name, value in found.items()}
+
+    def all_names(self):
+        own = ["y"] if self.width == 1 else [f"y[{index + 1}]" for index in range(self.width)]
+        return own + self.names
+
+    def pack(self, outputs):
+        """The outputs as a block of doubles."""
+        if not self.names:
+            return pack(outputs, self.width)
+        return pack([self.row(output) for output in outputs], self.width + len(self.names))
+
+    def row(self, output):
+        row, found = list(cells(output)), self.of(output)
+        if len(row) > self.width:
+            refuse_width(len(row), self.width)
+        unknown = [name for name in found if name not in self.names]
+        if unknown:
+            raise Refusal(f"the function for --features returned the new column {unknown[0]!r}; it must return the same columns for all outputs")
+        return row + ["∅"] * (self.width - len(row)) + [found.get(name, "∅") for name in self.names]
+
+
+def try_out(draws, fits, sides, params, width, seeded, features):
+    """Finds out what was not said: the columns of an output, and whether the same seed gives the same draws."""
     try:
         fits(sides["left"], None, params)
     except TypeError as error:
@@ -159,10 +208,11 @@ def try_out(draws, fits, sides, params, width, seeded):
         raise Refusal(f"the mechanism only fails, on both datasets ({trials[0][0].symbol}); that is private, but hardly what is to be audited")
     if width is None:
         width = max(len(cells(output)) for outputs in trials for output in outputs)
+    columns = Columns(width, features, [output for outputs in trials for output in outputs])
     if seeded is None:
         again = [draws(data, generator(1), TRIALS, **params) for data in sides.values()]
-        seeded = [pack(outputs, width) for outputs in trials] == [pack(outputs, width) for outputs in again]
-    return max(width, 1), seeded
+        seeded = [columns.pack(outputs) for outputs in trials] == [columns.pack(outputs) for outputs in again]
+    return columns, seeded
 
 
 def pack(outputs, width):
@@ -174,10 +224,14 @@ def pack(outputs, width):
     for output in outputs:
         row = cells(output)
         if len(row) > width:
-            raise Refusal(f"an output has {len(row)} cells where {width} were announced; state the greatest width: serve(…, width={len(row)})")
+            refuse_width(len(row), width)
         encoded.extend(encode(cell, places) for cell in row)
         encoded.extend(encode("∅", places) for _ in range(width - len(row)))
     return len(outputs), list(places), b"".join(encoded)
+
+
+def refuse_width(found, width):
+    raise Refusal(f"an output has {found} cells where {width} were announced; state the greatest width: serve(…, width={found})")
 
 
 def pack_array(outputs, width):
@@ -222,9 +276,24 @@ def encode(cell, places):
             return struct.pack("<d", math.copysign(math.inf, cell > 0 or -1))
     if cell is None:
         cell = "null"
+    if isinstance(cell, (dict, list, tuple)) or (numpy is not None and isinstance(cell, numpy.ndarray)):
+        cell = json.dumps(cell, default=plain)
     if not isinstance(cell, str):
-        raise Refusal(f"a {type(cell).__name__} cannot be an output; return a number, a string, None, or a list of these in a fixed order")
+        refuse_type(cell)
     return struct.pack("<Q", SYMBOL | places.setdefault(cell, len(places)))
+
+
+def plain(value):
+    """A value inside a dictionary or list, as JSON can hold it."""
+    if numpy is not None and isinstance(value, (numpy.ndarray, numpy.generic)):
+        return value.tolist()
+    if hasattr(value, "__float__"):
+        return float(value)
+    refuse_type(value)
+
+
+def refuse_type(value):
+    raise Refusal(f"a {type(value).__name__} cannot be an output; return numbers, strings, None, or lists and dictionaries of these in a fixed order")
 
 
 def main():
@@ -233,6 +302,7 @@ def main():
     parser.add_argument("--batch", action="store_true", help="the function takes `count` and returns that many draws")
     parser.add_argument("--width", type=int, metavar="N", help="cells per output, if some are longer than the first few show")
     parser.add_argument("--unseeded", action="store_true", help="the function ignores seeds; found out if absent, unless outputs hardly vary")
+    parser.add_argument("--features", metavar="FUNCTION", help="a function of the same file: output → dictionary of further columns that the attacker knows")
     options = parser.parse_args()
     file, _, name = options.function.partition(":")
     pipes()
@@ -242,10 +312,13 @@ def main():
         sys.exit(f"there is no Python file {file} in {os.getcwd()}")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    function = getattr(module, name or "mechanism", None)
-    if function is None:
-        sys.exit(f"{file} has no function {name or 'mechanism'}")
-    (serve_batch if options.batch else serve)(function, options.width, False if options.unseeded else None)
+
+    def named(name):
+        function = getattr(module, name, None)
+        return function if callable(function) else sys.exit(f"{file} has no function {name}")
+
+    features = named(options.features) if options.features else None
+    (serve_batch if options.batch else serve)(named(name or "mechanism"), options.width, False if options.unseeded else None, features)
 
 
 if __name__ == "__main__":

@@ -3,7 +3,6 @@
 mod finding;
 
 use std::collections::HashMap;
-use std::marker::PhantomData;
 use std::sync::Arc;
 
 pub use finding::Finding;
@@ -14,7 +13,7 @@ use crate::model::claim::Positive;
 use crate::model::{Claim, Confidence, Settings, Until, check_draws};
 use crate::noise::Generator;
 use crate::output::Output;
-use crate::target::{Closure, PrepareError, Target};
+use crate::target::{Closure, Feature, PrepareError, Target};
 
 /// The default number of draws per pair. It takes a fraction of a second and detects a leak a few per cent above ε = 1.
 pub const DEFAULT_DRAWS: u64 = 1_000_000;
@@ -62,7 +61,7 @@ where
         attacks: Attack::DEFAULT.to_vec(),
         resolution: None,
         settings: Settings { draws: Some(DEFAULT_DRAWS), seed: 0, confidence: Confidence::default(), until: Until::Budget },
-        output: PhantomData,
+        features: Vec::new(),
     }
 }
 
@@ -76,7 +75,7 @@ pub struct MechanismAudit<D, O, F> {
     attacks: Vec<Attack>,
     resolution: Option<f64>,
     settings: Settings,
-    output: PhantomData<fn() -> O>,
+    features: Vec<Feature<O>>,
 }
 
 impl<D, O, F> MechanismAudit<D, O, F>
@@ -167,6 +166,26 @@ where
         self
     }
 
+    /// What the attacker can compute from an output, as one more column: the input of a hash function, a text that a key decrypts, the rank
+    /// of a number. The attacks see it beside the output. It must depend on the output alone.
+    ///
+    /// ```
+    /// // A hash hides nothing from an attacker who can undo it.
+    /// const KEY: u64 = 0x9e37_79b9_7f4a_7c15;
+    /// const INVERSE: u64 = 0xf1de_83e1_9937_733d;
+    /// dp_audit::audit(|bit: &u64, rng| (2 * u64::from(dp_audit::rand::Rng::next_u32(rng)) + bit).wrapping_mul(KEY).swap_bytes())
+    ///     .feature("bit", |hash: &u64| hash.swap_bytes().wrapping_mul(INVERSE) & 1)
+    ///     .claim(1.0, 0.0)
+    ///     .pair(0, 1)
+    ///     .draws(20_000)
+    ///     .run()
+    ///     .assert_violated();
+    /// ```
+    pub fn feature<P: Output>(mut self, name: &str, feature: impl Fn(&O) -> P + Send + Sync + 'static) -> Self {
+        self.features.push(Feature::new(name, feature));
+        self
+    }
+
     /// Runs the audit.
     ///
     /// # Panics
@@ -179,12 +198,13 @@ where
         let mut audit = Audit::given(&self.name, "closure", claim, self.pairs.iter().map(|(name, ..)| name.clone()));
         audit.attacks = self.attacks;
         audit.resolution = self.resolution.unwrap_or(audit.resolution);
+        let features = Arc::new(self.features);
         let data: HashMap<String, Arc<(D, D)>> =
             self.pairs.into_iter().map(|(name, left, right)| (name, Arc::new((left, right)))).collect();
         let source = |plan: &PairPlan| -> Result<Box<dyn Target>, PrepareError> {
             let data =
                 data.get(&plan.pair.name).ok_or_else(|| PrepareError::Unknown(format!("no pair is called \"{}\"", plan.pair.name)))?;
-            Ok(Box::new(Closure::new(Arc::clone(&self.mechanism), Arc::clone(data), plan.seed)))
+            Ok(Box::new(Closure::new(Arc::clone(&self.mechanism), Arc::clone(&features), Arc::clone(data), plan.seed)))
         };
         Finding::new(audit::run(&[audit], self.settings, &source, &()))
     }

@@ -2,11 +2,15 @@
 
 use std::fmt;
 
-/// Displays a number with at most five significant digits and no trailing zeros.
+/// Displays a number with at most five significant digits and no trailing zeros. Cells store −0 as the negative number closest to zero, so
+/// that number is written as `-0`, and both zeros as `0`.
 pub struct Brief(pub f64);
 
 impl fmt::Display for Brief {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0 == 0.0 || self.0 == 0_f64.next_down() {
+            return f.write_str(if self.0 < 0.0 { "-0" } else { "0" });
+        }
         let magnitude = self.0.abs();
         if magnitude != 0.0 && !(1e-4..1e7).contains(&magnitude) && magnitude.is_finite() {
             let text = format!("{:.3e}", self.0);

@@ -3,6 +3,8 @@
 //! Everything that an attacker could see is part of the output: ⊥, an error, a NaN, a missing key. A cell has eight bytes, so that millions
 //! of rows stay cheap. A number is stored as it is; a symbol is a NaN whose payload is a hash of its name. Two names with the same hash
 //! would be merged into one symbol. Merging outputs is post-processing: it can hide a leak but never create one.
+//!
+//! −0 is not 0: an attacker sees the sign. Floats compare them as equal, so −0 is stored as the negative number closest to zero.
 
 use serde::{Deserialize, Serialize};
 
@@ -25,11 +27,14 @@ impl Cell {
     pub const PANIC: Self = Self::symbol("panic");
     const NOT_A_NUMBER: Self = Self::symbol("NaN");
 
-    /// A numeric output. A NaN is visible to an attacker and becomes the symbol `NaN`.
+    /// A numeric output. A NaN is visible to an attacker and becomes the symbol `NaN`. −0 becomes the largest negative number, −2^-1074.
     #[inline]
     #[must_use]
     pub const fn number(value: f64) -> Self {
-        if value.is_nan() { Self::not_a_number() } else { Self(value) }
+        const NEGATIVE_ZERO: u64 = 1 << 63;
+        let bits = value.to_bits();
+        // The next bits after those of −0.
+        if value.is_nan() { Self::not_a_number() } else { Self(f64::from_bits(bits + (bits == NEGATIVE_ZERO) as u64)) }
     }
 
     /// Out of line, so that the loop over draws has a branch that is always predicted.
@@ -90,14 +95,11 @@ impl Cell {
         self.0
     }
 
-    /// Equal cells have equal keys; −0 and 0 are equal.
+    /// Equal cells have equal keys.
     #[inline]
     #[must_use]
     pub fn key(self) -> u64 {
-        const NEGATIVE_ZERO: u64 = 1 << 63;
-        // Bits, not arithmetic: adding to a NaN may change its payload.
-        let bits = self.0.to_bits();
-        if bits == NEGATIVE_ZERO { 0 } else { bits }
+        self.0.to_bits()
     }
 }
 
@@ -149,9 +151,10 @@ mod tests {
     }
 
     #[test]
-    fn a_nan_is_a_symbol_and_both_zeros_are_equal() {
+    fn a_nan_is_a_symbol_and_minus_zero_is_just_below_zero() {
         assert_eq!(Cell::number(f64::NAN), Cell::symbol("NaN"));
-        assert_eq!(Cell::number(-0.0), Cell::number(0.0));
+        assert_ne!(Cell::number(-0.0), Cell::number(0.0));
+        assert!(Cell::number(-0.0).raw() < 0.0 && Cell::number(-0.0).raw() > -f64::MIN_POSITIVE);
         assert_eq!(Cell::number(f64::INFINITY).as_number(), Some(f64::INFINITY));
     }
 

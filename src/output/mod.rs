@@ -1,13 +1,26 @@
 //! What a mechanism releases: rows of cells, each a number or a symbol.
+//!
+//! | file | what it has |
+//! |---|---|
+//! | `cell.rs` | one number or symbol |
+//! | `rows.rs` | many outputs |
+//! | `value.rs` | the types that a closure may return |
+//! | `symbols.rs` | the names of symbols and columns |
+//! | `text.rs` | what a text says |
+//! | `reading.rs` | how texts become more columns |
+//! | `hash.rs` | the hash function |
 
 mod cell;
 mod hash;
+mod reading;
 mod rows;
 mod symbols;
+mod text;
 mod value;
 
 pub use cell::Cell;
 pub use hash::{KeyMap, Mix, fingerprint};
+pub use reading::{Probe, Reading, Texts};
 pub use rows::Rows;
 pub use symbols::Symbols;
 pub use value::{Output, OutputRow};

@@ -1,4 +1,4 @@
-//! The names of symbols. They are for people; no computation reads them.
+//! The names of symbols and columns. They are for people; no computation reads them.
 //!
 //! Each pair has its own table. The target that makes the outputs fills it, one batch at a time, and the result of the pair contains the
 //! names that it needs.
@@ -16,17 +16,40 @@ const WELL_KNOWN: [&str; 8] = ["∅", "NaN", "panic", "end", "true", "false", "N
 
 /// At most this many names are kept, because a program may release a new text with every draw.
 const MAX_NAMES: usize = 1 << 16;
+/// The most characters of a name that are kept, because a text may be long.
+const MAX_CHARS: usize = 120;
 
-/// A table of symbol names.
+/// A table of the names of symbols and columns.
 ///
 /// If there are too many names, those that were drawn first are kept. Each name has the rank of its first draw, so that a table does not
 /// depend on the order in which threads add to it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Symbols {
     names: KeyMap<(u64, String)>,
+    /// The names of the columns; empty if they have none.
+    columns: Vec<String>,
 }
 
 impl Symbols {
+    /// The same table with names for all columns.
+    #[must_use]
+    pub fn with_columns(mut self, columns: Vec<String>) -> Self {
+        self.columns = columns;
+        self
+    }
+
+    /// The name of a column of outputs: `count` or, without a name, `y[3]`. The first index is 0.
+    #[must_use]
+    pub fn column(&self, index: usize) -> String {
+        self.columns.get(index).map_or_else(|| Self::unnamed_column(index, 2), |name| printable(name))
+    }
+
+    /// What a column without a name is called in outputs of this width.
+    #[must_use]
+    pub fn unnamed_column(index: usize, width: usize) -> String {
+        if width == 1 { "y".to_owned() } else { format!("y[{}]", index + 1) }
+    }
+
     /// The symbol with this name, which is added to the table.
     pub fn symbol(&mut self, name: &str) -> Cell {
         self.ranked_symbol(0, name)
@@ -35,7 +58,7 @@ impl Symbols {
     /// The same for a symbol that occurs in the draw with this rank.
     pub fn ranked_symbol(&mut self, rank: u64, name: &str) -> Cell {
         let cell = Cell::symbol(name);
-        self.insert(cell, rank, || name.to_owned());
+        self.insert(cell, rank, || shortened(name));
         cell
     }
 
@@ -80,6 +103,9 @@ impl Symbols {
 
     /// Adds the names of another table.
     pub fn merge(&mut self, other: Self) {
+        if self.columns.is_empty() {
+            self.columns = other.columns;
+        }
         for (payload, (rank, name)) in other.names {
             let entry = self.names.entry(payload).or_insert((rank, name));
             entry.0 = entry.0.min(rank);
@@ -87,12 +113,13 @@ impl Symbols {
         self.keep_first();
     }
 
-    /// The part of the table that names these symbols.
+    /// The part of the table that names these symbols, and all columns.
     #[must_use]
     pub fn only(&self, cells: impl IntoIterator<Item = Cell>) -> Self {
         let payloads = cells.into_iter().filter_map(Cell::payload);
         // The ranks have done their work: a table is equal to what comes back from a file.
-        Self { names: payloads.filter_map(|payload| Some((payload, (0, self.names.get(&payload)?.1.clone())))).collect() }
+        let names = payloads.filter_map(|payload| Some((payload, (0, self.names.get(&payload)?.1.clone())))).collect();
+        Self { names, columns: self.columns.clone() }
     }
 
     /// A cell as text: the number, the name of the symbol, or `#` and its payload if the name is not known.
@@ -107,20 +134,38 @@ impl Symbols {
     }
 }
 
-/// A table is written as a map from payloads to names.
+/// The beginning of a long name.
+fn shortened(name: &str) -> String {
+    match name.char_indices().nth(MAX_CHARS) {
+        Some((end, _)) => format!("{}…", &name[..end]),
+        None => name.to_owned(),
+    }
+}
+
+/// A table is written as a map from payloads to names. A column has the key `y[1]`, `y[2]` and so on.
 impl Serialize for Symbols {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let names: BTreeMap<String, &str> = self.names.iter().map(|(payload, (_, name))| (format!("{payload:x}"), name.as_str())).collect();
-        names.serialize(serializer)
+        let symbols = self.names.iter().map(|(payload, (_, name))| (format!("{payload:x}"), name.as_str()));
+        let columns = self.columns.iter().enumerate().map(|(index, name)| (Self::unnamed_column(index, 2), name.as_str()));
+        symbols.chain(columns).collect::<BTreeMap<String, &str>>().serialize(serializer)
     }
 }
 
 impl<'de> Deserialize<'de> for Symbols {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let names = BTreeMap::<String, String>::deserialize(deserializer)?;
-        let entry = |(payload, name): (String, String)| Ok((u64::from_str_radix(&payload, 16)?, (0, name)));
-        let names = names.into_iter().map(entry).collect::<Result<_, std::num::ParseIntError>>();
-        names.map(|names| Self { names }).map_err(serde::de::Error::custom)
+        let (mut table, mut columns) = (Self::default(), BTreeMap::new());
+        for (key, name) in BTreeMap::<String, String>::deserialize(deserializer)? {
+            if let Some(index) = key.strip_prefix("y[").and_then(|rest| rest.strip_suffix(']')) {
+                columns.insert(index.parse::<usize>().map_err(serde::de::Error::custom)?, name);
+            } else {
+                table.names.insert(u64::from_str_radix(&key, 16).map_err(serde::de::Error::custom)?, (0, name));
+            }
+        }
+        if !columns.keys().copied().eq(1..=columns.len()) {
+            return Err(serde::de::Error::custom("the columns are not y[1], y[2] and so on"));
+        }
+        table.columns = columns.into_values().collect();
+        Ok(table)
     }
 }
 
@@ -157,6 +202,26 @@ mod tests {
         let part = symbols.only(cells);
         assert_eq!(serde_json::from_str::<Symbols>(&serde_json::to_string(&part).unwrap()).unwrap(), part);
         assert_eq!(part.text(cells[1]), "\u{fffd}[31mred", "a name cannot command a terminal");
+    }
+
+    #[test]
+    fn columns_have_names_and_are_read_back() {
+        let names: Vec<String> = (0..12).map(|index| format!("column {index}")).collect();
+        let mut symbols = Symbols::default().with_columns(names);
+        let cell = symbols.symbol("blue");
+        let back: Symbols = serde_json::from_str(&serde_json::to_string(&symbols).unwrap()).unwrap();
+        assert_eq!((back.column(10), back.text(cell)), ("column 10".to_owned(), "blue".to_owned()));
+        assert_eq!(symbols.only([]).column(1), "column 1");
+        assert_eq!(Symbols::default().column(2), "y[3]");
+        assert!(serde_json::from_str::<Symbols>(r#"{"y[2]": "second"}"#).is_err());
+    }
+
+    #[test]
+    fn long_names_are_shortened_and_stay_different_symbols() {
+        let mut symbols = Symbols::default();
+        let [one, other] = ["x", "y"].map(|end| symbols.symbol(&("⊥".repeat(1000) + end)));
+        assert_ne!(one, other);
+        assert_eq!(symbols.text(one), "⊥".repeat(MAX_CHARS) + "…");
     }
 
     #[test]

@@ -2,13 +2,14 @@
 
 use std::fmt::Display;
 
-use super::{Cell, Symbols};
+use super::{Cell, Reading, Symbols, Texts};
 
 /// Something that an attacker sees, written as cells: numbers and symbols.
 ///
 /// Numbers, `bool`, `char`, texts, `Option`, `Result`, tuples, arrays and lists of these are outputs. Integers beyond 2^53 are rounded to
-/// the nearest `f64`. A list that is shorter than others is filled up with the symbol `∅`. For your own type, write everything that an
-/// attacker can see of it:
+/// the nearest `f64`. A list that is shorter than others is filled up with the symbol `∅`. A text is a symbol; if it is not one of a few
+/// names, its numbers or the leaves of its JSON become further columns. For your own type, write everything that an attacker can see of
+/// it:
 ///
 /// ```
 /// use dp_audit::{Output, OutputRow};
@@ -37,6 +38,8 @@ pub struct OutputRow {
     symbols: Option<Symbols>,
     /// The rank of the draw, for the table of names.
     rank: u64,
+    /// The texts of the draw's symbols; None if nobody reads them.
+    texts: Option<Texts>,
 }
 
 impl OutputRow {
@@ -45,19 +48,46 @@ impl OutputRow {
         Self { symbols: Some(Symbols::default()), ..Self::default() }
     }
 
+    /// The same row, which also remembers the texts of symbols.
+    pub(crate) fn and_texts(self) -> Self {
+        Self { texts: Some(Texts::default()), ..self }
+    }
+
     /// Adds a cell.
     #[inline]
     pub fn push(&mut self, cell: Cell) {
         self.cells.push(cell);
     }
 
-    /// Adds the symbol with this name.
+    /// Adds the symbol with this name, or a text.
     pub fn push_symbol(&mut self, name: &str) {
-        let cell = match &mut self.symbols {
-            Some(symbols) => symbols.ranked_symbol(self.rank, name),
-            None => Cell::symbol(name),
-        };
+        let cell = named(&mut self.symbols, self.rank, name);
+        if let (Some(texts), Some(payload)) = (&mut self.texts, cell.payload()) {
+            texts.insert(payload, name.to_owned());
+        }
         self.cells.push(cell);
+    }
+
+    /// Replaces the cells from this index on by one: the cell itself, if it is one, or a symbol for all of them.
+    pub(crate) fn merge_from(&mut self, index: usize) {
+        let cell = match &self.cells[index..] {
+            [cell] => *cell,
+            [] => Cell::ABSENT,
+            several => Cell::of_row(several),
+        };
+        self.cells.truncate(index);
+        self.cells.push(cell);
+    }
+
+    /// The texts of the symbols so far.
+    pub(crate) fn texts(&self) -> Option<&Texts> {
+        self.texts.as_ref()
+    }
+
+    /// Writes what a reading makes of these cells and of the texts of this output.
+    pub(crate) fn read(&mut self, reading: &Reading, cells: &[Cell], row: &mut [Cell]) {
+        let Self { symbols, rank, texts, .. } = self;
+        reading.read(cells, texts.get_or_insert_default(), row, |name| named(symbols, *rank, name));
     }
 
     /// The cells so far.
@@ -70,11 +100,22 @@ impl OutputRow {
     pub(crate) fn clear(&mut self, rank: u64) {
         self.cells.clear();
         self.rank = rank;
+        if let Some(texts) = &mut self.texts {
+            texts.clear();
+        }
     }
 
     /// The names that occurred.
     pub(crate) fn into_symbols(self) -> Symbols {
         self.symbols.unwrap_or_default()
+    }
+}
+
+/// The symbol with this name, which is added to the table, if there is one.
+fn named(symbols: &mut Option<Symbols>, rank: u64, name: &str) -> Cell {
+    match symbols {
+        Some(symbols) => symbols.ranked_symbol(rank, name),
+        None => Cell::symbol(name),
     }
 }
 

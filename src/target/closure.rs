@@ -1,6 +1,5 @@
 //! A closure as a target.
 
-use std::marker::PhantomData;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use rand::SeedableRng;
@@ -9,35 +8,54 @@ use super::panics::catch_panic;
 use super::{Phase, StreamSeed, Target, TargetError};
 use crate::model::Side;
 use crate::noise::Generator;
-use crate::output::{Cell, MAX_WIDTH, Mix, Output, OutputRow, Rows, Symbols};
+use crate::output::{Cell, MAX_WIDTH, Mix, Output, OutputRow, Probe, Reading, Rows, Symbols};
 
-/// Calls per side that determine how many cells an output has.
-const PROBES: usize = 64;
+/// Calls per side that determine which columns the outputs have.
+const PROBES: usize = 256;
 
 /// Rows per chunk.
 const CHUNK: usize = 512;
 
+/// What the attacker knows how to compute from an output: one more column.
+pub struct Feature<O> {
+    name: String,
+    write: Box<WriteFeature<O>>,
+}
+
+type WriteFeature<O> = dyn Fn(&O, &mut OutputRow) + Send + Sync;
+
+impl<O> Feature<O> {
+    /// The column with this name. A value of several cells is one symbol.
+    pub fn new<P: Output>(name: &str, feature: impl Fn(&O) -> P + Send + Sync + 'static) -> Self {
+        Self { name: name.to_owned(), write: Box::new(move |output, row| feature(output).write(row)) }
+    }
+}
+
 /// A closure and the two datasets it is called with.
 pub struct Closure<D, O, F> {
     mechanism: Arc<F>,
+    features: Arc<Vec<Feature<O>>>,
     data: Arc<(D, D)>,
+    /// The cells of an output without its features.
     width: usize,
+    reading: Reading,
     /// The panic message, if every call panics.
     always_panics: Option<String>,
     /// The message of the first panic. Later ones are not kept, because there may be millions.
     panicked: OnceLock<String>,
     symbols: Mutex<Symbols>,
-    output: PhantomData<fn() -> O>,
 }
 
 impl<D, O: Output, F: Fn(&D, &mut Generator) -> O> Closure<D, O, F> {
-    /// The closure on two datasets. A few extra calls determine how wide its outputs are; their outputs are not used for anything else.
-    pub fn new(mechanism: Arc<F>, data: Arc<(D, D)>, seed: u64) -> Self {
-        let (panicked, symbols, output) = (OnceLock::new(), Mutex::default(), PhantomData);
-        let mut closure = Self { mechanism, data, width: 1, always_panics: None, panicked, symbols, output };
+    /// The closure on two datasets. A few extra calls determine which columns its outputs have; their outputs are not used for anything
+    /// else.
+    pub fn new(mechanism: Arc<F>, features: Arc<Vec<Feature<O>>>, data: Arc<(D, D)>, seed: u64) -> Self {
+        let (panicked, symbols, reading) = (OnceLock::new(), Mutex::default(), Reading::default());
+        let mut closure = Self { mechanism, features, data, width: 1, reading, always_panics: None, panicked, symbols };
         let mut rng = Generator::seed_from_u64(Mix::new().text("width").word(seed).end());
-        let mut row = OutputRow::default();
+        let mut row = OutputRow::default().and_texts();
         let (mut panics, mut last) = (0, String::new());
+        let (mut probe, mut of_features) = (Probe::default(), Probe::default());
         let data = Arc::clone(&closure.data);
         for data in [&data.0, &data.1] {
             for _ in 0..PROBES {
@@ -45,20 +63,49 @@ impl<D, O: Output, F: Fn(&D, &mut Generator) -> O> Closure<D, O, F> {
                 if let Err(message) = closure.call(data, &mut rng, &mut row) {
                     (panics, last) = (panics + 1, message);
                 }
-                closure.width = closure.width.max(row.cells().len());
+                let (output, features) = row.cells().split_at(row.cells().len() - closure.features.len());
+                closure.width = closure.width.max(output.len());
+                if let Some(texts) = row.texts() {
+                    probe.see(output, texts);
+                    of_features.see(features, texts);
+                }
             }
         }
         closure.always_panics = (panics == 2 * PROBES).then_some(last);
+        probe.append(closure.width, of_features);
+        closure.reading = probe.reading(closure.width + closure.features.len());
+        if !closure.reading.is_plain() || !closure.features.is_empty() {
+            let own = (0..closure.width).map(|index| Symbols::unnamed_column(index, closure.width));
+            let own: Vec<String> = own.chain(closure.features.iter().map(|feature| feature.name.clone())).collect();
+            closure.symbols = Mutex::new(Symbols::default().with_columns(closure.reading.columns(&own)));
+        }
         closure
     }
 
-    /// One call: its output is added to the row, or the symbol `panic`.
+    /// One call: its output is added to the row, or the symbol `panic`; then one cell for each feature.
     fn call(&self, data: &D, rng: &mut Generator, row: &mut OutputRow) -> Result<(), String> {
-        catch_panic(|| (self.mechanism)(data, rng).write(row)).inspect_err(|message| {
+        let mut run = || {
+            let output = (self.mechanism)(data, rng);
+            output.write(row);
+            for feature in self.features.iter() {
+                let start = row.cells().len();
+                (feature.write)(&output, row);
+                row.merge_from(start);
+            }
+        };
+        catch_panic(&mut run).inspect_err(|message| {
             self.panicked.get_or_init(|| message.clone());
             row.clear(0);
             row.push(Cell::PANIC);
+            self.features.iter().for_each(|_| row.push(Cell::ABSENT));
         })
+    }
+
+    /// The cells of an output and of its features, each in its place.
+    fn fit_all(&self, output: &[Cell], cells: &mut [Cell]) {
+        let (output, features) = output.split_at(output.len() - self.features.len());
+        fit(output, &mut cells[..self.width]);
+        cells[self.width..].copy_from_slice(features);
     }
 }
 
@@ -71,8 +118,8 @@ where
     fn open(&self) -> Result<usize, TargetError> {
         match &self.always_panics {
             Some(message) => Err(TargetError::AlwaysPanics { message: message.clone() }),
-            None if self.width > MAX_WIDTH => Err(TargetError::TooWide { width: self.width }),
-            None => Ok(self.width),
+            None if self.reading.width() > MAX_WIDTH => Err(TargetError::TooWide { width: self.reading.width() }),
+            None => Ok(self.reading.width()),
         }
     }
 
@@ -82,10 +129,15 @@ where
             Side::Right => &self.data.1,
         };
         let mut rng = Generator::from_seed(seed.bytes());
-        let mut rows = Rows::new(self.width);
+        let mut rows = Rows::new(self.reading.width());
         let place = seed.place();
         // Only rules need names, and rules are learned in exploration.
         let mut output = if place.phase == Phase::Explore { OutputRow::with_names() } else { OutputRow::default() };
+        if !self.reading.is_plain() {
+            output = output.and_texts();
+        }
+        let is_simple = self.reading.is_plain() && self.features.is_empty();
+        let mut cells = vec![Cell::ABSENT; self.width + self.features.len()];
         let mut drawn = 0;
         while drawn < count {
             rows.resize(CHUNK.min(count - drawn));
@@ -93,7 +145,12 @@ where
                 output.clear(2 * (place.first + drawn as u64) + side as u64);
                 // After a panic, the row already holds the symbol `panic`.
                 let _ = self.call(data, &mut rng, &mut output);
-                fit(output.cells(), row);
+                if is_simple {
+                    fit(output.cells(), row);
+                } else {
+                    self.fit_all(output.cells(), &mut cells);
+                    output.read(&self.reading, &cells, row);
+                }
                 drawn += 1;
             }
             sink(&rows);

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use super::process::COMPARED;
 use crate::model::Side;
 use crate::output::MAX_WIDTH;
 use crate::stats::independence::Dependence;
@@ -116,6 +117,11 @@ pub enum Problem {
         "gave the same draws for two different seeds; seed its generator with the seed of each request, or once per process from the system"
     )]
     Repeats,
+    /// Each of its answers is one output again and again, and the answers are different.
+    #[error(
+        "its draws are not independent: it gave one output {COMPARED} times in a row, and another one {COMPARED} times for another seed; draw new noise for each output, and keep none in a cache"
+    )]
+    Frozen,
     /// It reported that it cannot continue.
     #[error("gave up: {message}")]
     Refused {

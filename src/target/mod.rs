@@ -19,7 +19,7 @@ pub mod recorded;
 mod seed;
 mod subject;
 
-pub use closure::Closure;
+pub use closure::{Closure, Feature};
 pub use error::{PrepareError, Problem, ProcessError, TargetError};
 pub use in_process::{InProcess, Mechanism, Misfit, Universe};
 pub use seed::{PairStream, Phase, Place, StreamSeed};

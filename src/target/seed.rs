@@ -14,6 +14,8 @@ pub enum Phase {
     Certify,
     /// Draws that check a witness. With any seed, they are different from the draws that made it.
     Replay,
+    /// Draws that show which columns the outputs have. Nothing is learned from them, and no rule is judged on them.
+    Probe,
 }
 
 /// The streams of one pair of one audit in one run.

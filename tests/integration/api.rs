@@ -195,3 +195,72 @@ fn outputs_of_more_cells_than_can_be_meant_are_an_error() {
     let finding = audit(|x: &f64, _| vec![*x; 100_001]).claim(1.0, 0.0).pair(0.0, 1.0).run();
     assert_eq!(finding.verdict().unwrap_err().to_string(), "its output has 100001 cells, must be at most 100000; release less");
 }
+
+/// A noisy count that is released in some form.
+fn released<O: dp_audit::Output + 'static>(scale: f64, release: fn(f64) -> O) -> Finding {
+    audit(move |count: &f64, rng| release(count + laplace(rng, scale))).claim(1.0, 0.0).pair(0.0, 1.0).draws(200_000).seed(7).run()
+}
+
+fn as_json(x: f64) -> String {
+    format!("{{\"count\": {x}, \"n\": 5}}")
+}
+
+#[test]
+fn numbers_in_text_are_numbers() {
+    // A thousandth of the noise that the claim needs.
+    for finding in
+        [released(1e-3, as_json), released(1e-3, |x| format!("about {x:.6} people")), released(1e-3, |x| vec![Some(x.to_string()), None])]
+    {
+        finding.assert_violated();
+        assert!(finding.epsilon_lower() > 5.0, "{finding}");
+    }
+    // The bound is as good as that of the number itself, up to what the choice between more columns costs.
+    let (text, number) = (released(1.0, as_json), released(1.0, |x| x));
+    text.assert_not_violated();
+    assert!(text.epsilon_lower() > 0.95 * number.epsilon_lower(), "{text}, {number}");
+}
+
+#[test]
+fn texts_of_changing_kind_and_of_any_length_are_outputs() {
+    let finding = released(1.0, |x| match x {
+        ..-1.0 => String::new(),
+        ..0.0 => "x".repeat(20_000),
+        ..0.5 => as_json(x),
+        ..1.0 => format!("{{\"count\": {x}"),
+        _ => x.to_string(),
+    });
+    finding.assert_not_violated();
+    assert!(finding.epsilon_lower() > 0.8, "{finding}");
+}
+
+#[test]
+fn minus_zero_is_not_zero() {
+    let signed = |sign: f64| {
+        audit(move |is_right: &bool, rng| if *is_right && bernoulli(rng, 0.9) { sign * 0.0 } else { 0.0 })
+            .claim(1.0, 0.0)
+            .pair(false, true)
+            .draws(20_000)
+            .run()
+    };
+    signed(-1.0).assert_violated();
+    signed(1.0).assert_not_violated();
+    // Rounding gives −0 on both sides. That is no leak: the bound of the rounded noise is below its ε.
+    let rounded = released(1.0, f64::round);
+    rounded.assert_not_violated();
+    assert!(rounded.epsilon_lower() > 0.9, "{rounded}");
+}
+
+#[test]
+fn a_feature_is_a_column_that_the_attacker_knows() {
+    const KEY: u64 = 0x9e37_79b9_7f4a_7c15;
+    const INVERSE: u64 = 0xf1de_83e1_9937_733d;
+    audit(|bit: &u64, rng| (2 * u64::from(rng.next_u32()) + bit).wrapping_mul(KEY).swap_bytes())
+        .feature("bit", |hash: &u64| hash.swap_bytes().wrapping_mul(INVERSE) & 1)
+        .feature("nothing", |_: &u64| ())
+        .feature("two values", |hash: &u64| (hash % 3, "x"))
+        .claim(1.0, 0.0)
+        .pair(0, 1)
+        .draws(20_000)
+        .run()
+        .assert_violated();
+}

@@ -12,9 +12,8 @@ use std::time::{Duration, Instant};
 
 use super::CommandLine;
 use super::group::ProcessGroup;
-use super::protocol::{self, Greeting, Hello, Reply, Request};
+use super::protocol::{self, Answer, Greeting, Hello, Reply, Request};
 use crate::model::text::printable;
-use crate::output::{Rows, Symbols};
 use crate::target::{Problem, TargetError};
 
 /// Bytes per read.
@@ -76,13 +75,13 @@ impl Child {
     }
 
     /// Requests outputs. Returns exactly as many as requested, or an error.
-    pub fn ask(&mut self, request: &Request, width: usize) -> Result<(Rows, Symbols), TargetError> {
+    pub fn ask(&mut self, request: &Request, width: usize) -> Result<Answer, TargetError> {
         let count = request.count;
         if let Some(text) = self.stdout.unrequested() {
             return Err(self.fail(Problem::Answer { reason: format!("it wrote more than it was asked for: {text}") }));
         }
         self.exchange(&format!("to answer a request for {count} outputs"), request.line(), |stdout, deadline| {
-            stdout.rows(count, width, deadline)
+            stdout.answer(count, width, deadline)
         })
     }
 
@@ -177,15 +176,15 @@ impl StdoutReader {
     }
 
     /// The answer to a request for `count` outputs: exactly `count` outputs, or an error.
-    fn rows(&mut self, count: usize, width: usize, deadline: Instant) -> Result<(Rows, Symbols), AnswerError> {
+    fn answer(&mut self, count: usize, width: usize, deadline: Instant) -> Result<Answer, AnswerError> {
         let reply = Reply::parse(&self.line(deadline)?)?;
         let got = reply.count();
         if got != count {
             return Err(Problem::WrongCount { asked: count, got }.into());
         }
         Ok(match reply {
-            Reply::Values(values) => protocol::rows_of_values(&values, width)?,
-            Reply::Block { symbols, .. } => protocol::rows_of_block(self.exactly(count * width * 8, deadline)?, &symbols, width)?,
+            Reply::Values(values) => Answer::of_values(&values, width)?,
+            Reply::Block { symbols, .. } => Answer::of_block(self.exactly(count * width * 8, deadline)?, &symbols, width)?,
         })
     }
 

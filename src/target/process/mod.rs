@@ -16,14 +16,15 @@ use std::time::Duration;
 use child::Child;
 #[cfg(feature = "cli")]
 pub use group::end_on_signals;
-use protocol::{Greeting, Request};
-use repeats::RepeatDetector;
+use protocol::{Answer, Greeting, Hello, Request};
+pub use repeats::COMPARED;
+use repeats::{RepeatDetector, are_frozen};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Phase, Problem, ProcessError, StreamSeed, Target, TargetError};
+use super::{PairStream, Phase, Problem, ProcessError, StreamSeed, Target, TargetError};
 use crate::model::{Dataset, Params, Side};
-use crate::output::{Rows, Symbols};
+use crate::output::{Cell, MAX_WIDTH, Probe, Reading, Rows, Symbols};
 
 /// The name that audit files use for any program.
 pub const NAME: &str = "command";
@@ -103,8 +104,10 @@ pub struct ChildProcess {
     command: CommandLine,
     greeting: Greeting,
     idle: Mutex<Vec<Child>>,
-    /// The width that the first child reported; all others must report the same.
-    width: OnceLock<usize>,
+    /// What the first child reported; all others must report the same width.
+    hello: OnceLock<Hello>,
+    /// The columns of outputs, which the first two children have shown.
+    reading: OnceLock<Reading>,
     /// Whether all children so far reported that they follow seeds.
     seeded: AtomicBool,
     repeats: RepeatDetector,
@@ -120,7 +123,8 @@ impl ChildProcess {
             command,
             greeting,
             idle: Mutex::default(),
-            width: OnceLock::new(),
+            hello: OnceLock::new(),
+            reading: OnceLock::new(),
             seeded: AtomicBool::new(true),
             repeats: RepeatDetector::default(),
             symbols: Mutex::default(),
@@ -128,20 +132,74 @@ impl ChildProcess {
     }
 
     /// A child that is ready for requests: an idle one, or a new one.
-    fn child(&self) -> Result<(Child, usize), TargetError> {
+    fn child(&self) -> Result<Child, TargetError> {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        if let (Some(child), Some(width)) = (idle, self.width.get()) {
-            return Ok((child, *width));
-        }
-        let mut child = Child::start(&self.command)?;
+        idle.map_or_else(|| self.greeted(Child::start(&self.command)?), Ok)
+    }
+
+    /// The child, after it has said hello.
+    fn greeted(&self, mut child: Child) -> Result<Child, TargetError> {
         let hello = child.greet(&self.greeting)?;
-        let width = *self.width.get_or_init(|| hello.width);
-        if width != hello.width {
-            let reason = format!("it says width {} and an earlier child of the same command said {width}", hello.width);
+        self.seeded.fetch_and(hello.seeded, Ordering::Relaxed);
+        let width = hello.width;
+        let first = self.hello.get_or_init(|| hello).width;
+        if width != first {
+            let reason = format!("it says width {width} and an earlier child of the same command said {first}");
             return Err(child.fail(Problem::Hello { reason }));
         }
-        self.seeded.fetch_and(hello.seeded, Ordering::Relaxed);
-        Ok((child, width))
+        Ok(child)
+    }
+
+    /// The cells of an output, as the first child reported them.
+    fn width(&self) -> usize {
+        self.hello.get().map_or(1, |hello| hello.width)
+    }
+
+    /// The columns of outputs.
+    fn reading(&self) -> Result<&Reading, TargetError> {
+        if let Some(reading) = self.reading.get() {
+            return Ok(reading);
+        }
+        let reading = self.probe()?;
+        Ok(self.reading.get_or_init(|| reading))
+    }
+
+    /// Asks two children that start at the same moment for a few outputs. These show which columns the outputs have, and whether the
+    /// children draw independently: a generator that is seeded with the time gives both the same draws. No rule is judged on these outputs.
+    /// Their seeds do not depend on the run, so a replay of a witness has the same columns.
+    fn probe(&self) -> Result<Reading, TargetError> {
+        let starting = [Child::start(&self.command)?, Child::start(&self.command)?];
+        let mut probe = Probe::default();
+        let mut first_answers: Vec<(Side, Rows)> = Vec::new();
+        for (index, child) in starting.into_iter().enumerate() {
+            let mut child = self.greeted(child)?;
+            for side in Side::BOTH {
+                let seed = PairStream::new(0, "", "").side(Phase::Probe, index as u64, side);
+                let Answer { rows, texts, .. } = child.ask(&Request { side, count: COMPARED, seed }, self.width())?;
+                self.check_repeats(side, seed, &rows, &mut child)?;
+                if first_answers.iter().any(|(earlier, other)| *earlier == side && are_frozen(other, &rows)) {
+                    return Err(child.fail(Problem::Frozen));
+                }
+                rows.iter().for_each(|row| probe.see(row, &texts));
+                first_answers.push((side, rows));
+            }
+            self.keep(child);
+        }
+        let reading = probe.reading(self.width());
+        if reading.width() > MAX_WIDTH {
+            return Err(TargetError::TooWide { width: reading.width() });
+        }
+        let own = self.hello.get().map(|hello| hello.columns.as_slice()).unwrap_or_default();
+        if !reading.is_plain() || !own.is_empty() {
+            let columns = Symbols::default().with_columns(reading.columns(own));
+            self.symbols.lock().unwrap_or_else(PoisonError::into_inner).merge(columns);
+        }
+        Ok(reading)
+    }
+
+    /// Fails if another request had the same answer.
+    fn check_repeats(&self, side: Side, seed: StreamSeed, rows: &Rows, child: &mut Child) -> Result<(), TargetError> {
+        if self.repeats.is_repeat(side, seed, rows) { Err(child.fail(Problem::Repeats)) } else { Ok(()) }
     }
 
     fn keep(&self, child: Child) {
@@ -151,25 +209,31 @@ impl ChildProcess {
 
 impl Target for ChildProcess {
     fn open(&self) -> Result<usize, TargetError> {
-        let (child, width) = self.child()?;
-        self.keep(child);
-        Ok(width)
+        self.reading().map(Reading::width)
     }
 
     fn draw(&self, side: Side, count: usize, seed: StreamSeed, sink: &mut dyn FnMut(&Rows)) -> Result<(), TargetError> {
-        let (mut child, width) = self.child()?;
-        let per_request = MAX_OUTPUTS.min(MAX_CELLS / width).max(1);
+        let reading = self.reading()?;
+        let mut child = self.child()?;
+        let per_request = MAX_OUTPUTS.min(MAX_CELLS / reading.width()).max(1);
+        // Only rules use the names of symbols, and rules are learned in exploration.
+        let explores = seed.place().phase == Phase::Explore;
         // The requests depend only on count, width and seed, so the same seed always gives the same requests.
         for part in 0..count.div_ceil(per_request) {
             let request = Request { side, count: per_request.min(count - part * per_request), seed: seed.part(part as u64) };
-            let (rows, names) = child.ask(&request, width)?;
-            // Only rules use the names of symbols, and rules are learned in exploration.
-            if seed.place().phase == Phase::Explore {
+            let Answer { mut rows, texts, mut names } = child.ask(&request, self.width())?;
+            self.check_repeats(side, request.seed, &rows, &mut child)?;
+            if !reading.is_plain() {
+                let cells = std::mem::replace(&mut rows, Rows::new(reading.width()));
+                rows.resize(cells.len());
+                for ((row, cells), rank) in rows.iter_mut().zip(&cells).zip(0..) {
+                    let name = |name: &str| if explores { names.ranked_symbol(2 * rank, name) } else { Cell::symbol(name) };
+                    reading.read(cells, &texts, row, name);
+                }
+            }
+            if explores {
                 let first = 2 * (seed.place().first + (part * per_request) as u64) + side as u64;
                 self.symbols.lock().unwrap_or_else(PoisonError::into_inner).merge(names.ranked_from(first));
-            }
-            if self.repeats.is_repeat(side, request.seed, &rows) {
-                return Err(child.fail(Problem::Repeats));
             }
             sink(&rows);
         }

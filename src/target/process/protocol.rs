@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::model::text::printable;
 use crate::model::{Dataset, Params, Side};
-use crate::output::{Cell, MAX_WIDTH, Rows, Symbols};
+use crate::output::{Cell, MAX_WIDTH, Rows, Symbols, Texts};
 use crate::target::{Problem, StreamSeed};
 
 /// The version of the protocol.
@@ -41,6 +41,8 @@ pub struct Hello {
     pub width: usize,
     /// Whether the seed of a request decides its outputs.
     pub seeded: bool,
+    /// The names of the cells; empty if they have none.
+    pub columns: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -50,6 +52,8 @@ struct HelloLine {
     _version: u64,
     width: usize,
     seeded: bool,
+    #[serde(default)]
+    columns: Vec<String>,
 }
 
 impl Hello {
@@ -61,13 +65,16 @@ impl Hello {
             Some(_) => return Err(Problem::Version { ours: VERSION, theirs: value[VERSION_KEY].to_string() }),
             None => return Err(Problem::Hello { reason: format!("it has no {VERSION_KEY}: {}", shortened(text)) }),
         }
-        let HelloLine { width, seeded, .. } =
+        let HelloLine { width, seeded, columns, .. } =
             HelloLine::deserialize(value).map_err(|error| Problem::Hello { reason: format!("{error}: {}", shortened(text)) })?;
-        if (1..=MAX_WIDTH).contains(&width) {
-            Ok(Self { width, seeded })
-        } else {
-            Err(Problem::Hello { reason: format!("width is {width}, must be a whole number from 1 to {MAX_WIDTH}") })
+        let wrong = |reason: String| Err(Problem::Hello { reason });
+        if !(1..=MAX_WIDTH).contains(&width) {
+            return wrong(format!("width is {width}, must be a whole number from 1 to {MAX_WIDTH}"));
         }
+        if !columns.is_empty() && columns.len() != width {
+            return wrong(format!("width is {width}, but columns has {} names", columns.len()));
+        }
+        Ok(Self { width, seeded, columns })
     }
 }
 
@@ -150,53 +157,77 @@ pub fn shortened(text: &str) -> String {
     if text.chars().nth(MAX_CHARS).is_some() { format!("{start}…") } else { start }
 }
 
-/// Outputs from JSON values: each is an array of cells, or a single cell. Missing cells are absent.
-pub fn rows_of_values(values: &[Value], width: usize) -> Result<(Rows, Symbols), Problem> {
-    let (mut rows, mut names) = (Rows::new(width), Symbols::default());
-    rows.resize(values.len());
-    for (index, (row, value)) in rows.iter_mut().zip(values).enumerate() {
-        let cells = value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice);
-        if cells.len() > width {
-            return Err(Problem::Answer { reason: format!("an output has {} cells, but its hello said width {width}", cells.len()) });
-        }
-        row.fill(Cell::ABSENT);
-        for (cell, value) in row.iter_mut().zip(cells) {
-            *cell = cell_of_value(value, &mut |name| names.ranked_symbol(2 * index as u64, name))?;
-        }
-    }
-    Ok((rows, names))
+/// Outputs as a program sent them.
+pub struct Answer {
+    /// The cells.
+    pub rows: Rows,
+    /// The texts of the symbols in them.
+    pub texts: Texts,
+    /// The names of these symbols, in the order of the outputs.
+    pub names: Symbols,
 }
 
-/// A cell from a JSON value. JSON has no infinities, so the strings `inf` and `-inf` are these numbers. Other strings are symbols.
-fn cell_of_value(value: &Value, symbol: &mut impl FnMut(&str) -> Cell) -> Result<Cell, Problem> {
+impl Answer {
+    fn new(count: usize, width: usize) -> Self {
+        let mut rows = Rows::new(width);
+        rows.resize(count);
+        Self { rows, texts: Texts::default(), names: Symbols::default() }
+    }
+
+    /// Outputs from JSON values: each is an array of cells, or a single cell. Missing cells are absent.
+    pub fn of_values(values: &[Value], width: usize) -> Result<Self, Problem> {
+        let mut answer = Self::new(values.len(), width);
+        let Self { rows, texts, names } = &mut answer;
+        for (index, (row, value)) in rows.iter_mut().zip(values).enumerate() {
+            let cells = value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice);
+            if cells.len() > width {
+                return Err(Problem::Answer { reason: format!("an output has {} cells, but its hello said width {width}", cells.len()) });
+            }
+            row.fill(Cell::ABSENT);
+            for (cell, value) in row.iter_mut().zip(cells) {
+                *cell = cell_of_value(value, &mut |name| symbol(2 * index as u64, name, texts, names));
+            }
+        }
+        Ok(answer)
+    }
+
+    /// Outputs from a block of little-endian numbers, with the symbols that its line lists.
+    pub fn of_block(block: &[u8], symbols: &[String], width: usize) -> Result<Self, Problem> {
+        let (cells, _) = block.as_chunks::<8>();
+        let mut answer = Self::new(cells.len() / width, width);
+        let Self { rows, texts, names } = &mut answer;
+        let symbols: Vec<Cell> = symbols.iter().zip(0..).map(|(name, rank)| symbol(2 * rank, name, texts, names)).collect();
+        for (cell, bytes) in rows.iter_mut().flatten().zip(cells) {
+            let bits = u64::from_le_bytes(*bytes);
+            let is_symbol = bits >> 48 == SYMBOL_BITS;
+            *cell = if is_symbol { listed(bits & ((1 << 48) - 1), &symbols)? } else { Cell::number(f64::from_bits(bits)) };
+        }
+        Ok(answer)
+    }
+}
+
+/// The symbol with this name, which is remembered.
+fn symbol(rank: u64, name: &str, texts: &mut Texts, names: &mut Symbols) -> Cell {
+    let cell = names.ranked_symbol(rank, name);
+    if let Some(payload) = cell.payload() {
+        texts.entry(payload).or_insert_with(|| name.to_owned());
+    }
+    cell
+}
+
+/// A cell from a JSON value. JSON has no infinities, so the strings `inf` and `-inf` are these numbers. Other strings are symbols. An array
+/// or an object is a text: its JSON.
+fn cell_of_value(value: &Value, symbol: &mut impl FnMut(&str) -> Cell) -> Cell {
     match value {
-        Value::Number(number) => number.as_f64().map(Cell::number),
-        Value::String(text) if text == "inf" => Some(Cell::number(f64::INFINITY)),
-        Value::String(text) if text == "-inf" => Some(Cell::number(f64::NEG_INFINITY)),
-        Value::String(text) => Some(symbol(text)),
-        Value::Null | Value::Bool(_) => Some(symbol(&value.to_string())),
-        Value::Array(_) | Value::Object(_) => None,
+        Value::Number(number) => Cell::number(number.as_f64().unwrap_or(f64::NAN)),
+        Value::String(text) if text == "inf" => Cell::number(f64::INFINITY),
+        Value::String(text) if text == "-inf" => Cell::number(f64::NEG_INFINITY),
+        Value::String(text) => symbol(text),
+        other => symbol(&other.to_string()),
     }
-    .ok_or_else(|| Problem::Answer {
-        reason: format!("a cell must be a number, a string, true, false or null: {}", shortened(&value.to_string())),
-    })
 }
 
-/// Outputs from a block of little-endian numbers.
-pub fn rows_of_block(block: &[u8], names: &[String], width: usize) -> Result<(Rows, Symbols), Problem> {
-    let mut table = Symbols::default();
-    let symbols: Vec<Cell> = names.iter().zip(0..).map(|(name, rank)| table.ranked_symbol(2 * rank, name)).collect();
-    let (cells, _) = block.as_chunks::<8>();
-    let mut rows = Rows::new(width);
-    rows.resize(cells.len() / width);
-    for (cell, bytes) in rows.iter_mut().flatten().zip(cells) {
-        let bits = u64::from_le_bytes(*bytes);
-        *cell = if bits >> 48 == SYMBOL_BITS { symbol(bits & ((1 << 48) - 1), &symbols)? } else { Cell::number(f64::from_bits(bits)) };
-    }
-    Ok((rows, table))
-}
-
-fn symbol(index: u64, symbols: &[Cell]) -> Result<Cell, Problem> {
+fn listed(index: u64, symbols: &[Cell]) -> Result<Cell, Problem> {
     usize::try_from(index).ok().and_then(|index| symbols.get(index)).copied().ok_or_else(|| Problem::Answer {
         reason: format!("a cell names symbol {index}, but the block's line lists {} (the first is 0)", symbols.len()),
     })

@@ -21,7 +21,7 @@ use crate::output::{Cell, Mix, Rows};
 use crate::target::StreamSeed;
 
 /// The number of outputs at the beginning of an answer that are compared.
-const COMPARED: usize = 256;
+pub const COMPARED: usize = 256;
 
 /// The number of remembered answers. They need about a megabyte.
 const MAX_REMEMBERED: usize = 1 << 15;
@@ -47,6 +47,14 @@ impl RepeatDetector {
         drop(answers);
         earlier != seed.bytes() && vary(keys)
     }
+}
+
+/// Whether each of two answers is one output again and again, and these two outputs are different. Then noise is drawn once for each
+/// answer or process and kept. Independent draws look like this with a probability below 2^-500: an output of probability `p` would have to
+/// come 256 times in a row, and then others of probability at most `1 − p`.
+pub fn are_frozen(one: &Rows, other: &Rows) -> bool {
+    let is_constant = |rows: &Rows| rows.len() >= COMPARED && rows.iter().all(|row| row == rows.row(0));
+    is_constant(one) && is_constant(other) && one.row(0) != other.row(0)
 }
 
 /// Whether no value occurs in more than half of the outputs.
@@ -103,6 +111,20 @@ mod tests {
             let first = (0..2 * period).position(|index| is_repeat(&repeats, index, (index % period) as u64)).unwrap();
             assert!(first >= period, "period {period}: after {first}");
         }
+    }
+
+    #[test]
+    fn noise_that_is_kept_is_detected_and_constants_are_not() {
+        let rows = |value: f64, last: f64| {
+            let mut rows = Rows::new(1);
+            rows.resize(COMPARED);
+            rows.iter_mut().enumerate().for_each(|(index, row)| row[0] = Cell::number(if index + 1 < COMPARED { value } else { last }));
+            rows
+        };
+        assert!(are_frozen(&rows(1.5, 1.5), &rows(2.5, 2.5)));
+        assert!(!are_frozen(&rows(1.5, 1.5), &rows(1.5, 1.5)));
+        assert!(!are_frozen(&rows(1.5, 1.5), &rows(2.5, 2.0)));
+        assert!(!are_frozen(&Rows::new(1), &Rows::new(1)));
     }
 
     #[test]

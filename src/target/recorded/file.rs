@@ -1,11 +1,17 @@
-//! A file of outputs: comma-separated, one output per row. Each cell is a number or a symbol.
+//! A file of outputs: one output per row. Each cell is a number or a text. Commas, semicolons or tabs separate cells; a row may also be
+//! JSON.
 
+use std::collections::VecDeque;
+use std::fmt;
 use std::fs::File;
-use std::io::{BufRead, BufReader};
+use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 
 use crate::model::FileProblem;
-use crate::output::{Cell, MAX_WIDTH, Rows, Symbols};
+use crate::output::{Cell, MAX_WIDTH, Rows, Symbols, Texts};
+
+/// The rows at the beginning of a file that show what separates its cells.
+const FIRST_ROWS: usize = 256;
 
 /// All rows are padded to the width of the widest one. If this needs more cells than this number, the widest row is rejected as a mistake.
 const MAX_PADDED_CELLS: usize = 1 << 30;
@@ -23,6 +29,106 @@ pub enum HeaderRow {
     Absent,
 }
 
+/// What separates the cells of a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Separator {
+    /// `1.5,2`
+    Comma,
+    /// `1.5;2` or, with decimal commas, `1,5;2`
+    Semicolon,
+    /// The same with tabs.
+    Tab,
+}
+
+impl Separator {
+    fn character(self) -> char {
+        match self {
+            Self::Comma => ',',
+            Self::Semicolon => ';',
+            Self::Tab => '\t',
+        }
+    }
+
+    /// What the first rows of a file show. Semicolons and tabs separate cells if there are no commas, or if every row has them and all
+    /// commas are between digits.
+    fn detect<'a>(rows: impl Iterator<Item = &'a str>) -> Self {
+        let rows: Vec<String> = rows.filter(|row| !is_json(row)).map(without_quoted).collect();
+        let separates = |separator: &Self| {
+            let has = |row: &String| row.trim().contains(separator.character());
+            let commas_are_decimal =
+                |row: &String| row.split(separator.character()).all(|cell| !cell.contains(',') || with_comma(cell.trim()).is_some());
+            rows.iter().any(has)
+                && (rows.iter().all(|row| !row.contains(',')) || rows.iter().all(|row| has(row) && commas_are_decimal(row)))
+        };
+        [Self::Tab, Self::Semicolon].into_iter().find(separates).unwrap_or(Self::Comma)
+    }
+}
+
+impl fmt::Display for Separator {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Comma => "commas",
+            Self::Semicolon => "semicolons",
+            Self::Tab => "tabs",
+        })
+    }
+}
+
+/// The row with `q` for everything between quotation marks.
+fn without_quoted(row: &str) -> String {
+    row.split('"').step_by(2).collect::<Vec<_>>().join("q")
+}
+
+/// Whether the whole row is a JSON object or array.
+fn is_json(row: &str) -> bool {
+    row.starts_with(['{', '[']) && serde_json::from_str::<serde::de::IgnoredAny>(row).is_ok()
+}
+
+/// The lines of a file. The first ones can be looked at in advance.
+struct Lines {
+    reader: BufReader<File>,
+    first: VecDeque<io::Result<String>>,
+}
+
+impl Lines {
+    fn new(reader: BufReader<File>) -> Self {
+        let mut lines = Self { reader, first: VecDeque::new() };
+        while lines.first.len() < FIRST_ROWS {
+            let mut line = String::new();
+            match lines.reader.read_line(&mut line) {
+                Ok(0) => break,
+                Ok(_) => lines.first.push_back(Ok(line)),
+                Err(error) => {
+                    lines.first.push_back(Err(error));
+                    break;
+                }
+            }
+        }
+        lines
+    }
+
+    fn separator(&self) -> Separator {
+        Separator::detect(self.first.iter().flatten().map(|line| trimmed(line)))
+    }
+
+    /// Reads the next line; false at the end.
+    fn read(&mut self, line: &mut String) -> io::Result<bool> {
+        line.clear();
+        match self.first.pop_front() {
+            Some(first) => {
+                *line = first?;
+                Ok(true)
+            }
+            None => Ok(self.reader.read_line(line)? > 0),
+        }
+    }
+}
+
+/// A line without its end.
+fn trimmed(line: &str) -> &str {
+    line.trim_end_matches(['\n', '\r']).trim_start_matches('\u{feff}')
+}
+
 /// The outputs of one file.
 pub struct Outputs {
     /// The file.
@@ -33,6 +139,10 @@ pub struct Outputs {
     pub rows: Rows,
     /// The names of the symbols in them.
     pub symbols: Symbols,
+    /// The texts of these symbols.
+    pub texts: Texts,
+    /// What separates the cells.
+    pub separator: Separator,
 }
 
 impl Outputs {
@@ -43,28 +153,35 @@ impl Outputs {
     pub fn read(path: &Path, header: HeaderRow) -> Result<Self, FileProblem> {
         let failed = |message: String| FileProblem::new(path, message);
         let file = File::open(path).map_err(|error| failed(format!("cannot be read: {error}")))?;
-        let mut reader = BufReader::with_capacity(1 << 16, file);
+        let mut lines = Lines::new(BufReader::with_capacity(1 << 16, file));
+        let separator = lines.separator();
         let mut first: Option<FirstRow> = None;
         // Rows of increasing width: each part is wider than the part before it.
         let mut parts: Vec<Rows> = Vec::new();
         let (mut line, mut number) = (String::new(), 0_u64);
-        let (mut row, mut symbols) = (Vec::new(), Symbols::default());
+        let (mut row, mut symbols, mut texts) = (Vec::new(), Symbols::default(), Texts::default());
         loop {
-            line.clear();
             let at = |problem: &str| failed(format!("line {}: {problem}", number + 1));
-            if reader.read_line(&mut line).map_err(|error| at(&error.to_string()))? == 0 {
+            if !lines.read(&mut line).map_err(|error| at(&error.to_string()))? {
                 break;
             }
-            let text = line.trim_end_matches(['\n', '\r']).trim_start_matches('\u{feff}');
+            let text = trimmed(&line);
             row.clear();
-            split_cells(text, &mut |cell| row.push(parse_cell(cell, |name| symbols.ranked_symbol(number, name)))).map_err(at)?;
+            let mut symbol = |name: &str| {
+                let cell = symbols.ranked_symbol(number, name);
+                if let Some(payload) = cell.payload() {
+                    texts.entry(payload).or_insert_with(|| name.to_owned());
+                }
+                cell
+            };
+            split_cells(text, separator, &mut |cell| row.push(parse_cell(cell, separator, &mut symbol))).map_err(at)?;
             number += 1;
             if row.len() > MAX_WIDTH {
                 return Err(failed(format!("line {number} has {} cells, more than {MAX_WIDTH}; write one output per row", row.len())));
             }
             match (&mut first, parts.first()) {
                 (Some(first), Some(part)) => first.compare(part.row(0), &row),
-                _ => first = Some(FirstRow::new(text)),
+                _ => first = Some(FirstRow::new(text, separator)),
             }
             let width = parts.last().map_or(0, Rows::width);
             if row.len() > width {
@@ -90,7 +207,7 @@ impl Outputs {
         if rows.is_empty() {
             return Err(failed("holds a header and no outputs; use --header absent if its only row is an output".to_owned()));
         }
-        Ok(Self { name: path.display().to_string(), header: names, rows, symbols })
+        Ok(Self { name: path.display().to_string(), header: names, rows, symbols, texts, separator })
     }
 }
 
@@ -111,34 +228,55 @@ fn join_parts(parts: Vec<Rows>) -> Result<Option<Rows>, String> {
 /// The first row, which may be a header.
 struct FirstRow {
     names: Vec<String>,
-    /// Whether one of its cells occurs again in its column.
-    repeats: bool,
+    separator: Separator,
+    /// Whether one of its cells occurs again in its column, or is a text with a number above another text.
+    is_like_others: bool,
 }
 
 impl FirstRow {
-    fn new(text: &str) -> Self {
+    fn new(text: &str, separator: Separator) -> Self {
         let mut names = Vec::new();
         // The line was already split without an error.
-        let _ = split_cells(text, &mut |name| names.push(name.to_owned()));
-        Self { names, repeats: false }
+        let _ = split_cells(text, separator, &mut |name| names.push(name.to_owned()));
+        Self { names, separator, is_like_others: false }
     }
 
     fn compare(&mut self, first: &[Cell], row: &[Cell]) {
-        self.repeats = self.repeats || first.iter().zip(row).any(|(first, cell)| first == cell);
+        let has_number = |name: &String| name.split_whitespace().any(|word| parse_number(word, self.separator).is_some());
+        let is_text = |cell: &Cell| cell.as_number().is_none() && *cell != Cell::ABSENT;
+        let is_like = |((first, cell), name): ((&Cell, &Cell), &String)| first == cell || is_text(cell) && has_number(name);
+        self.is_like_others = self.is_like_others || first.iter().zip(row).zip(&self.names).any(is_like);
     }
 
     fn is_header(&self) -> bool {
-        !self.repeats && self.names.iter().all(|name| !name.is_empty() && name.parse::<f64>().is_err())
+        let is_name = |name: &String| !name.is_empty() && parse_number(name, self.separator).is_none() && !is_json(name);
+        !self.is_like_others && self.names.iter().all(is_name)
     }
 }
 
-/// Parses a cell of a file: a number, nothing, or a symbol's name.
-fn parse_cell(text: &str, symbol: impl FnOnce(&str) -> Cell) -> Cell {
-    match text.parse() {
-        Ok(number) => Cell::number(number),
-        Err(_) if text.is_empty() => Cell::ABSENT,
-        Err(_) => symbol(text),
+/// Parses a cell of a file: a number, nothing, or a text.
+fn parse_cell(text: &str, separator: Separator, symbol: impl FnOnce(&str) -> Cell) -> Cell {
+    match parse_number(text, separator) {
+        Some(number) => Cell::number(number),
+        None if text.is_empty() => Cell::ABSENT,
+        None => symbol(text),
     }
+}
+
+fn parse_number(text: &str, separator: Separator) -> Option<f64> {
+    text.parse().ok().or_else(|| if separator == Separator::Comma { None } else { with_comma(text) })
+}
+
+/// A number with commas: `1,5` and `1.234,5` have a decimal comma; in `1,234.5` and `1,234,567` commas separate groups.
+fn with_comma(text: &str) -> Option<f64> {
+    let is_grouped =
+        |text: &str, mark: char| text.split(mark).skip(1).all(|group| group.len() == 3 && group.bytes().all(|byte| byte.is_ascii_digit()));
+    let (first, last) = (text.split_once(',')?, text.rsplit_once(',')?);
+    let (before_dot, fraction) = text.split_once('.').unwrap_or((text, ""));
+    if first == last && !first.1.contains('.') {
+        return if is_grouped(first.0, '.') { format!("{}.{}", first.0.replace('.', ""), first.1).parse().ok() } else { None };
+    }
+    if !fraction.contains(',') && is_grouped(before_dot, ',') { text.replace(',', "").parse().ok() } else { None }
 }
 
 impl Rows {
@@ -150,20 +288,24 @@ impl Rows {
 }
 
 /// Splits a line into cells and removes the spaces around them.
-fn split_cells(line: &str, sink: &mut impl FnMut(&str)) -> Result<(), &'static str> {
+fn split_cells(line: &str, separator: Separator, sink: &mut impl FnMut(&str)) -> Result<(), &'static str> {
     if line.is_empty() {
         return Err("is empty; write \"\" for an output without a value, or delete the line");
     }
     if line.contains('\r') {
         return Err("contains a carriage return; end each line with a line feed and write one output per line");
     }
+    if is_json(line) {
+        sink(line);
+        return Ok(());
+    }
     if !line.contains('"') {
-        line.split(',').for_each(|cell| sink(cell.trim()));
+        line.split(separator.character()).for_each(|cell| sink(cell.trim()));
         return Ok(());
     }
     // Add the line end: if a quotation mark is not closed, the line end becomes part of the last cell.
     let line = format!("{line}\n");
-    let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(line.as_bytes());
+    let mut reader = csv::ReaderBuilder::new().has_headers(false).delimiter(separator.character() as u8).from_reader(line.as_bytes());
     let mut record = csv::StringRecord::new();
     match reader.read_record(&mut record) {
         Ok(true) if record.iter().any(|cell| cell.ends_with('\n')) => {
@@ -173,7 +315,7 @@ fn split_cells(line: &str, sink: &mut impl FnMut(&str)) -> Result<(), &'static s
             record.iter().for_each(|cell| sink(cell.trim()));
             Ok(())
         }
-        _ => Err("is not a row of comma-separated cells"),
+        _ => Err("is not a row of separated cells"),
     }
 }
 
@@ -201,7 +343,31 @@ mod tests {
         let text = "1, -2.5e-3 ,⊥\r\nnan,inf,\"a, \"\"b\"\"\"\r\n0,,\r\n5,true\r\n\"\"\r\n+7,-infinity,None";
         let wanted = ["1 -0.0025 ⊥", "NaN inf a, \"b\"", "0 ∅ ∅", "5 true ∅", "∅ ∅ ∅", "7 -inf None"];
         assert_eq!(row_texts(text, HeaderRow::Detect), wanted);
-        assert_eq!(parse_cell("NaN", Cell::symbol), Cell::number(f64::NAN));
+        assert_eq!(parse_cell("NaN", Separator::Comma, Cell::symbol), Cell::number(f64::NAN));
+    }
+
+    #[test]
+    fn semicolons_and_tabs_separate_cells_too() {
+        let is_read = |text: &str, separator: Separator, wanted: &[&str]| {
+            assert_eq!(read(text, HeaderRow::Absent).unwrap().separator, separator, "{text:?}");
+            assert_eq!(row_texts(text, HeaderRow::Absent), wanted, "{text:?}");
+        };
+        is_read("1.5;ok\n2;failed\n", Separator::Semicolon, &["1.5 ok", "2 failed"]);
+        is_read("1,5;ok\n-2,25;failed\n", Separator::Semicolon, &["1.5 ok", "-2.25 failed"]);
+        is_read("1.234,5;1,234.5;1,234,567\n0;0;0\n", Separator::Semicolon, &["1234.5 1234.5 1234567", "0 0 0"]);
+        is_read("1,5\t\"a;b\"\n2\tc\n", Separator::Tab, &["1.5 a;b", "2 c"]);
+        is_read("1;\n;2\n3\n", Separator::Semicolon, &["1 ∅", "∅ 2", "3 ∅"]);
+        // Commas that are not between digits separate cells.
+        is_read("3,a;b\n4,c;d\n", Separator::Comma, &["3 a;b", "4 c;d"]);
+        is_read("\"a;b\",3\n\"c\",4\n", Separator::Comma, &["a;b 3", "c 4"]);
+        assert_eq!(read("y;n\n1,5;2\n", HeaderRow::Detect).unwrap().header, Some(vec!["y".to_owned(), "n".to_owned()]));
+        assert_eq!(read("1,5;2\n1,5;3\n", HeaderRow::Detect).unwrap().header, None);
+    }
+
+    #[test]
+    fn a_row_may_be_json() {
+        let rows = row_texts("{\"n\": 1, \"m\": 2}\n[1, 2]\n{1, 2\n", HeaderRow::Detect);
+        assert_eq!(rows, ["{\"n\": 1, \"m\": 2} ∅", "[1, 2] ∅", "{1 2"]);
     }
 
     #[test]
@@ -214,6 +380,8 @@ mod tests {
         let names = |text| read(text, HeaderRow::Detect).unwrap().header;
         assert_eq!(names("y,state\n1,ok\n2,failed"), Some(vec!["y".to_owned(), "state".to_owned()]));
         assert_eq!(names("\u{feff}answer\nyes\nno"), Some(vec!["answer".to_owned()]));
+        assert_eq!(names("column 1\n0.5\n2"), Some(vec!["column 1".to_owned()]));
+        assert_eq!(names("about 0.5\nabout 2\nabout 7"), None);
         assert_eq!(names("yes\nno\nyes"), None);
         assert_eq!(names("NaN\n1\n2"), None);
         assert_eq!(names("y,1\n1,1\n"), None);
@@ -252,9 +420,9 @@ mod tests {
     }
 
     /// The oracle: the file as a CSV reader reads it.
-    fn records(bytes: &[u8]) -> Vec<Vec<String>> {
+    fn records(bytes: &[u8], separator: Separator) -> Vec<Vec<String>> {
         let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
-        let reader = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(bytes);
+        let reader = csv::ReaderBuilder::new().has_headers(false).flexible(true).delimiter(separator.character() as u8).from_reader(bytes);
         reader.into_records().map(|record| record.unwrap().iter().map(|cell| cell.trim().to_owned()).collect()).collect()
     }
 
@@ -270,12 +438,15 @@ mod tests {
                 return Ok(());
             }
         };
-        let records = records(bytes);
+        let records = records(bytes, all.separator);
         prop_assert_eq!(all.rows.len(), records.len());
         prop_assert_eq!(all.rows.width(), records.iter().map(Vec::len).max().unwrap());
         for (row, record) in all.rows.iter().zip(&records) {
             for (index, cell) in row.iter().enumerate() {
                 let text = record.get(index).map_or("", String::as_str);
+                if all.separator != Separator::Comma && text.contains(',') {
+                    continue; // CSV has no decimal commas
+                }
                 let expected = text.parse().map_or_else(|_| Cell::symbol(if text.is_empty() { "∅" } else { text }), Cell::number);
                 prop_assert_eq!(*cell, expected, "{:?}", text);
             }
@@ -348,7 +519,7 @@ mod tests {
             let rows = read(&text, HeaderRow::Absent).unwrap().rows;
             prop_assert_eq!(rows.len(), cells.len());
             for (row, cells) in rows.iter().zip(&cells) {
-                let expected: Vec<Cell> = cells.iter().map(|cell| parse_cell(cell.trim(), Cell::symbol)).collect();
+                let expected: Vec<Cell> = cells.iter().map(|cell| parse_cell(cell.trim(), Separator::Comma, Cell::symbol)).collect();
                 prop_assert_eq!(&row[..cells.len()], &expected[..]);
                 prop_assert!(row[cells.len()..].iter().all(|cell| *cell == Cell::ABSENT));
             }

@@ -16,7 +16,7 @@ use std::path::Path;
 
 pub use file::HeaderRow;
 use file::Outputs;
-pub use target::{Recorded, RowOrder};
+pub use target::{Recorded, RowOrder, SampleNames};
 
 use crate::model::number::grouped;
 use crate::model::{Error, FileProblem};
@@ -52,6 +52,14 @@ impl Recording {
                 joined(&left_outputs.header)
             ));
         }
+        if left_outputs.separator != right_outputs.separator {
+            return misfit(format!(
+                "its cells are separated by {}, those of {} by {}; use the same in both files",
+                right_outputs.separator,
+                left.display(),
+                left_outputs.separator
+            ));
+        }
         if left_outputs.rows.width() != right_outputs.rows.width() {
             return misfit(format!(
                 "has {} columns and {} has {}; give both files all columns, and leave cells without a value empty",
@@ -78,9 +86,11 @@ impl Recording {
     /// The target that draws from these outputs. The seed determines the order in which rows are used.
     #[must_use]
     pub fn into_target(self, order: RowOrder, seed: u64) -> Recorded {
-        let mut symbols = self.left.symbols;
+        let (mut symbols, mut texts) = (self.left.symbols, self.left.texts);
         symbols.merge(self.right.symbols);
-        Recorded::new(self.left.rows, self.right.rows, symbols, order, seed)
+        texts.extend(self.right.texts);
+        let columns = self.left.header.unwrap_or_default();
+        Recorded::new(self.left.rows, self.right.rows, SampleNames { columns, symbols, texts }, order, seed)
     }
 }
 
@@ -92,6 +102,10 @@ impl fmt::Display for Recording {
         match &self.left.header {
             Some(names) => write!(f, "The first row of each is treated as a header ({}). ", names.join(", "))?,
             None => write!(f, "There is no header. ")?,
+        }
+        let width = self.left.rows.width();
+        if width > 1 {
+            write!(f, "Each output has {width} cells, separated by {}. ", self.left.separator)?;
         }
         write!(f, "A fair coin can draw {} of them.", grouped(self.draws()))
     }

@@ -6,7 +6,7 @@ use rand::{RngExt, SeedableRng};
 
 use crate::model::Side;
 use crate::noise::Generator;
-use crate::output::{Mix, Rows, Symbols};
+use crate::output::{MAX_WIDTH, Mix, Probe, Reading, Rows, Symbols, Texts};
 use crate::stats::independence::{Dependence, Episode, dependence};
 use crate::target::{Phase, StreamSeed, Target, TargetError};
 
@@ -15,6 +15,10 @@ const CHUNK: usize = 1024;
 
 /// The number of rows of each file that are tested for dependence.
 const TESTED_ROWS: usize = 1 << 20;
+
+/// The most rows of each file that show which columns the outputs have, and one in how many rows at most.
+const PROBES: usize = 256;
+const ROWS_PER_PROBE: usize = 32;
 
 const REMEDY: &str = "Collect each output in a separate run with its own seed, on left and on right. \
                       If the rows are independent and were only sorted afterwards, use --unordered";
@@ -28,12 +32,25 @@ pub enum RowOrder {
     Any,
 }
 
+/// The names in two files, and their texts.
+#[derive(Default)]
+pub struct SampleNames {
+    /// The names of the cells; empty if they have none.
+    pub columns: Vec<String>,
+    /// The names of the symbols.
+    pub symbols: Symbols,
+    /// The texts of the symbols.
+    pub texts: Texts,
+}
+
 /// The outputs of both sides, each in random order. Exploration uses them from the front, certification from the back.
 pub struct Recorded {
     left: Shuffled,
     right: Shuffled,
     symbols: Symbols,
     dependence: Option<Dependence>,
+    /// The columns of the outputs.
+    width: usize,
 }
 
 struct Shuffled {
@@ -41,13 +58,29 @@ struct Shuffled {
     rows: Rows,
     /// How many rows exploration has used.
     explored: AtomicU64,
+    /// How many rows at the front have shown which columns the outputs have. No rule is judged on them.
+    probed: u64,
 }
 
 impl Recorded {
     /// Shuffles the outputs of both sides, which have the same width. If they are in the order in which they were drawn, they are tested
     /// for dependence first. It is not possible to draw from dependent outputs.
     #[must_use]
-    pub fn new(left: Rows, right: Rows, symbols: Symbols, order: RowOrder, seed: u64) -> Self {
+    pub fn new(mut left: Rows, mut right: Rows, names: SampleNames, order: RowOrder, seed: u64) -> Self {
+        let SampleNames { columns, mut symbols, texts } = names;
+        let probed = if texts.is_empty() { 0 } else { (left.len().min(right.len()) / ROWS_PER_PROBE).min(PROBES) };
+        let mut probe = Probe::default();
+        for (side, rows) in [(Side::Left, &left), (Side::Right, &right)] {
+            first_of_shuffled(side, rows.len(), seed, probed).into_iter().for_each(|row| probe.see(rows.row(row), &texts));
+        }
+        let reading = probe.reading(left.width());
+        if !reading.is_plain() && reading.width() <= MAX_WIDTH {
+            [&mut left, &mut right].into_iter().for_each(|rows| *rows = read(rows, &reading, &texts, &mut symbols));
+        }
+        if !reading.is_plain() || !columns.is_empty() {
+            symbols = symbols.with_columns(reading.columns(&columns));
+        }
+        drop(texts);
         let dependence = match order {
             RowOrder::AsDrawn => {
                 let mut episode = Episode::new(left.width(), TESTED_ROWS);
@@ -57,18 +90,43 @@ impl Recorded {
             }
             RowOrder::Any => None,
         };
-        let (left, right) = rayon::join(|| Shuffled::new(Side::Left, left, seed), || Shuffled::new(Side::Right, right, seed));
-        Self { left, right, symbols, dependence }
+        let shuffled = |side, rows| Shuffled { probed: probed as u64, ..Shuffled::new(side, rows, seed) };
+        let (left, right) = rayon::join(|| shuffled(Side::Left, left), || shuffled(Side::Right, right));
+        Self { left, right, symbols, dependence, width: reading.width() }
     }
+}
+
+/// The rows with the columns that a reading adds.
+fn read(rows: &Rows, reading: &Reading, texts: &Texts, symbols: &mut Symbols) -> Rows {
+    let mut wider = Rows::new(reading.width());
+    wider.resize(rows.len());
+    for ((row, cells), rank) in wider.iter_mut().zip(rows).zip(0..) {
+        reading.read(cells, texts, row, |name| symbols.ranked_symbol(rank, name));
+    }
+    wider
+}
+
+/// The swaps that shuffle this many rows. They depend on the seed alone.
+fn swaps(side: Side, rows: usize, seed: u64) -> impl Iterator<Item = (usize, usize)> {
+    let mut rng = Generator::seed_from_u64(Mix::new().text("order").text(&side.to_string()).word(seed).end());
+    (1..rows).rev().map(move |last| (last, rng.random_range(0..=last)))
+}
+
+/// The rows that come first when these rows are shuffled.
+fn first_of_shuffled(side: Side, rows: usize, seed: u64, count: usize) -> Vec<usize> {
+    if count == 0 {
+        return Vec::new();
+    }
+    let mut order: Vec<usize> = (0..rows).collect();
+    swaps(side, rows, seed).for_each(|(last, other)| order.swap(last, other));
+    order.truncate(count);
+    order
 }
 
 impl Shuffled {
     fn new(side: Side, mut rows: Rows, seed: u64) -> Self {
-        let mut rng = Generator::seed_from_u64(Mix::new().text("order").text(&side.to_string()).word(seed).end());
-        for last in (1..rows.len()).rev() {
-            rows.swap(last, rng.random_range(0..=last));
-        }
-        Self { side, rows, explored: AtomicU64::new(0) }
+        swaps(side, rows.len(), seed).for_each(|(last, other)| rows.swap(last, other));
+        Self { side, rows, explored: AtomicU64::new(0), probed: 0 }
     }
 
     /// The rows for a place, if the file has them and no other place uses them. Exploration ends before certification begins.
@@ -81,9 +139,11 @@ impl Shuffled {
                 self.explored.fetch_max(end, Ordering::Relaxed);
                 (end, first..end)
             }
-            Phase::Certify => (end + self.explored.load(Ordering::Relaxed), rows.saturating_sub(end)..rows.saturating_sub(first)),
-            // A file has no fresh draws to replay.
-            Phase::Replay => return Err(used_up),
+            Phase::Certify => {
+                (end + self.explored.load(Ordering::Relaxed).max(self.probed), rows.saturating_sub(end)..rows.saturating_sub(first))
+            }
+            // A file has no fresh draws.
+            Phase::Replay | Phase::Probe => return Err(used_up),
         };
         if used > rows {
             return Err(used_up);
@@ -95,7 +155,7 @@ impl Shuffled {
 
 impl Target for Recorded {
     fn open(&self) -> Result<usize, TargetError> {
-        Ok(self.left.rows.width())
+        if self.width > MAX_WIDTH { Err(TargetError::TooWide { width: self.width }) } else { Ok(self.width) }
     }
 
     fn symbols(&self) -> Symbols {
@@ -142,7 +202,7 @@ mod tests {
 
     #[test]
     fn every_row_is_drawn_exactly_once() {
-        let target = Recorded::new(numbers(0..5000), numbers(5000..5010), Symbols::default(), RowOrder::Any, 3);
+        let target = Recorded::new(numbers(0..5000), numbers(5000..5010), SampleNames::default(), RowOrder::Any, 3);
         let mut drawn = draw(&target, Side::Left, Phase::Explore, 100, 1400).unwrap();
         drawn.extend(draw(&target, Side::Left, Phase::Explore, 0, 100).unwrap());
         drawn.extend(draw(&target, Side::Left, Phase::Certify, 0, 3000).unwrap());
@@ -157,10 +217,30 @@ mod tests {
     }
 
     #[test]
+    fn rows_that_show_the_columns_are_explored_and_never_certified() {
+        let symbols: Vec<String> = (0..640).map(|index| format!("about {index}")).collect();
+        let mut rows = Rows::new(1);
+        symbols.iter().for_each(|name| rows.push(&[Cell::symbol(name)]));
+        let texts: Texts = symbols.iter().map(|name| (Cell::symbol(name).payload().unwrap(), name.clone())).collect();
+        let names = SampleNames { columns: vec!["answer".to_owned()], texts, ..SampleNames::default() };
+        let target = Recorded::new(rows.clone(), rows.clone(), names, RowOrder::Any, 3);
+        assert_eq!(target.left.probed, 20);
+        let columns = (0..target.open().unwrap()).map(|index| target.symbols().column(index)).collect::<Vec<_>>();
+        assert_eq!(columns, ["answer", "answer length", "answer number 1", "answer shape", "answer unusual"]);
+        let row = target.left.rows.row(7);
+        assert_eq!(Cell::symbol(&format!("about {}", row[2].as_number().unwrap())), row[0]);
+        // The first rows of the shuffled file are those that were probed.
+        let first = first_of_shuffled(Side::Left, 640, 3, 20);
+        assert!(first.iter().enumerate().all(|(index, place)| target.left.rows.row(index)[0] == rows.row(*place)[0]));
+        assert_eq!(draw(&target, Side::Left, Phase::Certify, 0, 620).map(|drawn| drawn.len()), Ok(2 * 620));
+        assert_eq!(draw(&target, Side::Left, Phase::Certify, 0, 621), Err(TargetError::UsedUp { side: Side::Left, rows: 640 }));
+    }
+
+    #[test]
     fn the_seed_determines_the_order() {
         let first = |seed| {
             draw(
-                &Recorded::new(numbers(0..100), numbers(0..100), Symbols::default(), RowOrder::Any, seed),
+                &Recorded::new(numbers(0..100), numbers(0..100), SampleNames::default(), RowOrder::Any, seed),
                 Side::Left,
                 Phase::Explore,
                 0,

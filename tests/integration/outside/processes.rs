@@ -79,7 +79,12 @@ const FAULTS: &[(&str, &str, &str, &[&str])] = &[
     ("width 0", "", "echo '{\"dp_audit\": 1, \"width\": 0, \"seeded\": true}'", &["width is 0, must be a whole number from 1"]),
     ("unknown key", "", "echo '{\"dp_audit\": 1, \"width\": 1, \"seeded\": true, \"with\": 1}'", &["its hello is wrong", "with"]),
     ("too wide", "", "greet; while next; do zeros $n | sed 's/0]/[0,0]]/'; done", &["an output has 2 cells", "width 1"]),
-    ("no cell", "", "greet; while next; do zeros $n | sed 's/0]/{}]/'; done", &["a cell must be", "{}"]),
+    (
+        "wrong columns",
+        "",
+        "echo '{\"dp_audit\": 1, \"width\": 1, \"seeded\": true, \"columns\": [\"a\", \"b\"]}'",
+        &["width is 1, but columns has 2 names"],
+    ),
     (
         "unknown symbol",
         "",
@@ -343,13 +348,13 @@ fn arrays_and_blocks_say_the_same() {
         [symbol("error: E"), Cell::ABSENT, Cell::ABSENT],
         [Cell::number(1.797_693_134_862_315_7e308), Cell::number(3.0), Cell::ABSENT],
     ];
-    let array = r#"[[0.1,0,5e-324],["inf","-inf","NaN"],["⊥",null,true],"error: E",[1.7976931348623157e308,3]]"#;
+    let array = r#"[[0.1,-0.0,5e-324],["inf","-inf","NaN"],["⊥",null,true],"error: E",[1.7976931348623157e308,3]]"#;
     let names = ["⊥", "null", "true", "error: E", "∅"];
     let place = |place: u64| f64::from_bits((0x7ffd << 48) | place);
     // The NaN that processors make has its sign bit set.
     let nan = f64::from_bits(0xfff8_0000_0000_0000);
     let block: Vec<u8> = [
-        [0.1, 0.0, 5e-324],
+        [0.1, -0.0, 5e-324],
         [f64::INFINITY, f64::NEG_INFINITY, nan],
         [place(0), place(1), place(2)],
         [place(3), place(4), place(4)],
@@ -360,8 +365,9 @@ fn arrays_and_blocks_say_the_same() {
     .flat_map(|number| number.to_le_bytes())
     .collect();
     let line = format!("{{\"count\": 5, \"symbols\": [\"{}\"]}}", names.join("\", \""));
-    let folder =
-        script(&format!("{WIDE}while read -r line; do case $line in *left*) echo '{array}';; *) echo '{line}'; cat block;; esac; done\n"));
+    let folder = script(&format!(
+        "{PROLOGUE}{WIDE}while next; do case $n$line in 5*left*) echo '{array}';; 5*) echo '{line}'; cat block;; *) zeros $n;; esac; done\n"
+    ));
     std::fs::write(folder.path().join("audits/block"), block).unwrap();
     for side in [Side::Left, Side::Right] {
         let rows = draw(folder.path(), side, 5).unwrap();
@@ -379,21 +385,22 @@ fn many_outputs_are_asked_for_in_parts_with_seeds_of_their_own() {
     assert_eq!(draw(folder.path(), Side::Left, 40_000).unwrap().len(), 40_000);
     let requests = read(folder.path(), "audits/requests");
     let seeds: std::collections::HashSet<&str> = requests.lines().map(|line| line.split("\"seed\":").nth(1).unwrap()).collect();
-    assert_eq!(requests.lines().count(), 3, "{requests}");
-    assert_eq!(seeds.len(), 3, "{requests}");
+    // Four of them, for both sides and from two processes, show which columns the outputs have.
+    assert_eq!(requests.lines().count(), 4 + 3, "{requests}");
+    assert_eq!(seeds.len(), 4 + 3, "{requests}");
 }
 
 #[test]
 fn a_dataset_larger_than_a_pipe_arrives_or_runs_into_the_time_limit() {
     let large = |text: &str, keys: &str| {
-        let folder = script(text);
+        let folder = script(&format!("{PROLOGUE}{text}"));
         let many = of_program("count", &["sh", "worker.sh"], keys)
             .replace("left = [\"x\"]", "left = [{ value = \"x\", times = 100000 }]")
             .replace("right = [\"x\", \"x\"]", "right = [{ value = \"x\", times = 100001 }]");
         write(folder.path(), "audits/count.toml", &many);
         draw(folder.path(), Side::Left, 1)
     };
-    let counts = "left=$(head -n 1 | tr ',' '\\n' | grep -c x)\necho '{\"dp_audit\": 1, \"width\": 1, \"seeded\": true}'\nread -r line; echo \"[$left]\"\n";
+    let counts = "left=$(head -n 1 | tr ',' '\\n' | grep -c x)\necho '{\"dp_audit\": 1, \"width\": 1, \"seeded\": true}'\nwhile next; do zeros $n | sed \"s/0/$left/g\"; done\n";
     assert_eq!(large(counts, "").unwrap().row(0), [Cell::number(200_001.0)]);
     let deaf = large("exec sleep 60\n", "timeout = 0.4").unwrap_err();
     assert!(deaf.contains("was silent for 0.4 s"), "{deaf}");
@@ -401,13 +408,10 @@ fn a_dataset_larger_than_a_pipe_arrives_or_runs_into_the_time_limit() {
 
 #[test]
 fn all_processes_of_a_command_are_equally_wide() {
-    let folder = script(
-        "read -r greeting; w=2; mkdir first 2>/dev/null && w=1; echo \"{\\\"dp_audit\\\": 1, \\\"width\\\": $w, \\\"seeded\\\": true}\"; read -r line\n",
-    );
+    let hello =
+        "read -r greeting; w=2; mkdir first 2>/dev/null && w=1; echo \"{\\\"dp_audit\\\": 1, \\\"width\\\": $w, \\\"seeded\\\": true}\"";
+    let folder = script(&format!("{PROLOGUE}{hello}; while next; do zeros $n; done\n"));
     let audits = load(folder.path().join("audits"));
-    let target = target(&audits[0]);
-    assert_eq!(target.open(), Ok(1));
-    target.close();
-    let error = target.open().unwrap_err().to_string();
-    assert!(error.contains("it says width 2 and an earlier child of the same command said 1"), "{error}");
+    let error = target(&audits[0]).open().unwrap_err().to_string();
+    assert!(error.contains("and an earlier child of the same command said"), "{error}");
 }

@@ -126,6 +126,9 @@ fn what_cannot_be_audited_is_an_error_with_its_reason() {
     let mutating = "def mechanism(data, rng):\n    data.append('x')\n    return 0\n";
     let batch = "def mechanism(data, rng, count):\n    if count > 100:\n        raise OSError('disk')\n    return [0] * count\n";
     let short = "def mechanism(data, rng, count):\n    return [0.5] * (count - 1)\n";
+    let features_list = "def mechanism(data, rng):\n    return rng.random()\ndef known(output):\n    return [output]\n";
+    let features_grow = "def mechanism(data, rng):\n    return rng.random()\n\
+                         def known(output, calls=[]):\n    calls.append(0)\n    return {'late' if len(calls) > 500 else 'early': 1}\n";
     let cases: &[(&str, &[&str], &str, &[&str])] = &[
         (broken, &[], "", &["only fails, on both datasets", "error: ZeroDivisionError", "Traceback"]),
         (LAPLACE, &[], "", &["does not take what the audit file gives it", "epsilon"]),
@@ -136,7 +139,11 @@ fn what_cannot_be_audited_is_an_error_with_its_reason() {
         ("import sys\ndef mechanism(data, rng):\n    sys.exit(0)\n", &[], "", &["ended (exit status: 0)"]),
         (growing, &[], "", &["an output has 2 cells where 1 were announced", "width=2"]),
         (mutating, &[], "", &["changed its dataset", "copy"]),
-        ("def mechanism(data, rng):\n    return {'a': 1}\n", &[], "", &["a dict cannot be an output"]),
+        ("def mechanism(data, rng):\n    return {'a'}\n", &[], "", &["a set cannot be an output"]),
+        ("def mechanism(data, rng):\n    return {'a': {1}}\n", &[], "", &["a set cannot be an output"]),
+        (features_list, &["--features", "known"], "", &["returned a list", "dictionary"]),
+        (features_grow, &["--features", "known"], "", &["returned the new column 'late'"]),
+        ("def mechanism(data, rng):\n    return 1\n", &["--features", "known"], "", &["has no function known"]),
         (batch, &["--batch"], "", &["OSError: disk"]),
         (short, &["--batch"], "", &["asked for", "got"]),
     ];
@@ -146,4 +153,84 @@ fn what_cannot_be_audited_is_an_error_with_its_reason() {
         assert_eq!(table.column("verdict"), ["error"], "{text}");
         assert_has(&shown, wanted);
     }
+}
+
+#[test]
+fn dictionaries_and_nested_lists_are_taken_apart() {
+    if !python("dictionaries_and_nested_lists_are_taken_apart", "import json") {
+        return;
+    }
+    // A thousandth of the noise that the claim needs, in every place that an output has for a number: ε is about 1,000.
+    let noise = "import json, math\n\
+                 def noisy(data, rng):\n    return len(data) + math.log((1 - rng.random()) / (1 - rng.random())) / 1000\n";
+    for output in [
+        "{'count': x, 'n': 5}",
+        "[{'count': x}, 3]",
+        "[[1, x], [2]]",
+        "json.dumps({'count': x})",
+        "f'about {x} people'",
+        "{'count': str(x)}",
+    ] {
+        let text = format!("{noise}def mechanism(data, rng):\n    x = noisy(data, rng)\n    return {output}\n");
+        let (code, table, shown) = run(&text, &[], "", "20000");
+        assert_eq!(code, 2, "{output}: {shown}");
+        assert!(table.number(0, "epsilon_lower") > 5.0, "{output}: {shown}");
+    }
+}
+
+#[test]
+fn an_attacker_who_knows_a_hash_sees_what_it_hides() {
+    if !python("an_attacker_who_knows_a_hash_sees_what_it_hides", "import json") {
+        return;
+    }
+    // A keyed permutation of 40 bits; the number of records is in the bits that it hides.
+    let text = "import hashlib\n\
+                def rounds(word, keys):\n    \
+                    left, right = word >> 20, word & 0xfffff\n    \
+                    for key in keys:\n        \
+                        left, right = right, left ^ int.from_bytes(hashlib.sha256(f'{key} {right}'.encode()).digest()[:4], 'big') & 0xfffff\n    \
+                    return right << 20 | left\n\
+                def mechanism(data, rng):\n    return 'user-' + format(rounds(int(rng.random() * 2**38) * 4 + len(data), [1, 2, 3]), 'x')\n\
+                def known(output):\n    return {'records': rounds(int(output[5:], 16), [3, 2, 1]) % 4}\n";
+    let (code, table, shown) = run(text, &["--features", "known"], "", "20000");
+    assert_eq!(code, 2, "{shown}");
+    assert!(table.number(0, "epsilon_lower") > 5.0, "{shown}");
+    let (code, table, shown) = run(text, &[], "", "20000");
+    assert_ne!(code, 2, "without the key it is hidden: {shown}");
+    assert_ne!(table.cell(0, "verdict"), "violated");
+}
+
+#[test]
+fn a_generator_that_is_seeded_with_the_time_is_found_on_one_thread() {
+    if !python("a_generator_that_is_seeded_with_the_time_is_found_on_one_thread", "import json") {
+        return;
+    }
+    // Seconds in groups of a thousand, so that both processes start in the same one; this fails by chance if one starts just before a
+    // boundary: once in 10,000 runs.
+    let text = "import math, random, time\n\
+                own = random.Random(int(time.time()) // 1000)\n\
+                def mechanism(data, rng, epsilon):\n    \
+                    return len(data) + math.log((1 - own.random()) / (1 - own.random())) / epsilon\n";
+    let audit = of_program("python", &["python3", WORKER, "--unseeded", "mechanism.py"], "");
+    let audit = audit.replace("params = { query = \"count\", epsilon = 1.0 }", "params = { epsilon = 1.0 }");
+    let folder = folder(&[("python", &audit)]);
+    write(folder.path(), "audits/mechanism.py", text);
+    let output = dp_audit(folder.path(), &["run", "--draws", "20000", "--threads", "1"]);
+    assert_eq!(code(&output), 5, "{}", shown(&output));
+    assert_has(&shown(&output), &["gave the same draws for two different seeds"]);
+}
+
+#[test]
+fn noise_that_is_kept_in_a_cache_is_reported_and_not_judged() {
+    if !python("noise_that_is_kept_in_a_cache_is_reported_and_not_judged", "import json") {
+        return;
+    }
+    let text = "import functools, random\n\
+                @functools.lru_cache\n\
+                def noisy(count):\n    return count + random.SystemRandom().gauss(0, 1)\n\
+                def mechanism(data, rng):\n    return noisy(len(data))\n";
+    let (code, table, shown) = run(text, &[], "", "20000");
+    assert_eq!(code, 5, "{shown}");
+    assert_eq!(table.column("verdict"), ["error"]);
+    assert_has(&shown, &["its draws are not independent", "keep none in a cache"]);
 }

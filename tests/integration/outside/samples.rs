@@ -176,3 +176,51 @@ fn rows_that_depend_on_each_other_are_not_judged() {
     let folder = folder(&column(&sorted), &fresh);
     assert_eq!(code(&dp_audit(folder.path(), &["--claim-epsilon", "1", "--unordered"])), 0);
 }
+
+#[test]
+fn separators_and_texts_hide_nothing() {
+    // The left outputs are near 0 and the right ones near 1,000: no ε covers that. Nothing here can be violated by chance.
+    let lines = |row: &dyn Fn(f64) -> String, at: f64| {
+        let mut rng = Generator::seed_from_u64(at.to_bits());
+        (0..4000).fold(String::new(), |text, _| text + &row(at + laplace(&mut rng, 1.0)) + "\n")
+    };
+    let rows: [&dyn Fn(f64) -> String; 8] = [
+        &|x| format!("{x};ok"),
+        &|x| format!("{};ok", x.to_string().replace('.', ",")),
+        &|x| format!("{x}\tok"),
+        &|x| format!("ok\t{}", x.to_string().replace('.', ",")),
+        &|x| format!("{{\"count\": {x}, \"n\": 5}}"),
+        &|x| format!("\"{{\"\"count\"\": {x}}}\",ok"),
+        &|x| format!("ok {x} people"),
+        &|x| format!("ok,\"{} people\"", x.to_string().replace('.', ",")),
+    ];
+    for row in rows {
+        let folder = folder(&lines(row, 0.0), &lines(row, 1000.0));
+        let output = dp_audit(folder.path(), &["--claim-epsilon", "1"]);
+        assert_eq!(code(&output), 2, "{}: {}", row(0.5), shown(&output));
+        assert_eq!(table(folder.path()).column("verdict"), ["violated"]);
+        assert!(table(folder.path()).number(0, "epsilon_lower") > 4.0, "{}", row(0.5));
+    }
+}
+
+#[test]
+fn files_with_different_separators_are_refused() {
+    let folder = folder("1;2\n3;4\n", "1,2\n3,4\n");
+    let output = dp_audit(folder.path(), &["--claim-epsilon", "1"]);
+    assert_eq!(code(&output), 1);
+    assert_has(&errors(&output), &["right.csv: its cells are separated by commas, those of left.csv by semicolons"]);
+}
+
+#[test]
+fn text_is_no_false_alarm() {
+    // Noise for ε = 1 exactly, in a text. At 95 % one bound in twenty may lie above 1.
+    const SEEDS: u64 = 60;
+    let above = (0..SEEDS).filter(|seed| {
+        let mut rng = Generator::seed_from_u64(*seed);
+        let mut lines =
+            |at: f64| (0..4000).fold(String::new(), |text, _| text + &format!("{{\"count\": {}}}\n", at + laplace(&mut rng, 1.0)));
+        let folder = folder(&lines(0.0), &lines(1.0));
+        report(folder.path(), *seed).bounds.epsilon_lower > 1.0
+    });
+    assert_rare("bounds above 1", above.count(), SEEDS, 0.05);
+}

@@ -92,6 +92,16 @@ fn drifting_noise_is_reported() {
     });
 }
 
+#[test]
+fn noise_whose_size_is_drawn_once_per_batch_is_reported() {
+    let said = complaint(|_, seed, count| {
+        let mut rng = generator(seed);
+        let size = laplace(&mut rng, 1.0).exp();
+        (0..count).map(|_| laplace(&mut rng, size)).collect()
+    });
+    assert!(said.contains("in the size of the noise"), "{said}");
+}
+
 /// Counts its calls and seeds both sides of a batch alike: on one thread they follow each other.
 struct Shared(AtomicU64);
 

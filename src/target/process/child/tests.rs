@@ -5,7 +5,7 @@ use proptest::test_runner::FileFailurePersistence;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::output::{Cell, MAX_WIDTH};
+use crate::output::{Cell, MAX_WIDTH, Rows};
 
 /// A pipe that returns its bytes in pieces of this size.
 struct Pieces(Vec<u8>, usize);
@@ -20,8 +20,8 @@ impl Read for Pieces {
 
 fn rows(bytes: &[u8], piece: usize, count: usize, width: usize) -> Result<Rows, AnswerError> {
     let stdout = StdoutReader::new(Pieces(bytes.to_vec(), piece));
-    let answer = stdout.expect("a thread").rows(count, width, Instant::now() + Duration::from_secs(60));
-    answer.map(|(rows, _)| rows)
+    let answer = stdout.expect("a thread").answer(count, width, Instant::now() + Duration::from_secs(60));
+    answer.map(|answer| answer.rows)
 }
 
 /// A cell as a child sends it. A NaN may have any bits except those of a symbol.
@@ -119,9 +119,14 @@ fn correct_or_rejected(bytes: &[u8], count: usize, width: usize) -> Result<(), T
 
 /// An accepted hello has exactly the documented keys and values.
 fn hello_is_correct_or_rejected(text: &str) -> Result<(), TestCaseError> {
-    if let Ok(Hello { width, seeded }) = Hello::parse(text) {
-        prop_assert_eq!(serde_json::from_str::<Value>(text).unwrap(), json!({ "dp_audit": 1, "width": width, "seeded": seeded }));
-        prop_assert!((1..=MAX_WIDTH).contains(&width));
+    if let Ok(Hello { width, seeded, columns }) = Hello::parse(text) {
+        let mut expected = json!({ "dp_audit": 1, "width": width, "seeded": seeded });
+        let found: Value = serde_json::from_str(text).unwrap();
+        if found.get("columns").is_some() {
+            expected["columns"] = json!(columns);
+        }
+        prop_assert_eq!(found, expected);
+        prop_assert!((1..=MAX_WIDTH).contains(&width) && (columns.is_empty() || columns.len() == width));
     }
     Ok(())
 }
@@ -187,6 +192,9 @@ proptest! {
 
     #[test]
     fn a_changed_hello_is_correct_or_rejected(width in 0..=MAX_WIDTH + 10_000, seeded in any::<bool>(), changes in changes()) {
+        let columns: &[&str] = if seeded { &["a"] } else { &[] };
+        let hello = json!({ "dp_audit": 1, "width": width.min(3), "seeded": seeded, "columns": columns }).to_string();
+        hello_is_correct_or_rejected(&String::from_utf8_lossy(&changed(hello.into_bytes(), &changes)))?;
         let hello = json!({ "dp_audit": 1, "width": width, "seeded": seeded }).to_string();
         hello_is_correct_or_rejected(&hello)?;
         hello_is_correct_or_rejected(&String::from_utf8_lossy(&changed(hello.into_bytes(), &changes)))?;
