@@ -96,25 +96,24 @@ fn releases(count: usize, epsilon: f64) -> Mechanism {
 /// independent normal numbers. The answers differ by `v`, and `v` is scaled to `|L⁻¹·v| = distance`.
 fn random_covariance(n: usize, distance: f64) -> Mechanism {
     let mut rng = Generator::seed_from_u64(n as u64);
-    let mut factor = vec![vec![0.0; n]; n];
-    for row in 0..n {
-        for column in 0..row {
-            factor[row][column] = gaussian(&mut rng, 1.0);
-        }
-        factor[row][row] = (row..n).map(|_| gaussian(&mut rng, 1.0).powi(2)).sum::<f64>().sqrt();
-    }
+    let factor: Vec<Vec<f64>> = (0..n)
+        .map(|row| {
+            let diagonal = (row..n).map(|_| gaussian(&mut rng, 1.0).powi(2)).sum::<f64>().sqrt();
+            (0..row).map(|_| gaussian(&mut rng, 1.0)).chain([diagonal]).collect()
+        })
+        .collect();
     let direction: Vec<f64> = (0..n).map(|_| gaussian(&mut rng, 1.0)).collect();
     // Forward substitution.
     let mut white: Vec<f64> = Vec::with_capacity(n);
-    for row in 0..n {
-        let known: f64 = factor[row].iter().zip(&white).map(|(a, b)| a * b).sum();
-        white.push((direction[row] - known) / factor[row][row]);
+    for (row, entries) in factor.iter().enumerate() {
+        let known: f64 = entries.iter().zip(&white).map(|(a, b)| a * b).sum();
+        white.push((direction[row] - known) / entries[row]);
     }
     let length = white.iter().map(|x| x * x).sum::<f64>().sqrt();
     let shift: Vec<f64> = direction.iter().map(|x| x * distance / length).collect();
     Box::new(move |answer, rng| {
         let noise: Vec<f64> = (0..n).map(|_| gaussian(rng, 1.0)).collect();
-        let correlated = |row: usize| factor[row][..=row].iter().zip(&noise).map(|(a, b)| a * b).sum::<f64>();
+        let correlated = |row: usize| factor[row].iter().zip(&noise).map(|(a, b)| a * b).sum::<f64>();
         Release::Numbers((0..n).map(|row| answer * shift[row] + correlated(row)).collect())
     })
 }

@@ -15,6 +15,8 @@ const BOUNDARY: &[(&str, &str)] = &[
     ("randomized-response.toml", include_str!("boundary/randomized-response.toml")),
     ("histogram-exact-threshold.toml", include_str!("boundary/histogram-exact-threshold.toml")),
     ("gaussian.toml", include_str!("boundary/gaussian.toml")),
+    ("gaussian-correlated.toml", include_str!("boundary/gaussian-correlated.toml")),
+    ("gaussian-sampled.toml", include_str!("boundary/gaussian-sampled.toml")),
 ];
 
 /// By which factors the noise of the power curves is too small.

@@ -2,7 +2,7 @@
 
 use serde::de::DeserializeOwned;
 
-use super::additive::{continuous, discrete_laplace, poisson_sample, post_processing, reused_noise, truncated_geometric};
+use super::additive::{continuous, correlated, discrete_laplace, poisson_sample, post_processing, reused_noise, truncated_geometric};
 use super::local::{randomized_response, rappor};
 use super::ratio::{quotient, regression};
 use super::selection::{exponential, mode, noisy_max, subsample};
@@ -82,6 +82,7 @@ pub const ENTRIES: &[Registered] = &[
     Registered::of::<continuous::PrefixSum>(),
     Registered::of::<discrete_laplace::DiscreteLaplace>(),
     Registered::of::<continuous::Gaussian>(),
+    Registered::of::<correlated::CorrelatedGaussian>(),
     Registered::of::<randomized_response::Die>(),
     Registered::of::<randomized_response::Generalized>(),
     Registered::of::<median::local::LocalSensitivity>(),
@@ -109,7 +110,8 @@ pub const ENTRIES: &[Registered] = &[
     Registered::of::<sparse_vector::Parallel>(),
     Registered::of::<rappor::Rappor>(),
     Registered::of::<exponential::Exponential>(),
-    Registered::of::<poisson_sample::SampledCount>(),
+    Registered::of::<poisson_sample::LaplaceSampledCount>(),
+    Registered::of::<poisson_sample::GaussianSampledCount>(),
     Registered::of::<post_processing::Clamped>(),
     Registered::of::<post_processing::Suppressed>(),
     Registered::of::<reused_noise::ReusedNoise>(),

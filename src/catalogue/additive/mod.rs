@@ -1,6 +1,7 @@
 //! Noise that is added to an answer.
 
 pub mod continuous;
+pub mod correlated;
 pub mod discrete_laplace;
 pub mod poisson_sample;
 pub mod post_processing;
