@@ -318,6 +318,8 @@ MODELS = {
     "laplace": laplace,
     # Differences undo running sums, so they leak what the noisy answers leak.
     "prefix-sum": laplace,
+    # Nine decimals of whole answers: rounding moves no output across an answer.
+    "laplace/printed": laplace,
     "laplace/reused-noise": reused_noise,
     "laplace/clamped": clamped,
     "laplace/suppressed-count": suppressed,

@@ -10,6 +10,7 @@ use crate::suite;
 const BOUNDARY: &[(&str, &str)] = &[
     ("laplace.toml", include_str!("boundary/laplace.toml")),
     ("laplace-small-epsilon.toml", include_str!("boundary/laplace-small-epsilon.toml")),
+    ("laplace-printed.toml", include_str!("boundary/laplace-printed.toml")),
     ("laplace-vector.toml", include_str!("boundary/laplace-vector.toml")),
     ("discrete-laplace.toml", include_str!("boundary/discrete-laplace.toml")),
     ("randomized-response.toml", include_str!("boundary/randomized-response.toml")),

@@ -2,7 +2,9 @@
 
 use serde::de::DeserializeOwned;
 
-use super::additive::{continuous, correlated, discrete_laplace, poisson_sample, post_processing, reused_noise, truncated_geometric};
+use super::additive::{
+    continuous, correlated, discrete_laplace, poisson_sample, post_processing, printed, reused_noise, truncated_geometric,
+};
 use super::local::{randomized_response, rappor};
 use super::ratio::{quotient, regression};
 use super::selection::{exponential, mode, noisy_max, subsample};
@@ -80,6 +82,7 @@ pub fn prepare_subject(subject: &Subject, left: &Dataset, right: &Dataset) -> Re
 pub const ENTRIES: &[Registered] = &[
     Registered::of::<continuous::Laplace>(),
     Registered::of::<continuous::PrefixSum>(),
+    Registered { name: printed::NAME, summary: printed::SUMMARY, prepare: printed::prepare },
     Registered::of::<discrete_laplace::DiscreteLaplace>(),
     Registered::of::<continuous::Gaussian>(),
     Registered::of::<correlated::CorrelatedGaussian>(),

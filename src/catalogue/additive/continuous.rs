@@ -60,8 +60,8 @@ impl PureParams {
 
 /// `f(D) + Lap(Δ/ε)` on every component.
 pub struct Laplace {
-    values: Vec<f64>,
-    scale: f64,
+    pub(super) values: Vec<f64>,
+    pub(super) scale: f64,
 }
 
 impl Mechanism for Laplace {
