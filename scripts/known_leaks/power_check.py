@@ -2,7 +2,7 @@
 """Is the printed power what happens?
 
     pip install --requirement scripts/known_leaks/requirements.txt
-    scripts/known_leaks/power_check.py [--draws 2e5] [--seeds 400]
+    scripts/known_leaks/power_check.py [--draws 2e5] [--seeds 200]
 
 Each mechanism is audited exactly at its claim, and the report says which epsilon would have been caught with probability 0.9: `detectable_epsilon`.
 Then its noise is made smaller until theory says that it leaks exactly this epsilon, and it is audited again under the same claim, with other seeds. The
@@ -91,7 +91,7 @@ def markdown(rows):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--draws", type=float, default=2e5, help="draws per audit (2e5)")
-    parser.add_argument("--seeds", type=int, default=400, help="audits per case (400)")
+    parser.add_argument("--seeds", type=int, default=200, help="audits per case (200)")
     parser.add_argument("--confidence", type=float, default=0.999)
     parser.add_argument("--filter", default="", help="only cases whose name contains this text; writes nothing")
     parser.add_argument("--out", type=pathlib.Path, default=ROOT / "results" / "reference", help="folder for the two files")
