@@ -189,13 +189,17 @@ def suppressed(params, left, right, audit):
 
 
 def sampled_count(params, left, right, audit):
-    """A binomial number of records plus Laplace noise."""
+    """A binomial number of records plus noise: Laplace if the parameters have an epsilon, else Gaussian."""
     rate = params["rate"]
+    if "epsilon" in params:
+        noisy = lambda size: Laplace(float(size), 1 / params["epsilon"])
+    else:
+        noisy = lambda size: Gaussian(float(size), params["sigma"] * params.get("scale_factor", 1.0))
     sides = []
     for data in (left, right):
         n = len(data)
         weights = [math.comb(n, k) * rate**k * (1 - rate) ** (n - k) for k in range(n + 1)]
-        sides.append({"answer": Mixture([(weight, Laplace(float(k), 1 / params["epsilon"])) for k, weight in enumerate(weights)])})
+        sides.append({"answer": Mixture([(weight, noisy(k)) for k, weight in enumerate(weights)])})
     return Pair(*sides)
 
 
@@ -232,6 +236,27 @@ def gaussian(params, left, right, audit):
     if s != t:
         return None
     return Pair({"answer": Gaussian(0.0, s)}, {"answer": Gaussian(math.dist(a, b), t)})
+
+
+def whitened(factor, vector):
+    """The length of x with L x = vector, where L is lower triangular: the distance in units of noise with covariance L L^T."""
+    x = []
+    for row, value in zip(factor, vector, strict=True):
+        *before, diagonal = row
+        x.append((value - sum(p * q for p, q in zip(before, x, strict=True))) / diagonal)
+    return math.hypot(*x)
+
+
+def correlated(params, left, right, audit):
+    """Noise sigma L z. Outputs in the coordinates of z differ in one direction only, by the whitened distance of the answers."""
+    a, b, (sensitivity, _) = answers(params, left, right)
+    factor = params["factor"]
+    units = [[float(i == k) for i in range(len(a))] for k in range(len(a))]
+    # Neighbours differ in one answer.
+    own = sensitivity * max(whitened(factor, unit) for unit in units)
+    s = sigma(params["calibration"], own) * params.get("scale_factor", 1.0)
+    distance = whitened(factor, [x - y for x, y in zip(a, b, strict=True)])
+    return Pair({"answer": Gaussian(0.0, s)}, {"answer": Gaussian(distance, s)})
 
 
 def discrete_laplace(params, left, right, audit):
@@ -293,11 +318,15 @@ MODELS = {
     "laplace": laplace,
     # Differences undo running sums, so they leak what the noisy answers leak.
     "prefix-sum": laplace,
+    # Nine decimals of whole answers: rounding moves no output across an answer.
+    "laplace/printed": laplace,
     "laplace/reused-noise": reused_noise,
     "laplace/clamped": clamped,
     "laplace/suppressed-count": suppressed,
     "laplace/sampled-count": sampled_count,
+    "gaussian/sampled-count": sampled_count,
     "gaussian": gaussian,
+    "gaussian/correlated": correlated,
     "discrete-laplace": discrete_laplace,
     "truncated-geometric": truncated_geometric,
     "command": command,

@@ -10,11 +10,14 @@ use crate::suite;
 const BOUNDARY: &[(&str, &str)] = &[
     ("laplace.toml", include_str!("boundary/laplace.toml")),
     ("laplace-small-epsilon.toml", include_str!("boundary/laplace-small-epsilon.toml")),
+    ("laplace-printed.toml", include_str!("boundary/laplace-printed.toml")),
     ("laplace-vector.toml", include_str!("boundary/laplace-vector.toml")),
     ("discrete-laplace.toml", include_str!("boundary/discrete-laplace.toml")),
     ("randomized-response.toml", include_str!("boundary/randomized-response.toml")),
     ("histogram-exact-threshold.toml", include_str!("boundary/histogram-exact-threshold.toml")),
     ("gaussian.toml", include_str!("boundary/gaussian.toml")),
+    ("gaussian-correlated.toml", include_str!("boundary/gaussian-correlated.toml")),
+    ("gaussian-sampled.toml", include_str!("boundary/gaussian-sampled.toml")),
 ];
 
 /// By which factors the noise of the power curves is too small.

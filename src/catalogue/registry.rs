@@ -2,7 +2,9 @@
 
 use serde::de::DeserializeOwned;
 
-use super::additive::{continuous, discrete_laplace, poisson_sample, post_processing, reused_noise, truncated_geometric};
+use super::additive::{
+    continuous, correlated, discrete_laplace, poisson_sample, post_processing, printed, reused_noise, truncated_geometric,
+};
 use super::local::{randomized_response, rappor};
 use super::ratio::{quotient, regression};
 use super::selection::{exponential, mode, noisy_max, subsample};
@@ -80,8 +82,10 @@ pub fn prepare_subject(subject: &Subject, left: &Dataset, right: &Dataset) -> Re
 pub const ENTRIES: &[Registered] = &[
     Registered::of::<continuous::Laplace>(),
     Registered::of::<continuous::PrefixSum>(),
+    Registered { name: printed::NAME, summary: printed::SUMMARY, prepare: printed::prepare },
     Registered::of::<discrete_laplace::DiscreteLaplace>(),
     Registered::of::<continuous::Gaussian>(),
+    Registered::of::<correlated::CorrelatedGaussian>(),
     Registered::of::<randomized_response::Die>(),
     Registered::of::<randomized_response::Generalized>(),
     Registered::of::<median::local::LocalSensitivity>(),
@@ -109,7 +113,8 @@ pub const ENTRIES: &[Registered] = &[
     Registered::of::<sparse_vector::Parallel>(),
     Registered::of::<rappor::Rappor>(),
     Registered::of::<exponential::Exponential>(),
-    Registered::of::<poisson_sample::SampledCount>(),
+    Registered::of::<poisson_sample::LaplaceSampledCount>(),
+    Registered::of::<poisson_sample::GaussianSampledCount>(),
     Registered::of::<post_processing::Clamped>(),
     Registered::of::<post_processing::Suppressed>(),
     Registered::of::<reused_noise::ReusedNoise>(),

@@ -19,7 +19,7 @@ use crate::noise::Generator;
 use crate::output::{Cell, MAX_WIDTH};
 use crate::target::{Mechanism, Misfit, Universe};
 
-fn one() -> Positive {
+pub(super) fn one() -> Positive {
     Positive::ONE
 }
 
@@ -60,8 +60,8 @@ impl PureParams {
 
 /// `f(D) + Lap(Δ/ε)` on every component.
 pub struct Laplace {
-    values: Vec<f64>,
-    scale: f64,
+    pub(super) values: Vec<f64>,
+    pub(super) scale: f64,
 }
 
 impl Mechanism for Laplace {
@@ -125,7 +125,7 @@ impl Mechanism for PrefixSum {
 /// How much Gaussian noise to add.
 #[derive(Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-enum Calibration {
+pub(super) enum Calibration {
     /// This standard deviation, whatever ε and δ.
     Sigma(Positive),
     /// `σ = Δ·√(2 ln(1.25/δ))/ε`, proven for ε ≤ 1.
@@ -134,6 +134,30 @@ enum Calibration {
     Analytic { epsilon: Epsilon, delta: PositiveDelta },
     /// `σ = 2Δ·√(ln(1/δ))/ε`, as lecture slides print it.
     Slides { epsilon: Epsilon, delta: PositiveDelta },
+}
+
+impl Calibration {
+    /// The standard deviation for answers of this ℓ₂ sensitivity, multiplied by `scale_factor`.
+    pub(super) fn sigma(&self, sensitivity: f64, scale_factor: Positive) -> Result<f64, Misfit> {
+        let sigma = match self {
+            Self::Sigma(sigma) => sigma.get(),
+            Self::Classic { epsilon, delta } => sensitivity * (2.0 * (1.25 / delta.get()).ln()).sqrt() / epsilon.get(),
+            Self::Analytic { epsilon, delta } => sensitivity * analytic_sigma(epsilon.get(), delta.get()),
+            Self::Slides { epsilon, delta } => 2.0 * sensitivity * (1.0 / delta.get()).ln().sqrt() / epsilon.get(),
+        };
+        let sigma = sigma * scale_factor.get();
+        if sigma > 0.0 && sigma.is_finite() {
+            Ok(sigma)
+        } else {
+            Err(Misfit::params(
+                "calibration",
+                &format!(
+                    "gives a standard deviation of {sigma}, must be positive and finite; \
+                 change its numbers, sensitivity or scale_factor"
+                ),
+            ))
+        }
+    }
 }
 
 /// `Φ(−x)`.
@@ -217,24 +241,7 @@ impl Mechanism for Gaussian {
     fn prepare(params: &GaussianParams, data: &Dataset, universe: &Universe) -> Result<Self, Misfit> {
         let answers = params.query.answer(data, universe)?;
         let sensitivity = params.sensitivity.map_or(answers.sensitivity, Positive::get);
-        let sigma = match &params.calibration {
-            Calibration::Sigma(sigma) => sigma.get(),
-            Calibration::Classic { epsilon, delta } => sensitivity * (2.0 * (1.25 / delta.get()).ln()).sqrt() / epsilon.get(),
-            Calibration::Analytic { epsilon, delta } => sensitivity * analytic_sigma(epsilon.get(), delta.get()),
-            Calibration::Slides { epsilon, delta } => 2.0 * sensitivity * (1.0 / delta.get()).ln().sqrt() / epsilon.get(),
-        };
-        let sigma = sigma * params.scale_factor.get();
-        if sigma > 0.0 && sigma.is_finite() {
-            Ok(Self { values: answers.values, sigma })
-        } else {
-            Err(Misfit::params(
-                "calibration",
-                &format!(
-                    "gives a standard deviation of {sigma}, must be positive and finite; \
-                 change its numbers, sensitivity or scale_factor"
-                ),
-            ))
-        }
+        Ok(Self { values: answers.values, sigma: params.calibration.sigma(sensitivity, params.scale_factor)? })
     }
 
     fn width(&self) -> usize {

@@ -1,8 +1,10 @@
 //! Noise that is added to an answer.
 
 pub mod continuous;
+pub mod correlated;
 pub mod discrete_laplace;
 pub mod poisson_sample;
 pub mod post_processing;
+pub mod printed;
 pub mod reused_noise;
 pub mod truncated_geometric;
