@@ -13,8 +13,8 @@ fn a_good_audit_ends_with_zero_and_a_complete_row() {
     let output = dp_audit(folder.path(), &["run", "--draws", "200000"]);
     assert_eq!(code(&output), 0, "{}", errors(&output));
     let table = Table::of_run(folder.path());
-    let expected = "audit,mechanism,relation,pair,claim_epsilon,claim_delta,verdict,expected,as_expected,epsilon_lower,delta_lower,delta_excess,\
-                    detectable_epsilon,truth_epsilon,confidence,draws,correct,wrong,abstained,rule,seed,reproducible";
+    let expected = "audit,mechanism,relation,pair,claim_epsilon,claim_delta,verdict,reason,expected,as_expected,epsilon_lower,delta_lower,delta_excess,\
+                    reach,asked_reach,control,detectable_epsilon,truth_epsilon,confidence,draws,correct,wrong,abstained,rule,seed,reproducible";
     assert_eq!(table.columns.join(","), expected);
     let value = |column| table.cell(0, column);
     assert_eq!(value("verdict"), "consistent");
@@ -56,10 +56,13 @@ fn a_verdict_that_differs_from_the_expectation_ends_with_two() {
 }
 
 #[test]
-fn too_little_power_fails_only_where_it_is_required() {
+fn an_inconclusive_audit_fails_unless_it_is_allowed() {
     let folder = folder(&[("good", GOOD)]);
-    assert_eq!(code(&dp_audit(folder.path(), &["run", "-q", "--draws", "1000"])), 0);
-    assert_eq!(code(&dp_audit(folder.path(), &["run", "-q", "--draws", "1000", "--require-power"])), 3);
+    let output = dp_audit(folder.path(), &["run", "--draws", "1000"]);
+    assert_eq!(code(&output), 3);
+    assert_has(&shown(&output), &["The run fails with exit code 3. Inconclusive: good (--allow-inconclusive lets this pass)."]);
+    assert_eq!(Table::of_run(folder.path()).column("reason"), ["too-few-draws"]);
+    assert_eq!(code(&dp_audit(folder.path(), &["run", "-q", "--draws", "1000", "--allow-inconclusive"])), 0);
     assert_eq!(Table::of_run(folder.path()).column("as_expected"), [""], "empty when the audit cannot tell");
 }
 
