@@ -15,7 +15,8 @@ pub struct Bounds {
     /// for that. Infinite if the rule sees nothing.
     #[serde(with = "crate::model::exact::number")]
     pub detectable_epsilon: f64,
-    /// The precision of the draws: the excess of ε over the claim that is flagged with probability 0.9 once the attack reaches the claim.
+    /// The precision of the draws: an excess of ε over the claim *in what the reported rule sees* is flagged with probability 0.9 from this
+    /// on.
     #[serde(with = "crate::model::exact::number")]
     pub resolved: f64,
 }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Bounds, Claim};
+use super::{AskedReach, Bounds, Claim};
 
 /// The conclusion about a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -122,8 +122,9 @@ impl Verdict {
     #[must_use]
     pub fn new(grounds: &Grounds) -> Self {
         let Grounds { claim, bounds, outputs_never_repeat, reach, asked_reach, resolution, control } = *grounds;
-        // Written so that a number that is not comparable never counts as enough.
-        let enough_draws = bounds.resolved <= resolution;
+        // Written so that a number that is not comparable never counts as enough. If the attack sees a part of the leak, an excess in that
+        // part stands for a larger excess in the whole leak. Below a half, the reach itself is what is missing, and not the draws.
+        let enough_draws = bounds.resolved <= resolution * reach.clamp(AskedReach::DEFAULT, 1.0);
         let reached = reach >= asked_reach;
         if bounds.refute(claim) {
             Self::Violated
@@ -272,7 +273,7 @@ mod tests {
     fn grounds() -> Grounds {
         Grounds {
             claim: Claim { epsilon: 1.0.try_into().unwrap(), delta: 0.25.try_into().unwrap() },
-            bounds: Bounds { epsilon_lower: 1.0, delta_lower: 0.25, detectable_epsilon: 7.0, resolved: 0.5 },
+            bounds: Bounds { epsilon_lower: 1.0, delta_lower: 0.25, detectable_epsilon: 7.0, resolved: 0.375 },
             outputs_never_repeat: false,
             reach: 0.75,
             asked_reach: 0.75,
@@ -299,11 +300,14 @@ mod tests {
             Verdict::new(&grounds).reason()
         };
         assert_eq!(because(&|_| ()), None);
-        assert_eq!(because(&|g| g.bounds.resolved = 0.5_f64.next_up()), Some(Reason::TooFewDraws));
+        assert_eq!(because(&|g| g.bounds.resolved = 0.375_f64.next_up()), Some(Reason::TooFewDraws));
         assert_eq!(because(&|g| g.bounds.resolved = f64::NAN), Some(Reason::TooFewDraws));
-        assert_eq!(because(&|g| g.reach = 0.75_f64.next_down()), Some(Reason::ClaimNotReached));
-        assert_eq!(because(&|g| g.reach = f64::NAN), Some(Reason::NoDifferenceSeen));
-        assert_eq!(because(&|g| g.reach = 0.0), Some(Reason::NoDifferenceSeen));
+        assert_eq!(because(&|g| (g.reach, g.bounds.resolved) = (0.75_f64.next_down(), 0.25)), Some(Reason::ClaimNotReached));
+        assert_eq!(because(&|g| (g.reach, g.bounds.resolved) = (0.0, 0.25)), Some(Reason::NoDifferenceSeen));
+        assert_eq!(because(&|g| g.reach = f64::NAN), Some(Reason::TooFewDraws));
+        // A precision that is enough for an attack that reaches the whole claim is not enough for one that reaches a part of it.
+        assert_eq!(because(&|g| (g.reach, g.asked_reach) = (0.625, 0.625)), Some(Reason::TooFewDraws));
+        assert_eq!(because(&|g| (g.reach, g.bounds.resolved) = (f64::INFINITY, 0.5)), None);
         assert_eq!(because(&|g| g.control = Some(ControlResult::NotCaught)), Some(Reason::ControlNotCaught));
         assert_eq!(because(&|g| g.control = Some(ControlResult::Caught)), None);
         // More draws are of no use if no output occurs twice, and a low asked reach is no excuse.
@@ -317,7 +321,7 @@ mod tests {
 
     #[test]
     fn an_audit_that_asks_for_no_reach_needs_only_enough_draws() {
-        let mut none = Grounds { reach: 0.0, asked_reach: 0.0, ..grounds() };
+        let mut none = Grounds { reach: 0.0, asked_reach: 0.0, resolution: 0.75, ..grounds() };
         (none.bounds.epsilon_lower, none.bounds.delta_lower) = (0.0, 0.0);
         assert_eq!(Verdict::new(&none), Verdict::Consistent);
         none.bounds.resolved = 1.0;

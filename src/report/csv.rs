@@ -37,6 +37,8 @@ pub struct PairRow {
     #[serde(default)]
     pub control: Option<ControlResult>,
     pub detectable_epsilon: Option<Exact>,
+    #[serde(default)]
+    pub resolved: Option<Exact>,
     pub truth_epsilon: Option<Exact>,
     pub confidence: f64,
     pub draws: Option<u64>,
@@ -73,6 +75,7 @@ impl PairRow {
             asked_reach: audit.reach.at_least(),
             control: report.control,
             detectable_epsilon: evidence.map(|evidence| Exact(-round_down(-evidence.bounds.detectable_epsilon, DIGITS))),
+            resolved: evidence.map(|evidence| Exact(-round_down(-evidence.bounds.resolved, DIGITS))),
             truth_epsilon: evidence.and(result.truth.epsilon).map(Exact),
             confidence: run.settings.confidence.get(),
             draws: evidence.map(|evidence| evidence.draws),

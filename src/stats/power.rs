@@ -8,10 +8,6 @@ use crate::model::{Claim, Tally};
 /// The probability with which a leak must be flagged to count as detectable.
 const POWER: f64 = 0.9;
 
-/// A rule that sees less than half of the claim is treated as if it saw half of it. Whether that is enough is a matter of reach, not of
-/// precision.
-const LEAST_SHARE: f64 = 0.5;
-
 /// What would have been detected.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Power {
@@ -26,15 +22,13 @@ impl Power {
     pub const NONE: Self = Self { detectable_epsilon: f64::INFINITY, resolved: f64::INFINITY };
 
     /// A rule sees `seen` of a leak and flags it with probability 0.9 from `flagged` on, where `claimed` is allowed. A leak of the same
-    /// shape must grow by the factor `flagged/seen`. If the rule sees the share `seen/claimed` of what there is, then an excess
-    /// of `flagged − claimed` in what it sees is `claimed/seen` times as much in the whole leak.
+    /// shape must grow by the factor `flagged/seen`. All three are an ε or a δ; as a share of the claim, both become an ε.
     fn of_rule(seen: f64, flagged: f64, claimed: f64, epsilon: f64) -> Self {
         if flagged.is_infinite() {
             return Self::NONE;
         }
         let growth = if seen > 0.0 { (flagged / seen).max(1.0) } else { f64::INFINITY };
-        let share = (seen / claimed).clamp(LEAST_SHARE, 1.0);
-        Self { detectable_epsilon: epsilon * growth, resolved: epsilon * (flagged / claimed - 1.0).max(0.0) / share }
+        Self { detectable_epsilon: epsilon * growth, resolved: epsilon * (flagged / claimed - 1.0).max(0.0) }
     }
 }
 
@@ -56,14 +50,14 @@ pub fn power(parts: &[Certified], claim: Claim) -> Power {
     }
     let of_epsilon = |part: &Certified| {
         let (seen, flagged) = (cautious_epsilon(part, delta), detectable_epsilon(part, epsilon, delta));
-        (Power::of_rule(seen, flagged, epsilon, epsilon), (flagged - epsilon).max(0.0))
+        Power::of_rule(seen, flagged, epsilon, epsilon)
     };
-    let (power, _) = of_epsilon(&shows_epsilon);
+    let power = of_epsilon(&shows_epsilon);
     if by_epsilon > 0.0 {
         return power;
     }
-    let precision = parts.iter().map(|part| of_epsilon(part).1).fold(f64::INFINITY, f64::min);
-    Power { resolved: precision, ..power }
+    let resolved = parts.iter().map(|part| of_epsilon(part).resolved).fold(f64::INFINITY, f64::min);
+    Power { resolved, ..power }
 }
 
 /// The ε that a rule shows, one standard error below its plain estimate `ln((c − n·δ_eff)/w)`; 0 if it shows none.

@@ -1,5 +1,7 @@
 //! Makes controls for mechanisms of the catalogue: the same mechanism with too little noise.
 
+use serde_json::Value;
+
 use crate::audit::{Audit, Control};
 use crate::model::{Expectation, Params};
 use crate::target::Subject;
@@ -29,17 +31,62 @@ pub fn short_noise(audit: &Audit) -> Option<Control> {
         return None;
     }
     let factor = (claimed + EXCESS * audit.resolution) / truth;
-    scaled(params, "epsilon", factor)
-        .or_else(|| {
-            let calibration = params.get("calibration")?.as_object()?;
-            let sigma = scaled(calibration, "sigma", 1.0 / factor)?;
-            Some(Params::from_iter([("calibration".to_owned(), sigma.into())]))
-        })
-        .map(Control::Params)
+    less_noise(params, factor).map(Control::Params)
 }
 
-/// This parameter, multiplied by a factor.
-fn scaled(params: &Params, key: &str, factor: f64) -> Option<Params> {
-    let value = params.get(key)?.as_f64()?;
-    Some(Params::from_iter([(key.to_owned(), (value * factor).into())]))
+/// The first parameter for the size of the noise, here or in a table within, changed so that the noise is smaller by this factor.
+fn less_noise(params: &Params, factor: f64) -> Option<Params> {
+    params.iter().find_map(|(key, value)| {
+        let changed: Value = match (key.as_str(), value) {
+            ("epsilon", Value::Number(number)) => (number.as_f64()? * factor).into(),
+            ("sigma", Value::Number(number)) => (number.as_f64()? / factor).into(),
+            (_, Value::Object(table)) => {
+                let mut table = table.clone();
+                table.extend(less_noise(&table, factor)?);
+                table.into()
+            }
+            _ => return None,
+        };
+        Some(Params::from_iter([(key.clone(), changed)]))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    fn control(params: &str, claim: &str, truth: &str) -> Option<Control> {
+        let text = format!(
+            "name = \"a\"\nmechanism = \"gaussian\"\nparams = {params}\nclaim = {claim}\nrelation = \"add-remove\"\nresolution = 0.25\n\
+             [[pair]]\nname = \"b\"\nleft = [\"x\"]\nright = [\"x\", \"x\"]\n{truth}"
+        );
+        super::super::parse(Path::new("a.toml"), &text).unwrap().control
+    }
+
+    fn params(json: &str) -> Option<Control> {
+        Some(Control::Params(serde_json::from_str(json).unwrap()))
+    }
+
+    #[test]
+    fn the_noise_is_too_small_by_twice_the_resolution() {
+        let sigma = "{ query = \"count\", calibration = { sigma = 3.0 } }";
+        assert_eq!(control(sigma, "{ epsilon = 1 }", "truth = { epsilon = 1 }"), params(r#"{ "calibration": { "sigma": 2.0 } }"#));
+        let analytic = "{ calibration = { analytic = { epsilon = 2.0, delta = 0.1 } }, query = \"count\" }";
+        let expected = params(r#"{ "calibration": { "analytic": { "epsilon": 3.0, "delta": 0.1 } } }"#);
+        assert_eq!(control(analytic, "{ epsilon = 1 }", "truth = { epsilon = 1 }"), expected);
+        // It leaks 1.25 of a claimed 1.25 + 2 · 0.25, whatever its parameter says.
+        let expected = params(r#"{ "calibration": { "analytic": { "epsilon": 2.8, "delta": 0.1 } } }"#);
+        assert_eq!(control(analytic, "{ epsilon = 1.25 }", "truth = { epsilon = 1.25 }"), expected);
+    }
+
+    #[test]
+    fn there_is_none_where_it_might_not_exceed_the_claim() {
+        let sigma = "{ query = \"count\", calibration = { sigma = 3.0 } }";
+        for truth in ["", "truth = { epsilon = 0.8 }", "truth = { delta = 0.1 }", "truth = { epsilon = 2 }\nexpect = \"violated\""] {
+            assert_eq!(control(sigma, "{ epsilon = 1 }", truth), None, "{truth}");
+        }
+        assert_eq!(control("{ query = \"count\" }", "{ epsilon = 1 }", "truth = { epsilon = 1 }"), None, "no parameter for the noise");
+    }
 }

@@ -88,8 +88,12 @@ fn check_control(audit: &Audit, audits: &[Audit]) -> Option<FileProblem> {
     let problem = |message: &str| file::preparation_problem(&audit.file, "control", message);
     if let Some(Control::Audit(name)) = &audit.control {
         let twin = audits.iter().find(|twin| twin.name == *name)?;
-        let message = format!("control.audit is \"{name}\", which is not expected to be violated; name an audit that is");
-        return (twin.expect != Expectation::Violated).then(|| problem(&message));
+        let what = match twin {
+            twin if twin.expect != Expectation::Violated => "is not expected to be violated",
+            twin if twin.claim != audit.claim => "has another claim",
+            _ => return None,
+        };
+        return Some(problem(&format!("control.audit is \"{name}\", which {what}; name an audit that breaks the same claim")));
     }
     let (control, pair) = (audit.control_audit()?, audit.pairs.first()?);
     let error = registry::prepare_subject(&control.subject, &pair.left, &pair.right).err()?;
