@@ -33,7 +33,7 @@ impl AskedReach {
         let because = because.filter(|reason| !reason.trim().is_empty());
         if at_least.get() < Self::DEFAULT && because.is_none() {
             return Err(format!(
-                "asks for {at_least}, and less than {} needs a reason; add because = \"why the claim is not tight here\"",
+                "is {at_least}, and less than {} needs a reason; add because = \"why the claim is not tight here\"",
                 Self::DEFAULT
             ));
         }

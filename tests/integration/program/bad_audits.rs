@@ -18,7 +18,7 @@ fn bad_audit_files_are_explained() {
         (
             "expect = \"consistent\"",
             "reach = { at_least = 0.3 }",
-            &["line 7", "reach asks for 0.3, and less than 0.5 needs a reason", "add because = "],
+            &["line 7", "reach is 0.3, and less than 0.5 needs a reason", "add because = "],
         ),
         ("expect = \"consistent\"", "reach = { at_least = 0.3, because = \" \" }", &["needs a reason"]),
         ("expect = \"consistent\"", "reach = { at_least = 1.5 }", &["reach.at_least is 1.5, must be at least 0 and at most 1"]),

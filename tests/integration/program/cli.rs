@@ -90,7 +90,7 @@ left = [1, 1, 1]
 right = [2, 1, 1]
 "#;
     let good = folder(&[("patterns", patterns)]);
-    let output = dp_audit(good.path(), &["run", "-q", "--draws", "1000"]);
+    let output = dp_audit(good.path(), &["run", "-q", "--draws", "1000", "--allow-inconclusive"]);
     assert_eq!(code(&output), 0, "{}", errors(&output));
     let pairs = ["written out", "one above", "one above, swapped", "one below, swapped"];
     assert_eq!(Table::of_run(good.path()).column("pair"), pairs);
@@ -136,7 +136,7 @@ fn a_folder_marked_opt_in_runs_only_when_it_is_named() {
     std::fs::create_dir(&suite).unwrap();
     write(&suite, "more.toml", &named("more"));
     let runs = |args: &[&str], expected: &[&str]| {
-        assert_eq!(code(&dp_audit(folder.path(), &[&["run", "-q", "--draws", "1000"], args].concat())), 0);
+        assert_eq!(code(&dp_audit(folder.path(), &[&["run", "-q", "--draws", "1000", "--allow-inconclusive"], args].concat())), 0);
         assert_eq!(Table::of_run(folder.path()).column("audit"), expected);
     };
     runs(&[], &["good", "more"]);
@@ -229,7 +229,7 @@ fn reports_can_go_to_standard_output_and_the_words_then_go_elsewhere() {
 fn names_that_programs_take_for_formulas_or_commands_are_harmless() {
     let formula = GOOD.replace("\"good\"", "\"=HYPERLINK(1)\"");
     let folder1 = folder(&[("good", &formula)]);
-    assert_eq!(code(&dp_audit(folder1.path(), &["run", "-q", "--draws", "20000"])), 0);
+    assert_eq!(code(&dp_audit(folder1.path(), &["run", "-q", "--draws", "20000", "--allow-inconclusive"])), 0);
     let csv = std::fs::read_to_string(folder1.path().join("results/audit.csv")).unwrap();
     assert!(csv.lines().nth(1).unwrap().starts_with("'=HYPERLINK(1),"), "{csv}");
     let control = GOOD.replace("\"good\"", "\"go\\u001b[31mod\"");
