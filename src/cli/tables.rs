@@ -8,7 +8,7 @@ use comfy_table::{Cell, CellAlignment, ContentArrangement, LineStyle, Table, Tab
 use console::style;
 use indicatif::HumanDuration;
 
-use crate::audit::{Audit, Control, RunReport};
+use crate::audit::{Audit, Control, PairResult, RunReport};
 use crate::catalogue::registry;
 use crate::model::number::{Brief, grouped, percent, round_down};
 use crate::model::{Agreement, Conclusion, Reason, Relation, Verdict};
@@ -117,12 +117,19 @@ fn table(report: &RunReport) -> Table {
         let refuted = result.outcome.as_ref().is_ok_and(|evidence| evidence.verdict == Verdict::Violated);
         (Reverse(*agreement as u8), result.outcome.is_err() || !refuted)
     });
-    let mut table = plain_table(&["", "verdict", "audit", "pair", "claim ε", "δ", "ε ≥", "δ ≥", "reach", "reason"]);
+    let reason = |result: &PairResult| result.outcome.as_ref().ok().and_then(|evidence| evidence.verdict.reason());
+    // These columns are left out if they are empty.
+    let reasons = rows.iter().any(|(_, result, _)| reason(result).is_some());
+    let controls = rows.iter().any(|(audit, ..)| audit.control.is_some());
+    let mut header = vec!["", "verdict", "audit", "pair", "claim ε", "δ", "ε ≥", "δ ≥", "reach"];
+    header.extend(controls.then_some("control"));
+    header.extend(reasons.then_some("reason"));
+    let mut table = plain_table(&header);
     for (audit, result, agreement) in rows {
         let (claim, bounds) = (audit.audit.claim, result.outcome.as_ref().ok().map(|evidence| evidence.bounds));
-        let reason = result.outcome.as_ref().ok().and_then(|evidence| evidence.verdict.reason());
         let number = |value: Option<f64>| Cell::new(value.map_or_else(String::new, brief)).set_alignment(CellAlignment::Right);
-        table.add_row(vec![
+        let text = |value: Option<String>| Cell::new(value.unwrap_or_default());
+        let mut cells = vec![
             Cell::new(agreement.mark()),
             Cell::new(result.conclusion()),
             Cell::new(&audit.audit.name),
@@ -132,8 +139,10 @@ fn table(report: &RunReport) -> Table {
             number(bounds.map(|bounds| round_down(bounds.epsilon_lower, 4))),
             number(bounds.map(|bounds| round_down(bounds.delta_lower, 4))),
             number(bounds.map(|bounds| round_down(bounds.reach(claim), 4))),
-            Cell::new(reason.map_or_else(String::new, |reason| reason.to_string())),
-        ]);
+        ];
+        cells.extend(controls.then(|| text(audit.control.map(|control| control.to_string()))));
+        cells.extend(reasons.then(|| text(reason(result).map(|reason| reason.to_string()))));
+        table.add_row(cells);
     }
     table
 }
@@ -219,7 +228,7 @@ pub fn audit(audit: &Audit) -> String {
     line("reach", format!("at least {}{because}", Brief(audit.reach.at_least())));
     match &audit.control {
         Some(Control::Params(params)) => {
-            line("control", params.iter().map(|(key, value)| format!("{key} = {value}")).collect::<Vec<_>>().join(", "))
+            line("control", params.iter().map(|(key, value)| format!("{key} = {value}")).collect::<Vec<_>>().join(", "));
         }
         Some(Control::Audit(name)) => line("control", format!("the audit \"{name}\"")),
         None => {}

@@ -65,20 +65,20 @@ mod tests {
         super::super::parse(Path::new("a.toml"), &text).unwrap().control
     }
 
-    fn params(json: &str) -> Option<Control> {
-        Some(Control::Params(serde_json::from_str(json).unwrap()))
+    fn params(json: &str) -> Control {
+        Control::Params(serde_json::from_str(json).unwrap())
     }
 
     #[test]
     fn the_noise_is_too_small_by_twice_the_resolution() {
         let sigma = "{ query = \"count\", calibration = { sigma = 3.0 } }";
-        assert_eq!(control(sigma, "{ epsilon = 1 }", "truth = { epsilon = 1 }"), params(r#"{ "calibration": { "sigma": 2.0 } }"#));
+        assert_eq!(control(sigma, "{ epsilon = 1 }", "truth = { epsilon = 1 }"), Some(params(r#"{ "calibration": { "sigma": 2.0 } }"#)));
         let analytic = "{ calibration = { analytic = { epsilon = 2.0, delta = 0.1 } }, query = \"count\" }";
         let expected = params(r#"{ "calibration": { "analytic": { "epsilon": 3.0, "delta": 0.1 } } }"#);
-        assert_eq!(control(analytic, "{ epsilon = 1 }", "truth = { epsilon = 1 }"), expected);
+        assert_eq!(control(analytic, "{ epsilon = 1 }", "truth = { epsilon = 1 }"), Some(expected));
         // It leaks 1.25 of a claimed 1.25 + 2 · 0.25, whatever its parameter says.
         let expected = params(r#"{ "calibration": { "analytic": { "epsilon": 2.8, "delta": 0.1 } } }"#);
-        assert_eq!(control(analytic, "{ epsilon = 1.25 }", "truth = { epsilon = 1.25 }"), expected);
+        assert_eq!(control(analytic, "{ epsilon = 1.25 }", "truth = { epsilon = 1.25 }"), Some(expected));
     }
 
     #[test]
