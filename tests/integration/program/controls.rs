@@ -16,7 +16,7 @@ fn a_control_that_is_caught_changes_nothing_and_one_that_is_not_makes_its_audit_
         let cells = ["verdict", "reason", "control", "as_expected"].map(|column| table.cell(0, column).to_owned());
         (code(&output), shown(&output) + &errors(&output), cells, table.cell(0, "epsilon_lower").to_owned())
     };
-    // Twice the leak is caught: ε ≥ 1.94 ± 0.02. Without the option nothing is audited.
+    // Twice the leak is caught: ε ≥ 1.961 ± 0.014. Without the option nothing is audited.
     let (without, _, cells, bound) = run("{ epsilon = 2.0 }", &[]);
     assert_eq!((without, cells.each_ref().map(String::as_str)), (0, ["consistent", "", "", "true"]));
     let (caught, text, cells, same) = run("{ epsilon = 2.0 }", &["--controls"]);
