@@ -97,8 +97,13 @@ pub mod target;
 pub use api::{Finding, MechanismAudit, audit};
 pub use attack::Attack;
 #[doc(inline)]
-pub use audit::{Audit, AuditReport, Event, Evidence, Listener, Pair, PairPlan, PairResult, RunReport, TargetSource, run, run_pair};
-pub use model::{Bounds, Claim, Confidence, Dataset, Expectation, Record, Relation, Settings, Side, Tally, Truth, Until, Verdict};
+pub use audit::{
+    Audit, AuditReport, Control, Event, Evidence, Listener, Pair, PairPlan, PairResult, RunReport, TargetSource, run, run_pair,
+};
+pub use model::{
+    AskedReach, Bounds, Claim, Confidence, ControlResult, Dataset, Expectation, Reason, Record, Relation, Settings, Side, Tally, Truth,
+    Until, Verdict,
+};
 pub use output::{Cell, Output, OutputRow, Rows, Symbols};
 pub use rand;
 pub use target::{PrepareError, StreamSeed, Subject, Target, TargetError};

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::audit::{AuditReport, Evidence, RunReport};
 use crate::model::number::{Brief, grouped, percent, round_down};
-use crate::model::{Claim, Verdict};
+use crate::model::{Claim, Reason, Verdict};
 use crate::target::TargetError;
 
 /// The result of an audit. Its `Display` describes it in words.
@@ -43,7 +43,7 @@ impl Finding {
         match (verdict, error) {
             (Some(Verdict::Violated), _) => Ok(Verdict::Violated),
             (_, Some(error)) => Err(error.clone()),
-            (verdict, None) => Ok(verdict.unwrap_or(Verdict::Inconclusive)),
+            (verdict, None) => Ok(verdict.unwrap_or(Verdict::Inconclusive(Reason::NoDifferenceSeen))),
         }
     }
 
@@ -59,22 +59,29 @@ impl Finding {
         self.evidence().map(|evidence| evidence.bounds.delta_lower).fold(0.0, f64::max)
     }
 
-    /// Asserts that the claim is not refuted *and* that the attacks would have detected a leak above the resolution, if they can see it.
+    /// How much of its claim the mechanism was seen to use: `ε_lower/ε` or `δ_lower/δ`, whichever is larger. Above 1 the claim is refuted.
+    #[must_use]
+    pub fn reach(&self) -> f64 {
+        self.audits().map(AuditReport::reach).fold(0.0, f64::max)
+    }
+
+    /// Asserts that the claim is not refuted *and* that this means something: there were enough draws, and the attacks were seen to reach as
+    /// much of the claim as is asked for.
     ///
     /// # Panics
-    /// When the claim is refuted, when there were too few draws to decide, or when the mechanism could not be judged.
+    /// When the claim is refuted, when the audit is inconclusive, or when the mechanism could not be judged. The message says why.
     #[track_caller]
     pub fn assert_consistent(&self) {
         assert!(self.verdict() == Ok(Verdict::Consistent), "{self}");
     }
 
-    /// Asserts that the claim is not refuted. This also passes if there were too few draws to decide.
+    /// Asserts that the claim is not refuted. This also passes if the audit is inconclusive, even if the attacks see nothing at all.
     ///
     /// # Panics
     /// When the claim is refuted, or when the mechanism could not be judged.
     #[track_caller]
     pub fn assert_not_violated(&self) {
-        assert!(matches!(self.verdict(), Ok(Verdict::Consistent | Verdict::Inconclusive)), "{self}");
+        assert!(matches!(self.verdict(), Ok(Verdict::Consistent | Verdict::Inconclusive(_))), "{self}");
     }
 
     /// Asserts that the claim is refuted. Use it for a broken variant of a mechanism, to show that the audit detects the difference.
@@ -96,7 +103,9 @@ impl fmt::Display for Finding {
             match self.verdict() {
                 Ok(Verdict::Violated) => writeln!(f, "{}: the claim {claim} is refuted with confidence {confidence}", audit.name)?,
                 Ok(Verdict::Consistent) => writeln!(f, "{}: the claim {claim} is not refuted (confidence {confidence})", audit.name)?,
-                Ok(Verdict::Inconclusive) => writeln!(f, "{}: too few draws to decide whether the claim {claim} holds", audit.name)?,
+                Ok(Verdict::Inconclusive(reason)) => {
+                    writeln!(f, "{}: inconclusive ({reason}): the claim {claim} is not refuted, but this says nothing", audit.name)?;
+                }
                 Err(_) => writeln!(f, "{}: the claim {claim} could not be judged", audit.name)?,
             }
             for result in &report.results {
@@ -106,7 +115,7 @@ impl fmt::Display for Finding {
                 }
             }
         }
-        f.write_str(match self.verdict() {
+        let advice = match self.verdict() {
             Ok(Verdict::Violated) => {
                 "What to do: look at the outputs that the rule names; check the sensitivity, the noise scale and the code branch that \
                  makes these outputs. By chance, a claim that holds is refuted for a few seeds: at most the share 1 − confidence. A real leak is \
@@ -116,11 +125,17 @@ impl fmt::Display for Finding {
                 "This is not a proof: another pair or a better attack may break the claim. If a violation was expected, choose a pair on \
                  which the claim is tightest."
             }
-            Ok(Verdict::Inconclusive) => {
-                "What to do: raise .draws(…) until the ε that would have been detected is near the claim, or set .resolution(…)."
+            Ok(Verdict::Inconclusive(reason)) => {
+                let setting = match reason {
+                    Reason::TooFewDraws => "raise .draws(…), or set a coarser .resolution(…)",
+                    Reason::ClaimNotReached | Reason::NoDifferenceSeen => "set what is asked for with .reach(at_least, because)",
+                    _ => "change what the closure returns",
+                };
+                return write!(f, "What to do: {}. In this test: {setting}.", reason.advice());
             }
             Err(_) => "What to do: follow the message above; no bound holds for such draws.",
-        })
+        };
+        f.write_str(advice)
     }
 }
 
@@ -128,13 +143,13 @@ fn describe(f: &mut fmt::Formatter<'_>, pair: &str, evidence: &Evidence, claim: 
     let bounds = evidence.bounds;
     writeln!(
         f,
-        "  {pair}: {}; ε ≥ {}, δ ≥ {} at ε = {}; with {} draws a leak of ε = {} would have been detected",
+        "  {pair}: {}; ε ≥ {}, δ ≥ {} at ε = {}; reach {} with {} draws",
         evidence.verdict,
         Brief(round_down(bounds.epsilon_lower, 4)),
         Brief(round_down(bounds.delta_lower, 4)),
         claim.epsilon,
+        Brief(round_down(bounds.reach(claim), 4)),
         grouped(evidence.draws),
-        Brief(-round_down(-bounds.detectable_epsilon, 4)),
     )?;
     if evidence.rule.is_some() {
         let tally = evidence.tally;

@@ -10,7 +10,7 @@ pub use finding::Finding;
 use crate::attack::Attack;
 use crate::audit::{self, Audit, PairPlan};
 use crate::model::claim::Positive;
-use crate::model::{Claim, Confidence, Settings, Until, check_draws};
+use crate::model::{AskedReach, Claim, Confidence, Settings, Until, check_draws};
 use crate::noise::Generator;
 use crate::output::Output;
 use crate::target::{Closure, Feature, PrepareError, Target};
@@ -60,7 +60,14 @@ where
         pairs: Vec::new(),
         attacks: Attack::DEFAULT.to_vec(),
         resolution: None,
-        settings: Settings { draws: Some(DEFAULT_DRAWS), seed: 0, confidence: Confidence::default(), until: Until::Budget },
+        reach: AskedReach::default(),
+        settings: Settings {
+            draws: Some(DEFAULT_DRAWS),
+            seed: 0,
+            confidence: Confidence::default(),
+            until: Until::Budget,
+            controls: false,
+        },
         features: Vec::new(),
     }
 }
@@ -74,6 +81,7 @@ pub struct MechanismAudit<D, O, F> {
     pairs: Vec<(String, D, D)>,
     attacks: Vec<Attack>,
     resolution: Option<f64>,
+    reach: AskedReach,
     settings: Settings,
     features: Vec<Feature<O>>,
 }
@@ -143,6 +151,19 @@ where
         self
     }
 
+    /// The part of the claim that the attack must be seen to reach on the best pair, between 0 and 1; the default is 0.5. Without it a claim
+    /// that is not refuted says nothing, because the attack may be blind. `because` says why another value is right, for example that
+    /// the proof of the claim is conservative.
+    ///
+    /// # Panics
+    /// When it is not between 0 and 1, or when it is less than 0.5 and the reason is empty.
+    #[track_caller]
+    pub fn reach(mut self, at_least: f64, because: &str) -> Self {
+        let share = checked("the reach", at_least.try_into());
+        self.reach = checked("the reach", AskedReach::new(share, Some(because.to_owned())));
+        self
+    }
+
     /// Whether to stop as soon as the claim is refuted. By default the whole budget is used, for the tightest bounds.
     pub fn until(mut self, until: Until) -> Self {
         self.settings.until = until;
@@ -197,6 +218,7 @@ where
         assert!(!self.pairs.is_empty(), "the audit has no pair; add neighbouring datasets with .pair(left, right)");
         let mut audit = Audit::given(&self.name, "closure", claim, self.pairs.iter().map(|(name, ..)| name.clone()));
         audit.attacks = self.attacks;
+        audit.reach = self.reach;
         audit.resolution = self.resolution.unwrap_or(audit.resolution);
         let features = Arc::new(self.features);
         let data: HashMap<String, Arc<(D, D)>> =

@@ -264,6 +264,14 @@ impl<'a> Explorer<'a> {
         self.candidates.par_iter().map(|candidate| select(candidate, &self.goals(), explored, self.budget.caution(Role::Delta))).collect()
     }
 
+    /// Whether every kept output is a symbol that occurs once, so that there is nothing to learn from.
+    #[must_use]
+    pub fn outputs_never_repeat(&self) -> bool {
+        let mut seen = std::collections::HashSet::new();
+        let all_new = |row: &[Cell]| row.iter().any(|cell| cell.as_number().is_none()) && seen.insert(Cell::of_row(row).key());
+        !(self.left.is_empty() && self.right.is_empty()) && self.left.iter().chain(&self.right).all(all_new)
+    }
+
     /// Names the whole rows that have their own bin, so that a rule about them can be read.
     pub fn name_rows(&self, symbols: &mut Symbols) {
         let whole = self.candidates.iter().find(|candidate| *candidate.score() == Score::WholeRow);

@@ -4,6 +4,7 @@
 //! certifies them and computes the verdict. A [`PairResult`] holds everything that was found, including errors. [`run`] does this for all
 //! pairs of all audits and reports events to a [`Listener`].
 
+mod control;
 mod curves;
 mod events;
 mod pair;
@@ -14,6 +15,6 @@ mod run;
 pub use curves::{Curves, ProfilePoint, WealthPoint};
 pub use events::{Event, Listener};
 pub use pair::{behaviour, run_pair};
-pub use plan::{Audit, Pair, PairPlan};
+pub use plan::{Audit, Control, Pair, PairPlan};
 pub use result::{AuditReport, Evidence, PairResult, RunReport};
-pub use run::{TargetSource, run, run_rest};
+pub use run::{KnownAudit, TargetSource, run, run_rest};

@@ -5,7 +5,7 @@ use std::time::Instant;
 use super::curves::CurveData;
 use super::{Event, Evidence, Listener, PairPlan, PairResult};
 use crate::attack::{DrawBudget, Explorer, GuessRule, Learned, Role, judge};
-use crate::model::{RuleEstimate, Side, Tally, Until, Verdict};
+use crate::model::{Grounds, RuleEstimate, Side, Tally, Until, Verdict};
 use crate::output::{Symbols, fingerprint};
 use crate::sample::{Sampler, Schedule};
 use crate::stats::wealth::{Bet, Ledger};
@@ -51,6 +51,8 @@ struct PairAudit<'a, L: ?Sized> {
 struct Exploration {
     learned: Vec<Learned>,
     tallies: Vec<Tally>,
+    /// Whether every output was a different symbol.
+    outputs_never_repeat: bool,
 }
 
 impl Exploration {
@@ -69,6 +71,7 @@ struct Certification {
     learned: Vec<Learned>,
     certified: Vec<Certified>,
     complete: bool,
+    outputs_never_repeat: bool,
 }
 
 impl<L: Listener + ?Sized> PairAudit<'_, L> {
@@ -106,6 +109,7 @@ impl<L: Listener + ?Sized> PairAudit<'_, L> {
         }
         sampler.check_independence()?;
         self.symbols = self.target.symbols();
+        explored.outputs_never_repeat = explorer.outputs_never_repeat();
         explorer.name_rows(&mut self.symbols);
         Ok(explored)
     }
@@ -116,6 +120,7 @@ impl<L: Listener + ?Sized> PairAudit<'_, L> {
         let drawn = |draws| listener.hear(Event::Drawn { draws });
         let mut sampler = Sampler::open(self.target, self.stream(), Phase::Certify, &drawn)?;
         let rules = explored.rules();
+        let outputs_never_repeat = explored.outputs_never_repeat;
         let mut learned = explored.learned;
         let mut sums = vec![Tally::default(); rules.len()];
         let mut complete = true;
@@ -139,13 +144,13 @@ impl<L: Listener + ?Sized> PairAudit<'_, L> {
         let certified = certified
             .map(|((learned, tally), share)| Certified::new(*tally, learned.rule.regions(), level.fixed(share), claim, learned.method));
         let certified = certified.collect();
-        Ok(Certification { learned, certified, complete })
+        Ok(Certification { learned, certified, complete, outputs_never_repeat })
     }
 
     /// Bounds, verdict, and the rule that did best.
     fn evidence(self, certification: Certification) -> Evidence {
-        let Certification { learned, certified, complete } = certification;
-        let PairPlan { claim, level, resolution, .. } = *self.plan;
+        let Certification { learned, certified, complete, outputs_never_repeat } = certification;
+        let PairPlan { claim, level, resolution, reach: asked_reach, .. } = *self.plan;
         // Fixed-sample limits hold only for the sample size that was fixed in advance.
         let fixed: &[Certified] = if complete { &certified } else { &[] };
         let bounds = bounds(&self.ledger, fixed, claim, level);
@@ -161,7 +166,10 @@ impl<L: Listener + ?Sized> PairAudit<'_, L> {
             epsilon_upper: limited.map(|(_, estimate)| estimate.epsilon_upper).reduce(f64::max).unwrap_or(f64::INFINITY),
         };
         let learned = best.map(|best| &learned[best]);
-        let verdict = Verdict::new(&bounds, claim, resolution);
+        // The verdict on this pair alone. In an audit, the other pairs count too.
+        let reach = bounds.reach(claim);
+        let grounds = Grounds { claim, bounds, outputs_never_repeat, reach, asked_reach, resolution, control: None };
+        let verdict = Verdict::new(&grounds);
         let reproducible = self.target.reproducible();
         let behaviour = if verdict == Verdict::Violated && reproducible { behaviour(self.target).ok() } else { None };
         let (ledger, draws_at_looks) = (&self.ledger, self.draws_at_looks.as_slice());
@@ -170,6 +178,7 @@ impl<L: Listener + ?Sized> PairAudit<'_, L> {
         Evidence {
             verdict,
             bounds,
+            outputs_never_repeat,
             estimate,
             draws: self.draws,
             tally,

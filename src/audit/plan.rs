@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use crate::attack::Attack;
-use crate::model::{Claim, DEFAULT_DRAWS, Dataset, Expectation, Relation, Settings, Truth, Until};
+use crate::model::{AskedReach, Claim, DEFAULT_DRAWS, Dataset, Expectation, Params, Relation, Settings, Truth, Until};
 use crate::stats::Level;
 use crate::target::Subject;
 
@@ -31,10 +31,26 @@ pub struct Audit {
     pub draws: Option<u64>,
     /// The smallest excess of ε over the claim that the audit should be able to detect.
     pub resolution: f64,
+    /// How much of the claim the attack must be seen to reach on the best pair.
+    #[serde(default)]
+    pub reach: AskedReach,
+    /// What must be refuted, to show that the audit can see a leak.
+    #[serde(default)]
+    pub control: Option<Control>,
     /// The attacks to try.
     pub attacks: Vec<Attack>,
     /// The neighbours.
     pub pairs: Vec<Pair>,
+}
+
+/// Something that leaks more than an audit claims: the mutation test of the audit.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Control {
+    /// The same mechanism with these parameters in place of its own.
+    Params(Params),
+    /// Another audit of the run, which is expected to be violated.
+    Audit(String),
 }
 
 /// Two neighbouring datasets.
@@ -65,6 +81,8 @@ pub struct PairPlan {
     pub claim: Claim,
     /// The smallest excess of ε over the claim that should be detected.
     pub resolution: f64,
+    /// How much of the claim the attack must be seen to reach.
+    pub reach: f64,
     /// The attacks to try.
     pub attacks: Vec<Attack>,
     /// The seed from which all random streams are derived.
@@ -93,6 +111,8 @@ impl Audit {
             source: None,
             draws: None,
             resolution: claim.resolution(),
+            reach: AskedReach::default(),
+            control: None,
             attacks: Attack::DEFAULT.to_vec(),
             pairs: pairs.into_iter().map(pair).collect(),
         }
@@ -118,6 +138,7 @@ impl Audit {
             subject: self.subject.clone(),
             claim: self.claim,
             resolution: self.resolution,
+            reach: self.reach.at_least(),
             attacks: self.attacks.clone(),
             seed: settings.seed,
             draws: self.budget(settings),

@@ -8,7 +8,9 @@ use super::curves::Curves;
 use super::{Audit, PairPlan};
 use crate::attack::GuessRule;
 use crate::model::number::percent;
-use crate::model::{Agreement, Bounds, Claim, Conclusion, Expectation, RuleEstimate, Settings, Tally, Truth, Verdict};
+use crate::model::{
+    Agreement, Bounds, Claim, Conclusion, ControlResult, Expectation, Grounds, RuleEstimate, Settings, Tally, Truth, Verdict,
+};
 use crate::output::Symbols;
 use crate::stats::fixed::effective;
 use crate::target::TargetError;
@@ -32,6 +34,8 @@ pub struct AuditReport {
     pub audit: Arc<Audit>,
     /// The results of its pairs, in order.
     pub results: Vec<PairResult>,
+    /// What became of its control; `None` if none was audited.
+    pub control: Option<ControlResult>,
 }
 
 /// What was found on one pair.
@@ -58,10 +62,12 @@ pub struct PairResult {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Evidence {
-    /// The verdict.
+    /// The verdict. A pair of an audit is consistent only if the audit as a whole reaches what it asks for.
     pub verdict: Verdict,
     /// The bounds behind it.
     pub bounds: Bounds,
+    /// Whether every output was a different symbol.
+    pub outputs_never_repeat: bool,
     /// The point estimate of ε from the reported rule, and an upper limit for the ε that any of the frozen rules can show.
     pub estimate: RuleEstimate,
     /// All draws, including exploration.
@@ -112,10 +118,10 @@ impl RunReport {
         audits
     }
 
-    /// How many audits have this verdict. `None` counts those that could not be run.
+    /// How many audits have this conclusion.
     #[must_use]
-    pub fn count(&self, verdict: Option<Verdict>) -> usize {
-        self.audits.iter().filter(|audit| audit.verdict() == verdict).count()
+    pub fn count(&self, conclusion: Conclusion) -> usize {
+        self.audits.iter().filter(|audit| Conclusion::from(audit.verdict()) == conclusion).count()
     }
 
     /// The audits with this agreement between result and expectation.
@@ -125,6 +131,26 @@ impl RunReport {
 }
 
 impl AuditReport {
+    /// What an audit found. The verdicts on its pairs depend on the whole audit: on its reach, and on its control.
+    #[must_use]
+    pub fn new(audit: Arc<Audit>, results: Vec<PairResult>, control: Option<ControlResult>) -> Self {
+        let mut report = Self { audit, results, control };
+        let Audit { claim, resolution, reach: ref asked, .. } = *report.audit;
+        let (reach, asked_reach) = (report.reach(), asked.at_least());
+        for evidence in report.results.iter_mut().filter_map(|result| result.outcome.as_mut().ok()) {
+            let Evidence { bounds, outputs_never_repeat, .. } = *evidence;
+            let grounds = Grounds { claim, bounds, outputs_never_repeat, reach, asked_reach, resolution, control };
+            evidence.verdict = Verdict::new(&grounds);
+        }
+        report
+    }
+
+    /// How much of its claim the mechanism was seen to use: the reach of the best pair. Above 1 the claim is refuted.
+    #[must_use]
+    pub fn reach(&self) -> f64 {
+        self.evidence().map(|(_, evidence)| evidence.bounds.reach(self.audit.claim)).fold(0.0, f64::max)
+    }
+
     /// The pairs that could be run, with their evidence.
     pub fn evidence(&self) -> impl Iterator<Item = (&PairResult, &Evidence)> {
         self.results.iter().filter_map(|result| Some((result, result.outcome.as_ref().ok()?)))

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use super::control::run_control;
 use super::pair::run_pair;
-use super::{Audit, AuditReport, Event, Listener, PairPlan, PairResult, RunReport};
-use crate::model::Settings;
+use super::{Audit, AuditReport, Control, Event, Listener, PairPlan, PairResult, RunReport};
+use crate::model::{ControlResult, Settings};
 use crate::target::{PrepareError, Target, TargetError};
 
 /// Creates the target of a plan, in the process where the plan runs.
@@ -28,25 +29,58 @@ pub fn run(audits: &[Audit], settings: Settings, source: &dyn TargetSource, list
     run_rest(audits, settings, source, &|_| None, listener)
 }
 
+/// What is already known about an audit.
+#[derive(Clone, Debug)]
+pub struct KnownAudit {
+    /// The results of its pairs.
+    pub results: Vec<PairResult>,
+    /// What became of its control.
+    pub control: Option<ControlResult>,
+}
+
 /// Does the same, but skips audits whose results are already known.
 pub fn run_rest(
     audits: &[Audit],
     settings: Settings,
     source: &dyn TargetSource,
-    known: &dyn Fn(&Audit) -> Option<Vec<PairResult>>,
+    known: &dyn Fn(&Audit) -> Option<KnownAudit>,
     listener: &(impl Listener + ?Sized),
 ) -> RunReport {
     let pairs = audits.iter().map(|audit| audit.pairs.len()).sum();
+    let controls = audits.iter().filter(|audit| matches!(audit.control, Some(Control::Params(_)))).count();
     let mut report = RunReport { settings, pairs, audits: Vec::new() };
-    for audit in audits {
+    for audit in twins_first(audits) {
         listener.hear(Event::AuditStarted { audit, draws: audit.budget(settings) });
-        let results =
-            known(audit).unwrap_or_else(|| audit.plans(settings, pairs).map(|plan| prepare_and_run(&plan, source, listener)).collect());
-        let finished = Arc::new(AuditReport { audit: Arc::new(audit.clone()), results });
+        let finished = if let Some(KnownAudit { results, control }) = known(audit) {
+            AuditReport::new(Arc::new(audit.clone()), results, control)
+        } else {
+            let results = audit.plans(settings, pairs).map(|plan| prepare_and_run(&plan, source, listener)).collect();
+            let without = AuditReport::new(Arc::new(audit.clone()), results, None);
+            let control = run_control(&without, &report.audits, controls, settings, source);
+            AuditReport::new(without.audit, without.results, control)
+        };
+        let finished = Arc::new(finished);
         listener.hear(Event::AuditFinished { report: &finished });
         report.audits.push(finished);
     }
     report
+}
+
+/// The audits in their order, except that an audit that is the control of another one comes before it.
+fn twins_first(audits: &[Audit]) -> Vec<&Audit> {
+    let mut order: Vec<&Audit> = Vec::new();
+    for audit in audits {
+        if let Some(Control::Audit(name)) = &audit.control
+            && let Some(twin) = audits.iter().find(|twin| twin.name == *name)
+            && !order.iter().any(|done| done.name == twin.name)
+        {
+            order.push(twin);
+        }
+        if !order.iter().any(|done| done.name == audit.name) {
+            order.push(audit);
+        }
+    }
+    order
 }
 
 fn prepare_and_run(plan: &PairPlan, source: &dyn TargetSource, listener: &(impl Listener + ?Sized)) -> PairResult {

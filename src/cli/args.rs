@@ -11,7 +11,8 @@ use serde::de::value::StrDeserializer;
 use crate::attack::Attack;
 use crate::audit::Audit;
 use crate::calibrate::{self, Repetition};
-use crate::model::{Claim, Confidence, Delta, Epsilon, Error, MAX_DRAWS, Settings, Until};
+use crate::model::claim::Share;
+use crate::model::{AskedReach, Claim, Confidence, Delta, Epsilon, Error, MAX_DRAWS, Settings, Until};
 use crate::report::files::{Format, ReportFiles};
 use crate::report::gate::{FailOn, Gate};
 use crate::report::html::Html;
@@ -35,7 +36,7 @@ pub struct Cli {
 const EXIT_CODES: &str = "Exit codes: 0 every verdict is as expected, or a replay confirmed its witness; \
 1 wrong usage, an invalid audit file or witness, or a result file or standard output that cannot be written; \
 2 a verdict is not as expected, something is worse than in the baseline, a claim is refuted with --fail-on violated, \
-or a replay did not confirm its witness; 3 an audit is inconclusive with --fail-on inconclusive or --require-power; \
+or a replay did not confirm its witness; 3 an audit is inconclusive; \
 5 a mechanism could not be run; 70 internal error; 128 + N ended by signal N.";
 
 /// The subcommands.
@@ -103,6 +104,9 @@ pub struct RunArgs {
     /// When to stop: after all draws, or as soon as the claim is refuted
     #[arg(long, value_enum, default_value_t)]
     pub until: Until,
+    /// Also audit the controls: mechanisms that leak more than is claimed; an audit whose control is not refuted is inconclusive
+    #[arg(long)]
+    pub controls: bool,
     /// The number of worker threads (default: one per core)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub threads: Option<u16>,
@@ -136,7 +140,7 @@ impl RunArgs {
     /// The settings of the run.
     #[must_use]
     pub fn settings(&self) -> Settings {
-        Settings { draws: self.draws, seed: self.seed, confidence: self.confidence, until: self.until }
+        Settings { draws: self.draws, seed: self.seed, confidence: self.confidence, until: self.until, controls: self.controls }
     }
 
     /// Whether to continue an interrupted run.
@@ -189,9 +193,12 @@ pub struct SamplesArgs {
     /// The reports to write in addition to the CSV
     #[command(flatten)]
     pub reports: ReportArgs,
-    /// Fail with exit code 3 if the audit is inconclusive
+    /// The part of the claim that the attack must be seen to reach, or the audit is inconclusive
+    #[arg(long, value_name = "SHARE", default_value = "0.5")]
+    pub reach: Share,
+    /// Exit with code 0 also if the audit is inconclusive (default: exit code 3)
     #[arg(long)]
-    pub require_power: bool,
+    pub allow_inconclusive: bool,
     /// Show no progress and no table; only write the reports and set the exit code
     #[arg(long, short)]
     pub quiet: bool,
@@ -204,10 +211,16 @@ impl SamplesArgs {
         Claim { epsilon: self.claim_epsilon, delta: self.claim_delta }
     }
 
+    /// How much of the claim the attack must be seen to reach.
+    #[must_use]
+    pub fn asked_reach(&self) -> AskedReach {
+        AskedReach::new(self.reach, Some("as --reach says".to_owned())).unwrap_or_default()
+    }
+
     /// What fails the run.
     #[must_use]
     pub fn gate(&self) -> Gate {
-        Gate { fail_on: self.require_power.then_some(FailOn::Inconclusive).into_iter().collect(), report_only: false }
+        Gate { allow_inconclusive: self.allow_inconclusive, ..Gate::default() }
     }
 
     /// What the order of the rows means.
@@ -219,7 +232,7 @@ impl SamplesArgs {
     /// The settings of the run. It makes as many draws as the files allow.
     #[must_use]
     pub fn settings(&self, draws: u64) -> Settings {
-        Settings { draws: Some(draws), seed: self.seed, confidence: self.confidence, until: Until::Budget }
+        Settings { draws: Some(draws), seed: self.seed, confidence: self.confidence, until: Until::Budget, controls: false }
     }
 }
 
@@ -293,12 +306,12 @@ impl ReportDestinations {
 /// What fails a `run`.
 #[derive(Args)]
 pub struct GateArgs {
-    /// What fails the run, separated by commas: unexpected verdicts (always), refuted claims even if expected, inconclusive audits
-    #[arg(long, value_enum, value_delimiter = ',', default_value = "surprise")]
-    pub fail_on: Vec<FailOn>,
-    /// The same as --fail-on inconclusive (exit code 3)
+    /// What fails the run with exit code 2: unexpected verdicts, or refuted claims even if expected
+    #[arg(long, value_enum, default_value = "surprise")]
+    pub fail_on: FailOn,
+    /// Exit with code 0 also if an audit is inconclusive (default: exit code 3)
     #[arg(long)]
-    pub require_power: bool,
+    pub allow_inconclusive: bool,
     /// An earlier --json report: fail with exit code 2 if a verdict is worse, or if a bound has risen by more than chance explains
     #[arg(long, value_name = "FILE")]
     pub baseline: Option<PathBuf>,
@@ -311,8 +324,7 @@ impl GateArgs {
     /// The gate with these options.
     #[must_use]
     pub fn gate(&self) -> Gate {
-        let power = self.require_power.then_some(FailOn::Inconclusive);
-        Gate { fail_on: self.fail_on.iter().copied().chain(power).collect(), report_only: self.report_only }
+        Gate { fail_on: self.fail_on, allow_inconclusive: self.allow_inconclusive, report_only: self.report_only }
     }
 }
 

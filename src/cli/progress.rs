@@ -112,6 +112,6 @@ fn styled(verdict: Verdict) -> console::StyledObject<String> {
     match verdict {
         Verdict::Violated => text.red(),
         Verdict::Consistent => text.green(),
-        Verdict::Inconclusive => text.yellow(),
+        Verdict::Inconclusive(_) => text.yellow(),
     }
 }

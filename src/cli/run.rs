@@ -7,7 +7,7 @@ use super::args::{ReportDestinations, RunArgs};
 use super::progress::Progress;
 use super::screen::{Screen, print_error};
 use super::tables;
-use crate::audit::{self, Audit, Listener, PairResult, RunReport, TargetSource};
+use crate::audit::{self, Audit, KnownAudit, Listener, RunReport, TargetSource};
 use crate::model::{Error, Settings};
 use crate::report::baseline::Comparison;
 use crate::report::exit_code::ExitCode;
@@ -50,10 +50,12 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Error> {
     if let Some(comparison) = &comparison {
         text.push_str(&comparison.text());
     }
+    let worse = comparison.as_ref().is_some_and(|comparison| !comparison.worse.is_empty());
+    text.extend(gate.closing_line(&report, worse).map(|line| line + "\n"));
     // All files are written at this point, so a failure to print loses no results.
     screen.print(text)?;
     report_to_github(&report, &gate, comparison.as_ref(), taken)?;
-    Ok(gate.exit_code(&report, comparison.is_some_and(|comparison| !comparison.worse.is_empty())))
+    Ok(gate.exit_code(&report, worse))
 }
 
 /// The input of a run.
@@ -65,7 +67,7 @@ pub struct RunInput<'a> {
     /// Creates the targets.
     pub source: &'a (dyn TargetSource + Sync),
     /// The results of audits that are already finished.
-    pub known: &'a dyn Fn(&Audit) -> Option<Vec<PairResult>>,
+    pub known: &'a dyn Fn(&Audit) -> Option<KnownAudit>,
 }
 
 impl RunInput<'_> {

@@ -22,6 +22,7 @@ pub fn samples(args: &SamplesArgs) -> Result<ExitCode, Error> {
     screen.print(format_args!("{recording}\n"))?;
     let settings = args.settings(recording.draws());
     let mut audit = Audit::given("recorded outputs", "recorded", args.claim(), [recording.name()]);
+    audit.reach = args.asked_reach();
     if !args.attacks.is_empty() {
         audit.attacks.clone_from(&args.attacks);
     }
@@ -33,7 +34,8 @@ pub fn samples(args: &SamplesArgs) -> Result<ExitCode, Error> {
         Ok(Box::new(recording.into_target(args.order(), plan.seed)))
     };
     let input = RunInput { audits: &[audit], settings, source: &source, known: &|_| None };
-    let (report, text) = input.run_and_report(reports, &[], screen)?;
+    let (report, mut text) = input.run_and_report(reports, &[], screen)?;
+    text.extend(gate.closing_line(&report, false).map(|line| line + "\n"));
     screen.print(text)?;
     report_to_github(&report, &gate, None, taken)?;
     Ok(gate.exit_code(&report, false))

@@ -8,10 +8,10 @@ use comfy_table::{Cell, CellAlignment, ContentArrangement, LineStyle, Table, Tab
 use console::style;
 use indicatif::HumanDuration;
 
-use crate::audit::{Audit, RunReport};
+use crate::audit::{Audit, Control, PairResult, RunReport};
 use crate::catalogue::registry;
 use crate::model::number::{Brief, grouped, percent, round_down};
-use crate::model::{Agreement, Relation, Verdict};
+use crate::model::{Agreement, Conclusion, Reason, Relation, Verdict};
 use crate::report::replay::{ReplayResult, ReplaySettings};
 use crate::report::witness::Witness;
 use crate::target::process;
@@ -46,18 +46,21 @@ fn totals(report: &RunReport, seconds: f64) -> String {
         counted(report.pairs, "pair"),
         grouped(report.draws()),
         HumanDuration(Duration::from_secs_f64(seconds)),
-        counted(report.count(Some(Verdict::Violated)), "claim"),
+        counted(report.count(Conclusion::Violated), "claim"),
         names(Agreement::Agrees).len(),
         report.audits.len(),
         percent(report.settings.confidence.get()),
     );
-    let undecided = names(Agreement::Undecided);
-    if !undecided.is_empty() {
-        let _ = writeln!(
-            text,
-            "Inconclusive, too few draws to decide (use more: --draws, `draws` in the audit file, or more rows in sample files): {}.",
-            undecided.join("; ")
-        );
+    let mut undecided: Vec<(Reason, Vec<&str>)> = Vec::new();
+    for audit in report.with(Agreement::Undecided) {
+        let Some(reason) = audit.verdict().and_then(Verdict::reason) else { continue };
+        match undecided.iter_mut().find(|(other, _)| *other == reason) {
+            Some((_, names)) => names.push(&audit.audit.name),
+            None => undecided.push((reason, vec![&audit.audit.name])),
+        }
+    }
+    for (reason, names) in undecided {
+        let _ = writeln!(text, "Inconclusive, {reason} ({}): {}.", reason.advice(), names.join("; "));
     }
     let differs = names(Agreement::Differs);
     if !differs.is_empty() {
@@ -114,11 +117,19 @@ fn table(report: &RunReport) -> Table {
         let refuted = result.outcome.as_ref().is_ok_and(|evidence| evidence.verdict == Verdict::Violated);
         (Reverse(*agreement as u8), result.outcome.is_err() || !refuted)
     });
-    let mut table = plain_table(&["", "verdict", "audit", "pair", "claim ε", "δ", "ε ≥", "δ ≥", "could catch ε"]);
+    let reason = |result: &PairResult| result.outcome.as_ref().ok().and_then(|evidence| evidence.verdict.reason());
+    // These columns are left out if they are empty.
+    let reasons = rows.iter().any(|(_, result, _)| reason(result).is_some());
+    let controls = rows.iter().any(|(audit, ..)| audit.control.is_some());
+    let mut header = vec!["", "verdict", "audit", "pair", "claim ε", "δ", "ε ≥", "δ ≥", "reach"];
+    header.extend(controls.then_some("control"));
+    header.extend(reasons.then_some("reason"));
+    let mut table = plain_table(&header);
     for (audit, result, agreement) in rows {
         let (claim, bounds) = (audit.audit.claim, result.outcome.as_ref().ok().map(|evidence| evidence.bounds));
         let number = |value: Option<f64>| Cell::new(value.map_or_else(String::new, brief)).set_alignment(CellAlignment::Right);
-        table.add_row(vec![
+        let text = |value: Option<String>| Cell::new(value.unwrap_or_default());
+        let mut cells = vec![
             Cell::new(agreement.mark()),
             Cell::new(result.conclusion()),
             Cell::new(&audit.audit.name),
@@ -127,8 +138,11 @@ fn table(report: &RunReport) -> Table {
             number(Some(claim.delta.get())),
             number(bounds.map(|bounds| round_down(bounds.epsilon_lower, 4))),
             number(bounds.map(|bounds| round_down(bounds.delta_lower, 4))),
-            number(bounds.map(|bounds| -round_down(-bounds.detectable_epsilon, 4))),
-        ]);
+            number(bounds.map(|bounds| round_down(bounds.reach(claim), 4))),
+        ];
+        cells.extend(controls.then(|| text(audit.control.map(|control| control.to_string()))));
+        cells.extend(reasons.then(|| text(reason(result).map(|reason| reason.to_string()))));
+        table.add_row(cells);
     }
     table
 }
@@ -210,6 +224,15 @@ pub fn audit(audit: &Audit) -> String {
     }
     line("expected", audit.expect.to_string());
     line("resolution", format!("a leak of ε = {} should be detected", Brief(audit.claim.epsilon.get() + audit.resolution)));
+    let because = audit.reach.because().map_or_else(String::new, |reason| format!(": {reason}"));
+    line("reach", format!("at least {}{because}", Brief(audit.reach.at_least())));
+    match &audit.control {
+        Some(Control::Params(params)) => {
+            line("control", params.iter().map(|(key, value)| format!("{key} = {value}")).collect::<Vec<_>>().join(", "));
+        }
+        Some(Control::Audit(name)) => line("control", format!("the audit \"{name}\"")),
+        None => {}
+    }
     if let Some(source) = &audit.source {
         line("source", source.clone());
     }

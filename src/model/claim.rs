@@ -74,6 +74,10 @@ checked_number!(
     Positive, |x| x > 0.0 && x.is_finite(), "positive and finite"
 );
 checked_number!(
+    /// A part of a whole: at least 0 and at most 1.
+    Share, |x| (0.0..=1.0).contains(&x), "at least 0 and at most 1"
+);
+checked_number!(
     /// Any number except infinity and NaN.
     Finite, f64::is_finite, "finite"
 );
@@ -88,6 +92,11 @@ impl Default for Confidence {
     fn default() -> Self {
         Self(0.999)
     }
+}
+
+impl Share {
+    /// One half.
+    pub const HALF: Self = Self(0.5);
 }
 
 impl Positive {

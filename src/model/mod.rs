@@ -6,6 +6,7 @@ mod dataset;
 mod error;
 pub mod exact;
 pub mod number;
+mod reach;
 mod relation;
 mod settings;
 mod side;
@@ -18,12 +19,13 @@ pub use bounds::{Bounds, RuleEstimate};
 pub use claim::{Claim, Confidence, Delta, Epsilon};
 pub use dataset::{Dataset, Record};
 pub use error::{Error, FileProblem};
+pub use reach::AskedReach;
 pub use relation::Relation;
 pub use settings::{DEFAULT_DRAWS, MAX_DRAWS, Settings, Until, check_draws};
 pub use side::Side;
 pub use tally::Tally;
 pub use truth::Truth;
-pub use verdict::{Agreement, Conclusion, Expectation, Verdict};
+pub use verdict::{Agreement, Conclusion, ControlResult, Expectation, Grounds, Reason, Verdict};
 
 /// The parameters of a mechanism, as an audit gives them.
 pub type Params = serde_json::Map<String, serde_json::Value>;

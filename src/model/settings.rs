@@ -42,4 +42,7 @@ pub struct Settings {
     pub confidence: Confidence,
     /// When to stop.
     pub until: Until,
+    /// Whether to audit the controls too.
+    #[serde(default)]
+    pub controls: bool,
 }

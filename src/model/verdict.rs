@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Bounds, Claim};
+use super::{AskedReach, Bounds, Claim};
 
 /// The conclusion about a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -12,33 +12,150 @@ use super::{Bounds, Claim};
 pub enum Verdict {
     /// The claim is refuted at the run's confidence.
     Violated,
-    /// Not refuted, and a leak larger by the audit's resolution would have been flagged.
+    /// Not refuted, there were enough draws, and the attack was seen to reach as much of the claim as the audit asks for.
     Consistent,
-    /// Not refuted, but the draws or the rule were too weak to flag such a leak.
-    Inconclusive,
+    /// Not refuted, and nothing can be concluded from that.
+    Inconclusive(Reason),
 }
 
-impl Verdict {
-    /// The verdict on a claim. It is enough that ε or δ is refuted: both belong to the same claim.
+/// Why nothing can be concluded from a claim that is not refuted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Reason {
+    /// Every output is a different symbol, so there is nothing to learn from.
+    OutputsNeverRepeat,
+    /// The draws are too few to tell a leak just above the claim from one within it.
+    TooFewDraws,
+    /// The attack sees no difference between the two sides, on any pair.
+    NoDifferenceSeen,
+    /// The attack shows less of the claim than the audit asks for.
+    ClaimNotReached,
+    /// A control, which leaks more than is claimed, was not refuted.
+    ControlNotCaught,
+}
+
+impl Reason {
+    /// Its name in reports.
     #[must_use]
-    pub fn new(bounds: &Bounds, claim: Claim, resolution: f64) -> Self {
-        if bounds.epsilon_lower > claim.epsilon.get() || bounds.delta_lower > claim.delta.get() {
-            Self::Violated
-        } else if bounds.detectable_epsilon <= claim.epsilon.get() + resolution {
-            Self::Consistent
-        } else {
-            Self::Inconclusive
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::OutputsNeverRepeat => "outputs-never-repeat",
+            Self::TooFewDraws => "too-few-draws",
+            Self::NoDifferenceSeen => "no-difference-seen",
+            Self::ClaimNotReached => "claim-not-reached",
+            Self::ControlNotCaught => "control-not-caught",
         }
     }
 
-    /// The verdict on a mechanism, from those on several pairs: one refuting pair refutes the claim.
+    /// What it means, and what to do about it.
+    #[must_use]
+    pub fn advice(self) -> &'static str {
+        match self {
+            Self::OutputsNeverRepeat => {
+                "every output is a different text, so there is nothing to learn from; release numbers, or parts that repeat"
+            }
+            Self::TooFewDraws => "a leak just above the claim might have been missed; use more draws",
+            Self::NoDifferenceSeen => {
+                "the attack sees no difference between the two sides; choose a pair on which the outputs differ, or, if nothing can leak there, \
+                 state reach = { at_least = 0, because = \"…\" }"
+            }
+            Self::ClaimNotReached => {
+                "the attack shows less of the claim than the audit asks for; choose a pair on which more leaks or use more draws, or, if the \
+                 claim is known to be generous, state a lower reach and why"
+            }
+            Self::ControlNotCaught => {
+                "the same mechanism with a known leak beyond the claim was not refuted, so a real leak might be missed too; use more draws \
+                 or another pair, or state a control that leaks more"
+            }
+        }
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// Whether the control of an audit was refuted. A control leaks more than is claimed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ControlResult {
+    /// It was refuted, so the audit can see such a leak.
+    Caught,
+    /// It was not refuted.
+    NotCaught,
+}
+
+impl fmt::Display for ControlResult {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Caught => "caught",
+            Self::NotCaught => "not-caught",
+        })
+    }
+}
+
+/// Everything that the verdict on a pair depends on.
+#[derive(Clone, Copy, Debug)]
+pub struct Grounds {
+    /// What is claimed.
+    pub claim: Claim,
+    /// What is known about the pair.
+    pub bounds: Bounds,
+    /// Whether every output of the pair was a different symbol.
+    pub outputs_never_repeat: bool,
+    /// The reach of the whole audit.
+    pub reach: f64,
+    /// The reach that the audit asks for.
+    pub asked_reach: f64,
+    /// The excess of ε over the claim that the audit should be able to detect.
+    pub resolution: f64,
+    /// What became of the control; `None` if there is none.
+    pub control: Option<ControlResult>,
+}
+
+impl Verdict {
+    /// The verdict on a claim. It is enough that ε or δ is refuted: both belong to the same claim. A claim that is not refuted is
+    /// consistent only if nothing speaks against the audit itself.
+    #[must_use]
+    pub fn new(grounds: &Grounds) -> Self {
+        let Grounds { claim, bounds, outputs_never_repeat, reach, asked_reach, resolution, control } = *grounds;
+        // Written so that a number that is not comparable never counts as enough. If the attack sees a part of the leak, an excess in that
+        // part stands for a larger excess in the whole leak. Below a half, the reach itself is what is missing, and not the draws.
+        let enough_draws = bounds.resolved <= resolution * reach.clamp(AskedReach::DEFAULT, 1.0);
+        let reached = reach >= asked_reach;
+        if bounds.refute(claim) {
+            Self::Violated
+        } else if outputs_never_repeat && bounds.reach(claim) <= 0.0 {
+            Self::Inconclusive(Reason::OutputsNeverRepeat)
+        } else if !enough_draws {
+            Self::Inconclusive(Reason::TooFewDraws)
+        } else if !reached {
+            Self::Inconclusive(if reach > 0.0 { Reason::ClaimNotReached } else { Reason::NoDifferenceSeen })
+        } else if control == Some(ControlResult::NotCaught) {
+            Self::Inconclusive(Reason::ControlNotCaught)
+        } else {
+            Self::Consistent
+        }
+    }
+
+    /// The verdict on a mechanism, from those on several pairs: one refuting pair refutes the claim. If several pairs are inconclusive, the
+    /// reason is that of the first.
     #[must_use]
     pub fn of_all(verdicts: impl IntoIterator<Item = Self>) -> Option<Self> {
         verdicts.into_iter().reduce(|all, one| match (all, one) {
             (Self::Violated, _) | (_, Self::Violated) => Self::Violated,
-            (Self::Inconclusive, _) | (_, Self::Inconclusive) => Self::Inconclusive,
+            (Self::Inconclusive(reason), _) | (_, Self::Inconclusive(reason)) => Self::Inconclusive(reason),
             _ => Self::Consistent,
         })
+    }
+
+    /// Why it is inconclusive; `None` if it is not.
+    #[must_use]
+    pub fn reason(self) -> Option<Reason> {
+        if let Self::Inconclusive(reason) = self { Some(reason) } else { None }
     }
 }
 
@@ -68,7 +185,7 @@ impl From<Option<Verdict>> for Conclusion {
         match verdict {
             Some(Verdict::Violated) => Self::Violated,
             Some(Verdict::Consistent) => Self::Consistent,
-            Some(Verdict::Inconclusive) => Self::Inconclusive,
+            Some(Verdict::Inconclusive(_)) => Self::Inconclusive,
             None => Self::Error,
         }
     }
@@ -124,7 +241,7 @@ impl Agreement {
     pub fn new(verdict: Verdict, expected: Expectation) -> Self {
         match (verdict, expected) {
             (Verdict::Violated, Expectation::Violated) | (Verdict::Consistent, Expectation::Consistent) => Self::Agrees,
-            (Verdict::Inconclusive, Expectation::Consistent) => Self::Undecided,
+            (Verdict::Inconclusive(_), Expectation::Consistent) => Self::Undecided,
             _ => Self::Differs,
         }
     }
@@ -150,20 +267,78 @@ impl Agreement {
 mod tests {
     use super::*;
 
-    const ALL: [Verdict; 3] = [Verdict::Violated, Verdict::Consistent, Verdict::Inconclusive];
+    const ALL: [Verdict; 3] = [Verdict::Violated, Verdict::Consistent, Verdict::Inconclusive(Reason::ClaimNotReached)];
 
-    fn bounds(epsilon_lower: f64, delta_lower: f64, detectable_epsilon: f64) -> Bounds {
-        Bounds { epsilon_lower, delta_lower, detectable_epsilon }
+    /// The claim (1, 0.25); everything that is asked for is just met.
+    fn grounds() -> Grounds {
+        Grounds {
+            claim: Claim { epsilon: 1.0.try_into().unwrap(), delta: 0.25.try_into().unwrap() },
+            bounds: Bounds { epsilon_lower: 1.0, delta_lower: 0.25, detectable_epsilon: 7.0, resolved: 0.375 },
+            outputs_never_repeat: false,
+            reach: 0.75,
+            asked_reach: 0.75,
+            resolution: 0.5,
+            control: None,
+        }
     }
 
     #[test]
-    fn a_bound_above_the_claim_refutes_it_and_the_resolution_separates_the_rest() {
-        let claim = Claim { epsilon: 1.0.try_into().unwrap(), delta: 0.25.try_into().unwrap() };
-        let verdict = |epsilon, delta, detectable| Verdict::new(&bounds(epsilon, delta, detectable), claim, 0.5);
-        assert_eq!(verdict(1.0, 0.25, 1.5), Verdict::Consistent);
-        assert_eq!(verdict(1.0, 0.25, 1.5_f64.next_up()), Verdict::Inconclusive);
-        assert_eq!(verdict(1.0_f64.next_up(), 0.0, 1.0), Verdict::Violated);
-        assert_eq!(verdict(0.0, 0.25_f64.next_up(), f64::INFINITY), Verdict::Violated);
+    fn a_bound_above_the_claim_refutes_it_whatever_else_is_known() {
+        assert_eq!(Verdict::new(&grounds()), Verdict::Consistent);
+        let nothing = Bounds { epsilon_lower: 0.0, delta_lower: 0.0, detectable_epsilon: f64::INFINITY, resolved: f64::INFINITY };
+        for bounds in [Bounds { epsilon_lower: 1.0_f64.next_up(), ..nothing }, Bounds { delta_lower: 0.25_f64.next_up(), ..nothing }] {
+            let weak = Grounds { bounds, outputs_never_repeat: true, reach: 0.0, control: Some(ControlResult::NotCaught), ..grounds() };
+            assert_eq!(Verdict::new(&weak), Verdict::Violated);
+        }
+    }
+
+    #[test]
+    fn everything_that_is_missing_makes_it_inconclusive() {
+        let because = |change: &dyn Fn(&mut Grounds)| {
+            let mut grounds = grounds();
+            change(&mut grounds);
+            Verdict::new(&grounds).reason()
+        };
+        assert_eq!(because(&|_| ()), None);
+        assert_eq!(because(&|g| g.bounds.resolved = 0.375_f64.next_up()), Some(Reason::TooFewDraws));
+        assert_eq!(because(&|g| g.bounds.resolved = f64::NAN), Some(Reason::TooFewDraws));
+        assert_eq!(because(&|g| (g.reach, g.bounds.resolved) = (0.75_f64.next_down(), 0.25)), Some(Reason::ClaimNotReached));
+        assert_eq!(because(&|g| (g.reach, g.bounds.resolved) = (0.0, 0.25)), Some(Reason::NoDifferenceSeen));
+        assert_eq!(because(&|g| g.reach = f64::NAN), Some(Reason::TooFewDraws));
+        // A precision that is enough for an attack that reaches the whole claim is not enough for one that reaches a part of it.
+        assert_eq!(because(&|g| (g.reach, g.asked_reach) = (0.625, 0.625)), Some(Reason::TooFewDraws));
+        assert_eq!(because(&|g| (g.reach, g.bounds.resolved) = (f64::INFINITY, 0.5)), None);
+        assert_eq!(because(&|g| g.control = Some(ControlResult::NotCaught)), Some(Reason::ControlNotCaught));
+        assert_eq!(because(&|g| g.control = Some(ControlResult::Caught)), None);
+        // More draws are of no use if no output occurs twice, and a low asked reach is no excuse.
+        let blind = |g: &mut Grounds| {
+            (g.bounds.epsilon_lower, g.bounds.delta_lower, g.bounds.resolved) = (0.0, 0.0, f64::INFINITY);
+            (g.outputs_never_repeat, g.asked_reach) = (true, 0.0);
+        };
+        assert_eq!(because(&blind), Some(Reason::OutputsNeverRepeat));
+        assert_eq!(because(&|g| g.outputs_never_repeat = true), None, "something was learned all the same");
+    }
+
+    #[test]
+    fn an_audit_that_asks_for_no_reach_needs_only_enough_draws() {
+        let mut none = Grounds { reach: 0.0, asked_reach: 0.0, resolution: 0.75, ..grounds() };
+        (none.bounds.epsilon_lower, none.bounds.delta_lower) = (0.0, 0.0);
+        assert_eq!(Verdict::new(&none), Verdict::Consistent);
+        none.bounds.resolved = 1.0;
+        assert_eq!(Verdict::new(&none), Verdict::Inconclusive(Reason::TooFewDraws));
+    }
+
+    #[test]
+    fn reasons_are_written_as_in_reports_and_say_what_to_do() {
+        let reasons =
+            [Reason::OutputsNeverRepeat, Reason::TooFewDraws, Reason::NoDifferenceSeen, Reason::ClaimNotReached, Reason::ControlNotCaught];
+        for reason in reasons {
+            assert_eq!(serde_json::to_value(reason).unwrap(), reason.to_string());
+            assert!(reason.advice().contains("; "), "{reason}: the second part says what to do");
+        }
+        for control in [ControlResult::Caught, ControlResult::NotCaught] {
+            assert_eq!(serde_json::to_value(control).unwrap(), control.to_string());
+        }
     }
 
     #[test]

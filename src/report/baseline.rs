@@ -40,8 +40,8 @@ impl Comparison {
         comparison
     }
 
-    /// Compares one pair. It is worse if its claim was not refuted before and is now, if its mechanism can no longer be run, or if its ε
-    /// bound has risen by more than chance explains: more than the audit's resolution above the upper limit of what the earlier rules
+    /// Compares one pair. It is worse if its claim was not refuted before and is now, if its mechanism can no longer be run, if a
+    /// consistent claim is inconclusive, or if its ε bound has risen by more than chance explains: more than the audit's resolution above the upper limit of what the earlier rules
     /// showed. Then the mechanism leaks more or the attack is better; random variation of the counts is not enough.
     fn compare(&mut self, name: &str, (_, before): (f64, &JsonPair), (resolution, now): (f64, &JsonPair)) {
         let claim = |pair: &JsonPair| (pair.row.claim_epsilon, pair.row.claim_delta);
@@ -50,10 +50,11 @@ impl Comparison {
             return;
         }
         let (earlier, present) = (before.row.verdict, now.row.verdict);
-        let change = format!("{name}: was {earlier}, is {present}");
+        let why = now.row.reason.map_or_else(String::new, |reason| format!(" ({reason})"));
+        let change = format!("{name}: was {earlier}, is {present}{why}");
         match (earlier, present) {
             (earlier, present) if earlier == present => {}
-            (_, Conclusion::Violated | Conclusion::Error) => self.worse.push(change),
+            (_, Conclusion::Violated | Conclusion::Error) | (Conclusion::Consistent, _) => self.worse.push(change),
             (Conclusion::Violated | Conclusion::Error, _) => self.better.push(change),
             _ => self.notes.push(change),
         }
@@ -97,7 +98,7 @@ mod tests {
     use crate::audit::{PairResult, RunReport};
     use crate::model::exact::Exact;
     use crate::model::{Expectation, Verdict};
-    use crate::report::testing::{audit, not_run, pair, run, run_of};
+    use crate::report::testing::{INCONCLUSIVE, audit, not_run, pair, run, run_of};
 
     fn result(verdict: Verdict) -> PairResult {
         pair(verdict, Expectation::Consistent)
@@ -109,16 +110,17 @@ mod tests {
 
     #[test]
     fn each_change_of_a_verdict_is_worse_better_or_a_note() {
-        let conclusions = || [result(Verdict::Consistent), result(Verdict::Inconclusive), result(Verdict::Violated), not_run()];
+        let conclusions = || [result(Verdict::Consistent), result(INCONCLUSIVE), result(Verdict::Violated), not_run()];
         let names = ["consistent", "inconclusive", "violated", "error"];
         let (worse, better, note, same) = ("worse", "better", "note", "same");
         // Rows: before. Columns: now.
         let expected =
-            [[same, note, worse, worse], [note, same, worse, worse], [better, better, same, worse], [better, better, worse, same]];
+            [[same, worse, worse, worse], [note, same, worse, worse], [better, better, same, worse], [better, better, worse, same]];
         for (before, row) in expected.iter().enumerate() {
             for (now, kind) in row.iter().enumerate() {
                 let found = compared(&run(vec![conclusions()[before].clone()]), &run(vec![conclusions()[now].clone()]));
-                let change = vec![format!("count / one more: was {}, is {}", names[before], names[now])];
+                let why = if names[now] == "inconclusive" { " (too-few-draws)" } else { "" };
+                let change = vec![format!("count / one more: was {}, is {}{why}", names[before], names[now])];
                 let change_if = |wanted: &str| if *kind == wanted { change.clone() } else { Vec::new() };
                 let expected = Comparison { worse: change_if(worse), better: change_if(better), notes: change_if(note) };
                 assert_eq!(found, expected);

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::audit::{AuditReport, PairResult, RunReport};
 use crate::model::exact::Exact;
 use crate::model::number::round_down;
-use crate::model::{Agreement, Conclusion, Expectation};
+use crate::model::{Agreement, Conclusion, ControlResult, Expectation, Reason};
 
 /// Significant digits of bounds.
 const DIGITS: i32 = 6;
@@ -23,12 +23,22 @@ pub struct PairRow {
     pub claim_epsilon: f64,
     pub claim_delta: f64,
     pub verdict: Conclusion,
+    #[serde(default)]
+    pub reason: Option<Reason>,
     pub expected: Expectation,
     pub as_expected: Option<bool>,
     pub epsilon_lower: Option<f64>,
     pub delta_lower: Option<f64>,
     pub delta_excess: Option<f64>,
+    #[serde(default)]
+    pub reach: Option<Exact>,
+    #[serde(default)]
+    pub asked_reach: f64,
+    #[serde(default)]
+    pub control: Option<ControlResult>,
     pub detectable_epsilon: Option<Exact>,
+    #[serde(default)]
+    pub resolved: Option<Exact>,
     pub truth_epsilon: Option<Exact>,
     pub confidence: f64,
     pub draws: Option<u64>,
@@ -55,12 +65,17 @@ impl PairRow {
             claim_epsilon: claim.epsilon.get(),
             claim_delta: claim.delta.get(),
             verdict: result.conclusion(),
+            reason: evidence.and_then(|evidence| evidence.verdict.reason()),
             expected: evidence.and(result.expect).unwrap_or(audit.expect),
             as_expected: as_expected(report.agreement_of(result)),
             epsilon_lower: evidence.map(|evidence| round_down(evidence.bounds.epsilon_lower, DIGITS)),
             delta_lower: evidence.map(|evidence| round_down(evidence.bounds.delta_lower, DIGITS)),
             delta_excess: evidence.map(|evidence| round_down(evidence.delta_excess(claim), DIGITS)),
+            reach: evidence.map(|evidence| Exact(round_down(evidence.bounds.reach(claim), DIGITS))),
+            asked_reach: audit.reach.at_least(),
+            control: report.control,
             detectable_epsilon: evidence.map(|evidence| Exact(-round_down(-evidence.bounds.detectable_epsilon, DIGITS))),
+            resolved: evidence.map(|evidence| Exact(-round_down(-evidence.bounds.resolved, DIGITS))),
             truth_epsilon: evidence.and(result.truth.epsilon).map(Exact),
             confidence: run.settings.confidence.get(),
             draws: evidence.map(|evidence| evidence.draws),
@@ -113,10 +128,12 @@ pub fn rows(run: &RunReport, audit: &AuditReport, first: bool) -> io::Result<Vec
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
     use crate::audit::Evidence;
-    use crate::model::{Bounds, Verdict};
-    use crate::report::testing::{audit, evidence, not_run, pair, run, run_of};
+    use crate::model::{Bounds, Settings, Verdict};
+    use crate::report::testing::{INCONCLUSIVE, audit, evidence, not_run, pair, run, run_of};
     use crate::target::TargetError;
 
     /// The rows of a run with one audit, as a CSV reader sees them.
@@ -170,7 +187,7 @@ mod tests {
 
     #[test]
     fn bounds_are_rounded_in_the_direction_that_keeps_them_valid() {
-        let bounds = Bounds { epsilon_lower: 0.123_456_78, delta_lower: 1.999_999_9e-5, detectable_epsilon: 1.000_000_1 };
+        let bounds = Bounds { epsilon_lower: 0.123_456_78, delta_lower: 1.999_999_9e-5, detectable_epsilon: 1.000_000_1, resolved: 0.0 };
         let result = |bounds| PairResult {
             outcome: Ok(Evidence { bounds, ..evidence(Verdict::Consistent) }),
             ..pair(Verdict::Consistent, Expectation::Consistent)
@@ -179,8 +196,27 @@ mod tests {
         // Lower bounds down, the detectable ε up, to six significant digits.
         let number = |column: &str| value(&rounded, column).parse::<f64>().unwrap();
         assert_eq!([number("epsilon_lower"), number("delta_lower"), number("detectable_epsilon")], [0.123_456, 1.999_99e-5, 1.000_01]);
+        assert_eq!(value(&rounded, "reach"), "inf", "δ is not 0 as claimed");
+        let only_epsilon = run(vec![result(Bounds { delta_lower: 0.0, ..bounds })]);
+        assert_eq!(value(&only_epsilon, "reach").parse::<f64>(), Ok(0.123_456));
         let unlimited = run(vec![result(Bounds { detectable_epsilon: f64::INFINITY, ..bounds })]);
         assert_eq!(value(&unlimited, "detectable_epsilon"), "inf");
+    }
+
+    #[test]
+    fn an_inconclusive_pair_says_why_and_a_control_is_named() {
+        let why = run(vec![pair(INCONCLUSIVE, Expectation::Consistent)]);
+        assert_eq!((value(&why, "verdict"), value(&why, "reason")), ("inconclusive".to_owned(), "too-few-draws".to_owned()));
+        assert_eq!((value(&why, "asked_reach"), value(&why, "control")), ("0.5".to_owned(), String::new()));
+        let results = vec![pair(Verdict::Consistent, Expectation::Consistent)];
+        let caught = |control| {
+            let report = AuditReport::new(Arc::new(audit("count")), results.clone(), Some(control));
+            let run = RunReport::new(Settings::default(), 1, vec![Arc::new(report)]);
+            (value(&run, "verdict"), value(&run, "reason"), value(&run, "control"))
+        };
+        assert_eq!(caught(ControlResult::Caught), ("consistent".to_owned(), String::new(), "caught".to_owned()));
+        let missed = ("inconclusive".to_owned(), "control-not-caught".to_owned(), "not-caught".to_owned());
+        assert_eq!(caught(ControlResult::NotCaught), missed);
     }
 
     #[test]
@@ -188,8 +224,18 @@ mod tests {
         let error = TargetError::AlwaysPanics { message: "first line\nsecond line".to_owned() };
         let run = run(vec![PairResult { outcome: Err(error), ..not_run() }]);
         assert_eq!((value(&run, "verdict"), value(&run, "as_expected")), ("error".to_owned(), "false".to_owned()));
-        for column in ["epsilon_lower", "delta_lower", "delta_excess", "detectable_epsilon", "draws", "correct", "reproducible", "seconds"]
-        {
+        for column in [
+            "epsilon_lower",
+            "delta_lower",
+            "delta_excess",
+            "reach",
+            "reason",
+            "detectable_epsilon",
+            "draws",
+            "correct",
+            "reproducible",
+            "seconds",
+        ] {
             assert_eq!(value(&run, column), "", "{column}");
         }
         let rule = value(&run, "rule");

@@ -111,11 +111,12 @@ fn attack_view(attack: Attack) -> &'static str {
 }
 
 fn verdicts(audit: &Audit) -> String {
-    let detectable = Brief(audit.claim.epsilon.get() + audit.resolution);
+    let (asked, detectable) = (percent(audit.reach.at_least()), Brief(audit.claim.epsilon.get() + audit.resolution));
+    let because = audit.reach.because().map_or_else(String::new, |reason| format!(" ({reason})"));
     format!(
         "violated      the attacker was right more often than the claim allows; this is proven at the run's confidence\n\
-         consistent    not refuted, and a leak of ε = {detectable} that this attacker can see would have been detected with probability 0.9\n\
-         inconclusive  not refuted, but with these draws such a leak might not have been detected\n\
+         consistent    not refuted; the attacker was seen to reach at least {asked} of the claim{because}; the draws are precise enough to tell ε = {detectable} from the claim\n\
+         inconclusive  not refuted, but one of these is missing, or a control was not caught; the reason is given\n\
          A claim that is not refuted is not proven: other data or a better attack may still refute it.\n\
          The audit file expects: {}.",
         audit.expect
@@ -136,7 +137,8 @@ fn pair_result(pair: &JsonPair, confidence: &str) -> String {
     let (Some(epsilon), Some(delta), Some(sentence)) = (row.epsilon_lower, row.delta_lower, &pair.sentence) else {
         return format!("{}: {}", row.pair, row.rule);
     };
-    let mut text = format!("{}: {}. The attacker {sentence}.\n", row.pair, row.verdict);
+    let why = row.reason.map_or_else(String::new, |reason| format!(" ({reason}: {})", reason.advice()));
+    let mut text = format!("{}: {}{why}. The attacker {sentence}.\n", row.pair, row.verdict);
     let _ = write!(
         text,
         "  The rule: {}.\n  So ε ≥ {} at the claimed δ and δ ≥ {} at the claimed ε, with confidence {confidence}",
@@ -144,9 +146,12 @@ fn pair_result(pair: &JsonPair, confidence: &str) -> String {
         Brief(epsilon),
         Brief(delta)
     );
+    if let Some(reach) = row.reach.filter(|reach| reach.0.is_finite()) {
+        let _ = write!(text, "; that is {} of the claim", percent(reach.0));
+    }
     match row.detectable_epsilon {
         Some(detectable) if row.verdict != Conclusion::Violated && detectable.0.is_finite() => {
-            let _ = write!(text, "; a leak of ε = {} would have been detected", Brief(detectable.0));
+            let _ = write!(text, "; a leak of this shape is flagged with probability 0.9 from ε = {} on", Brief(detectable.0));
         }
         _ => {}
     }

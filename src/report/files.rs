@@ -171,7 +171,7 @@ mod tests {
         let claim: Claim = serde_json::from_str(r#"{ "epsilon": 1.0 }"#).unwrap();
         for index in 0..AUDITS {
             let audit = Arc::new(Audit::given(&index.to_string(), "closure", claim, []));
-            files.hear(Event::AuditFinished { report: &Arc::new(AuditReport { audit, results: Vec::new() }) });
+            files.hear(Event::AuditFinished { report: &Arc::new(AuditReport::new(audit, Vec::new(), None)) });
             assert!(
                 index > 0 || fs::read_to_string(folder.path().join("count.txt")).unwrap() == "1",
                 "the first audit is rendered at once"

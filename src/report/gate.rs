@@ -4,22 +4,23 @@ use super::exit_code::ExitCode;
 use crate::audit::{AuditReport, PairResult, RunReport};
 use crate::model::{Agreement, Verdict};
 
-/// What fails a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+/// Which verdicts fail a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum FailOn {
-    /// A verdict that differs from what its audit file expects (always included)
+    /// A verdict that differs from what its audit file expects
+    #[default]
     Surprise,
-    /// A refuted claim, even if its audit file expects it
+    /// Also a refuted claim whose audit file expects it
     Violated,
-    /// An inconclusive audit
-    Inconclusive,
 }
 
 /// Which results fail a run.
 #[derive(Clone, Debug, Default)]
 pub struct Gate {
-    /// What fails the run in addition to surprises.
-    pub fail_on: Vec<FailOn>,
+    /// Which verdicts fail the run.
+    pub fail_on: FailOn,
+    /// Whether an inconclusive audit passes.
+    pub allow_inconclusive: bool,
     /// Whether no verdict fails the run.
     pub report_only: bool,
 }
@@ -28,14 +29,13 @@ impl Gate {
     /// The exit code of a run with only this pair.
     #[must_use]
     pub fn exit_code_of(&self, audit: &AuditReport, result: &PairResult) -> ExitCode {
-        let fails_on = |what| self.fail_on.contains(&what);
         let violated = result.outcome.as_ref().is_ok_and(|evidence| evidence.verdict == Verdict::Violated);
         match audit.agreement_of(result) {
             Agreement::NotRun => ExitCode::NotRun,
             _ if self.report_only => ExitCode::AsExpected,
             Agreement::Differs => ExitCode::Surprise,
-            _ if violated && fails_on(FailOn::Violated) => ExitCode::Surprise,
-            Agreement::Undecided if fails_on(FailOn::Inconclusive) => ExitCode::Inconclusive,
+            _ if violated && self.fail_on == FailOn::Violated => ExitCode::Surprise,
+            Agreement::Undecided if !self.allow_inconclusive => ExitCode::Inconclusive,
             Agreement::Undecided | Agreement::Agrees => ExitCode::AsExpected,
         }
     }
@@ -49,13 +49,33 @@ impl Gate {
         let by_severity = [ExitCode::Surprise, ExitCode::NotRun, ExitCode::Inconclusive];
         by_severity.into_iter().find(|code| codes.contains(code)).unwrap_or(ExitCode::AsExpected)
     }
+
+    /// The closing line of a run that fails: the exit code and why.
+    #[must_use]
+    pub fn closing_line(&self, report: &RunReport, worse: bool) -> Option<String> {
+        let code = self.exit_code(report, worse);
+        let failing = |audit: &&AuditReport| audit.results.iter().any(|result| self.exit_code_of(audit, result) == code);
+        let names: Vec<&str> = report.audits.iter().map(AsRef::as_ref).filter(failing).map(|audit| audit.audit.name.as_str()).collect();
+        let why = match code {
+            ExitCode::Surprise if names.is_empty() => "something is worse than in the baseline".to_owned(),
+            ExitCode::Surprise => {
+                let baseline = if worse { ", and something is worse than in the baseline" } else { "" };
+                let what = if self.fail_on == FailOn::Violated { "unexpected or refuted" } else { "not as expected" };
+                format!("{what}: {}{baseline}", names.join("; "))
+            }
+            ExitCode::NotRun => format!("could not be run: {}", names.join("; ")),
+            ExitCode::Inconclusive => format!("inconclusive: {} (--allow-inconclusive lets this pass)", names.join("; ")),
+            _ => return None,
+        };
+        Some(format!("The run fails with exit code {}. {}{}.", code as u8, why[..1].to_uppercase(), &why[1..]))
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::model::Expectation;
-    use crate::report::testing::{not_run, pair, run};
+    use crate::report::testing::{INCONCLUSIVE, audit, not_run, pair, run, run_of};
 
     /// Refuted as expected, refuted although not expected, consistent, inconclusive, not run.
     fn results() -> [PairResult; 5] {
@@ -63,7 +83,7 @@ mod tests {
             pair(Verdict::Violated, Expectation::Violated),
             pair(Verdict::Violated, Expectation::Consistent),
             pair(Verdict::Consistent, Expectation::Consistent),
-            pair(Verdict::Inconclusive, Expectation::Consistent),
+            pair(INCONCLUSIVE, Expectation::Consistent),
             not_run(),
         ]
     }
@@ -71,20 +91,19 @@ mod tests {
     #[test]
     fn a_pair_fails_according_to_its_expectation_and_the_options() {
         use ExitCode::{AsExpected, Inconclusive, NotRun, Surprise};
-        let judged = |fail_on: &[FailOn], report_only| {
-            let gate = Gate { fail_on: fail_on.to_vec(), report_only };
+        let judged = |fail_on, allow_inconclusive, report_only| {
+            let gate = Gate { fail_on, allow_inconclusive, report_only };
             results().map(|result| gate.exit_code_of(&run(vec![]).audits[0], &result))
         };
-        assert_eq!(judged(&[], false), [AsExpected, Surprise, AsExpected, AsExpected, NotRun]);
-        assert_eq!(judged(&[FailOn::Surprise], false), judged(&[], false));
-        assert_eq!(judged(&[FailOn::Violated], false), [Surprise, Surprise, AsExpected, AsExpected, NotRun]);
-        assert_eq!(judged(&[FailOn::Inconclusive], false), [AsExpected, Surprise, AsExpected, Inconclusive, NotRun]);
-        assert_eq!(judged(&[FailOn::Violated, FailOn::Inconclusive], true), [AsExpected, AsExpected, AsExpected, AsExpected, NotRun]);
+        assert_eq!(judged(FailOn::Surprise, false, false), [AsExpected, Surprise, AsExpected, Inconclusive, NotRun]);
+        assert_eq!(judged(FailOn::Surprise, true, false), [AsExpected, Surprise, AsExpected, AsExpected, NotRun]);
+        assert_eq!(judged(FailOn::Violated, false, false), [Surprise, Surprise, AsExpected, Inconclusive, NotRun]);
+        assert_eq!(judged(FailOn::Violated, false, true), [AsExpected, AsExpected, AsExpected, AsExpected, NotRun]);
     }
 
     #[test]
     fn the_most_severe_pair_decides_and_so_does_the_baseline() {
-        let gate = Gate { fail_on: vec![FailOn::Inconclusive], report_only: false };
+        let gate = Gate::default();
         let [_, surprise, consistent, inconclusive, not_run] = results();
         let mut by_severity = vec![
             (ExitCode::AsExpected, consistent),
@@ -96,9 +115,31 @@ mod tests {
             let results: Vec<PairResult> = by_severity.iter().map(|(_, result)| result.clone()).collect();
             assert_eq!(gate.exit_code(&run(results.clone()), false), *code);
             assert_eq!(gate.exit_code(&run(results.clone()), true), ExitCode::Surprise);
+            assert_eq!(gate.closing_line(&run(results.clone()), false).is_some(), *code != ExitCode::AsExpected);
             assert_eq!(gate.exit_code(&run(results.into_iter().rev().collect()), false), *code);
             by_severity.pop();
         }
         assert_eq!(Gate { report_only: true, ..gate }.exit_code(&run(vec![]), true), ExitCode::AsExpected);
+    }
+
+    #[test]
+    fn the_closing_line_says_why_a_run_fails() {
+        let line = |results: Vec<(&str, PairResult)>, worse| {
+            let report = run_of(results.into_iter().map(|(name, result)| (audit(name), vec![result])).collect());
+            Gate::default().closing_line(&report, worse).unwrap_or_default()
+        };
+        let [expected, surprise, consistent, inconclusive, not_run] = results();
+        let weak = ("weak", inconclusive);
+        assert_eq!(line(vec![("fine", consistent), ("twin", expected)], false), "");
+        assert_eq!(
+            line(vec![weak.clone()], false),
+            "The run fails with exit code 3. Inconclusive: weak (--allow-inconclusive lets this pass)."
+        );
+        assert_eq!(line(vec![weak.clone(), ("dead", not_run)], false), "The run fails with exit code 5. Could not be run: dead.");
+        assert_eq!(
+            line(vec![weak.clone(), ("broken", surprise)], true),
+            "The run fails with exit code 2. Not as expected: broken, and something is worse than in the baseline."
+        );
+        assert_eq!(line(vec![weak], true), "The run fails with exit code 2. Something is worse than in the baseline.");
     }
 }

@@ -10,6 +10,7 @@ use super::gate::Gate;
 use super::markdown::Markdown;
 use super::store::unwritable;
 use crate::audit::{AuditReport, RunReport};
+use crate::model::number::{Brief, round_down};
 use crate::model::{Agreement, Error};
 
 /// GitHub shows at most ten annotations per step.
@@ -79,7 +80,9 @@ fn describe(audit: &AuditReport) -> String {
     match (audit.verdict(), audit.most_significant()) {
         (Some(verdict), Some((result, evidence))) => {
             let (expected, claim) = (audit.audit.expect, audit.audit.claim);
-            format!("{verdict}, expected {expected}; {}: the attacker {}", result.pair, evidence.sentence(claim))
+            let why = verdict.reason().map_or_else(String::new, |reason| format!(" ({reason}: {})", reason.advice()));
+            let reach = Brief(round_down(audit.reach(), 4));
+            format!("{verdict}{why}, expected {expected}, reach {reach}; {}: the attacker {}", result.pair, evidence.sentence(claim))
         }
         _ => "nothing could be run".to_owned(),
     }
@@ -100,7 +103,7 @@ mod tests {
     use super::*;
     use crate::audit::{Audit, PairResult};
     use crate::model::{Expectation, Verdict};
-    use crate::report::testing::{audit, not_run, pair, run_of};
+    use crate::report::testing::{INCONCLUSIVE, audit, not_run, pair, run_of};
 
     fn annotations(results: Vec<(Audit, PairResult)>, gate: &Gate, comparison: Option<&Comparison>) -> Vec<String> {
         let report = run_of(results.into_iter().map(|(audit, result)| (audit, vec![result])).collect());
@@ -112,7 +115,7 @@ mod tests {
     }
 
     fn undecided(name: &str) -> (Audit, PairResult) {
-        (audit(name), pair(Verdict::Inconclusive, Expectation::Consistent))
+        (audit(name), pair(INCONCLUSIVE, Expectation::Consistent))
     }
 
     #[test]
@@ -127,15 +130,16 @@ mod tests {
     fn results_that_fail_the_run_are_errors_and_others_warnings() {
         let expected = (audit("expected"), pair(Verdict::Violated, Expectation::Violated));
         let results = vec![undecided("weak"), expected, surprise("broken: a, b"), (audit("failed"), not_run())];
-        let lines = annotations(results, &Gate::default(), None);
+        let lines = annotations(results, &Gate { allow_inconclusive: true, ..Gate::default() }, None);
+        let why = "too-few-draws: a leak just above the claim might have been missed; use more draws";
         // 80 of 100 guesses are right; ε = 1 allows e/(1 + e) = 73.1 %.
         let sentence = "one more: the attacker guessed right 80.0 %25 of the time; ε = 1 allows 73.1 %25";
         assert_eq!(
             lines,
             [
-                format!("::error file=audits/count.toml,title=broken%3A a%2C b::violated, expected consistent; {sentence}"),
+                format!("::error file=audits/count.toml,title=broken%3A a%2C b::violated, expected consistent, reach 1.25; {sentence}"),
                 "::error file=audits/count.toml,title=failed::one more: could not be run: asked for 2 outputs, got 1".to_owned(),
-                format!("::warning file=audits/count.toml,title=weak::inconclusive, expected consistent; {sentence}"),
+                format!("::warning file=audits/count.toml,title=weak::inconclusive ({why}), expected consistent, reach 0.5; {sentence}"),
             ]
         );
     }
@@ -151,7 +155,7 @@ mod tests {
     fn there_are_at_most_ten_and_errors_come_first() {
         let weak = (0..8).map(|index| undecided(&format!("weak {index}")));
         let results: Vec<_> = weak.chain((0..6).map(|index| surprise(&format!("broken {index}")))).collect();
-        let lines = annotations(results, &Gate::default(), None);
+        let lines = annotations(results, &Gate { allow_inconclusive: true, ..Gate::default() }, None);
         assert_eq!(lines.len(), 10);
         assert!(lines[..6].iter().all(|line| line.starts_with("::error ")), "{lines:?}");
         assert!(lines[6..].iter().all(|line| line.starts_with("::warning ")), "{lines:?}");

@@ -14,8 +14,8 @@ use serde::{Deserialize, Serialize};
 
 use super::store::{Destination, unwritable};
 use super::witness;
-use crate::audit::{Audit, AuditReport, Event, Listener, PairResult, RunReport};
-use crate::model::{Error, Settings};
+use crate::audit::{Audit, AuditReport, Event, KnownAudit, Listener, PairResult, RunReport};
+use crate::model::{ControlResult, Error, Settings};
 use crate::output::{Mix, fingerprint};
 
 /// Whether to continue an interrupted run.
@@ -35,7 +35,7 @@ pub struct Journal {
     /// The fingerprint of each audit, by name.
     fingerprints: HashMap<String, String>,
     /// The finished audits of an interrupted run, by name.
-    finished: HashMap<String, Vec<PairResult>>,
+    finished: HashMap<String, KnownAudit>,
     file: Mutex<JournalFile>,
     /// Called with a message when the journal cannot be written.
     warn: fn(&str),
@@ -59,6 +59,7 @@ struct JournalEntry {
     audit: String,
     fingerprint: String,
     pairs: Vec<PairResult>,
+    control: Option<ControlResult>,
 }
 
 /// The open file.
@@ -99,7 +100,8 @@ impl Journal {
             (Err(reason), Start::Resumed) => return Err(Error::Resume { path, reason }),
         };
         let file = Mutex::new(JournalFile { file, end, pending: Vec::new(), failing: false });
-        let finished = entries.into_iter().map(|entry| (entry.audit, entry.pairs)).collect();
+        let finished =
+            entries.into_iter().map(|entry| (entry.audit, KnownAudit { results: entry.pairs, control: entry.control })).collect();
         Ok(Some(Self { path, start, header, fingerprints, finished, file, warn }))
     }
 
@@ -119,7 +121,7 @@ impl Journal {
 
     /// The results of an audit that the interrupted run finished, if that run is resumed.
     #[must_use]
-    pub fn found(&self, audit: &Audit) -> Option<Vec<PairResult>> {
+    pub fn found(&self, audit: &Audit) -> Option<KnownAudit> {
         self.finished.get(&audit.name).filter(|_| self.start == Start::Resumed).cloned()
     }
 
@@ -161,7 +163,7 @@ impl Journal {
 
     fn entry(&self, report: &AuditReport) -> JournalEntry {
         let fingerprint = self.fingerprints.get(&report.audit.name).cloned().unwrap_or_default();
-        JournalEntry { audit: report.audit.name.clone(), fingerprint, pairs: report.results.clone() }
+        JournalEntry { audit: report.audit.name.clone(), fingerprint, pairs: report.results.clone(), control: report.control }
     }
 }
 
@@ -259,13 +261,14 @@ impl JournalHeader {
     }
 }
 
-fn options(settings: Settings) -> [(&'static str, String); 4] {
-    let Settings { draws, seed, confidence, until } = settings;
+fn options(settings: Settings) -> [(&'static str, String); 5] {
+    let Settings { draws, seed, confidence, until, controls } = settings;
     [
         ("--seed", seed.to_string()),
         ("--draws", draws.map_or_else(|| "absent".to_owned(), |draws| draws.to_string())),
         ("--confidence", confidence.to_string()),
         ("--until", format!("{until:?}").to_lowercase()),
+        ("--controls", if controls { "present" } else { "absent" }.to_owned()),
     ]
 }
 
@@ -276,8 +279,8 @@ fn is_finished(audit: &AuditReport) -> bool {
 
 /// A hash of everything that an audit's reports depend on, including the files that its command names.
 fn audit_fingerprint(audit: &Audit) -> String {
-    let Audit { file, expect, source, draws, resolution, attacks, .. } = audit;
-    let mut parts = vec![format!("{file:?} {expect:?} {source:?} {draws:?} {resolution} {attacks:?}")];
+    let Audit { file, expect, source, draws, resolution, reach, control, attacks, .. } = audit;
+    let mut parts = vec![format!("{file:?} {expect:?} {source:?} {draws:?} {resolution} {reach:?} {control:?} {attacks:?}")];
     let identity = |pair| witness::identity(audit, pair);
     parts.extend(audit.pairs.iter().map(|pair| format!("{} {:?} {:?}", identity(pair), pair.expect, pair.truth)));
     if let Some(command) = audit.subject.command() {
@@ -315,8 +318,9 @@ fn line(content: &impl Serialize) -> io::Result<Vec<u8>> {
 mod tests {
     use super::*;
     use crate::attack::Attack;
-    use crate::model::{Expectation, Params, Until, Verdict};
-    use crate::report::testing::{audit, not_run, pair, run_of};
+    use crate::audit::Control;
+    use crate::model::{AskedReach, Expectation, Params, Until, Verdict};
+    use crate::report::testing::{INCONCLUSIVE, audit, not_run, pair, run_of};
     use crate::target::Subject;
     use crate::target::process::CommandLine;
 
@@ -331,8 +335,8 @@ mod tests {
     }
 
     fn entry(name: &str) -> JournalEntry {
-        let pairs = vec![pair(Verdict::Inconclusive, Expectation::Consistent)];
-        JournalEntry { audit: name.to_owned(), fingerprint: format!("of {name}"), pairs }
+        let pairs = vec![pair(INCONCLUSIVE, Expectation::Consistent)];
+        JournalEntry { audit: name.to_owned(), fingerprint: format!("of {name}"), pairs, control: None }
     }
 
     /// A journal with a header and the entries of both audits: the ends of its three lines, and its content.
@@ -429,7 +433,7 @@ mod tests {
     fn the_fingerprint_of_an_audit_depends_on_all_that_reports_show() {
         let original = audit_fingerprint(&audit("count"));
         assert_eq!(audit_fingerprint(&audit("count")), original);
-        let changes: [fn(&mut Audit); 12] = [
+        let changes: [fn(&mut Audit); 14] = [
             |audit| audit.name.push('2'),
             |audit| audit.file.push("2"),
             |audit| audit.subject = Subject::Registered { mechanism: "laplace".to_owned(), params: Params::new() },
@@ -438,6 +442,8 @@ mod tests {
             |audit| audit.source = Some("a paper".to_owned()),
             |audit| audit.draws = Some(1),
             |audit| audit.resolution *= 2.0,
+            |audit| audit.reach = AskedReach::new(1.0.try_into().unwrap(), None).unwrap(),
+            |audit| audit.control = Some(Control::Audit("twin".to_owned())),
             |audit| audit.attacks = vec![Attack::Coordinates],
             |audit| audit.pairs[0].expect = Some(Expectation::Consistent),
             |audit| audit.pairs[0].truth.epsilon = Some(1.0),

@@ -11,7 +11,7 @@ use super::witness::Witness;
 use crate::audit::{AuditReport, Curves, PairResult, RunReport};
 use crate::model::exact::Exact;
 use crate::model::number::round_down;
-use crate::model::{Agreement, Claim, Error, Settings, Verdict};
+use crate::model::{Agreement, AskedReach, Claim, Conclusion, ControlResult, Error, Reason, Settings, Verdict};
 
 /// The name and version of the schema. The version changes if the meaning of a key changes, but not if keys are added.
 pub const SCHEMA: &str = "dp-audit-report/1";
@@ -44,7 +44,7 @@ pub struct Summary {
     pub draws: u64,
     /// Audits whose claim is refuted.
     pub violated: usize,
-    /// Audits whose claim is not refuted although a larger leak would have been detected.
+    /// Audits whose claim is not refuted although they reach what they ask for.
     pub consistent: usize,
     /// Audits that are inconclusive.
     pub inconclusive: usize,
@@ -75,8 +75,23 @@ pub struct JsonAudit {
     pub claim: Claim,
     /// The smallest excess of ε over the claim that the audit should detect.
     pub resolution: f64,
+    /// How much of the claim the attack must be seen to reach, and why.
+    #[serde(default)]
+    pub asked_reach: AskedReach,
+    /// How much of the claim it was seen to reach on the best pair; infinite if a positive δ is shown where none is claimed.
+    #[serde(default)]
+    pub reach: Option<Exact>,
     /// The verdict on the mechanism; null if no pair could be run.
-    pub verdict: Option<Verdict>,
+    pub verdict: Option<Conclusion>,
+    /// Why it is inconclusive.
+    #[serde(default)]
+    pub reason: Option<Reason>,
+    /// What that means, and what to do about it.
+    #[serde(default)]
+    pub advice: Option<String>,
+    /// Whether its control was refuted; null if there is none.
+    #[serde(default)]
+    pub control: Option<ControlResult>,
     /// Whether the result was expected; null if the audit is inconclusive.
     pub as_expected: Option<bool>,
     /// The results of the pairs.
@@ -121,10 +136,10 @@ impl JsonReport {
                 audits: report.audits.len(),
                 pairs: report.pairs,
                 draws: report.draws(),
-                violated: report.count(Some(Verdict::Violated)),
-                consistent: report.count(Some(Verdict::Consistent)),
-                inconclusive: report.count(Some(Verdict::Inconclusive)),
-                not_run: report.count(None),
+                violated: report.count(Conclusion::Violated),
+                consistent: report.count(Conclusion::Consistent),
+                inconclusive: report.count(Conclusion::Inconclusive),
+                not_run: report.count(Conclusion::Error),
                 surprises: report.with(Agreement::Differs).map(|report| report.audit.name.clone()).collect(),
             },
             audits: report.audits.iter().map(|audit| JsonAudit::new(report, audit)).collect(),
@@ -151,6 +166,7 @@ impl JsonReport {
 impl JsonAudit {
     fn new(run: &RunReport, report: &AuditReport) -> Self {
         let audit = &report.audit;
+        let reason = report.verdict().and_then(Verdict::reason);
         Self {
             audit: audit.name.clone(),
             file: audit.file.display().to_string(),
@@ -161,7 +177,12 @@ impl JsonAudit {
             source: audit.source.clone(),
             claim: audit.claim,
             resolution: audit.resolution,
-            verdict: report.verdict(),
+            asked_reach: audit.reach.clone(),
+            reach: report.verdict().map(|_| Exact(round_down(report.reach(), 6))),
+            verdict: report.verdict().map(|verdict| Some(verdict).into()),
+            reason,
+            advice: reason.map(|reason| reason.advice().to_owned()),
+            control: report.control,
             as_expected: as_expected(report.agreement()),
             pairs: report.results.iter().map(|result| JsonPair::new(run, report, result)).collect(),
             witness: Witness::of(run.settings, report).map(|witness| witness.sealed()),
@@ -203,7 +224,7 @@ mod tests {
     use super::*;
     use crate::audit::Evidence;
     use crate::model::{Expectation, RuleEstimate};
-    use crate::report::testing::{audit, evidence, not_run, pair, run, run_of};
+    use crate::report::testing::{INCONCLUSIVE, audit, evidence, not_run, pair, run, run_of};
 
     fn written(report: &RunReport) -> Value {
         serde_json::from_slice(&Json.render(report).unwrap()).unwrap()
@@ -215,7 +236,7 @@ mod tests {
             ("refuted", pair(Verdict::Violated, Expectation::Violated)),
             ("surprise", pair(Verdict::Violated, Expectation::Consistent)),
             ("consistent", pair(Verdict::Consistent, Expectation::Consistent)),
-            ("inconclusive", pair(Verdict::Inconclusive, Expectation::Consistent)),
+            ("inconclusive", pair(INCONCLUSIVE, Expectation::Consistent)),
             ("failed", not_run()),
         ];
         let report = JsonReport::new(&run_of(results.into_iter().map(|(name, result)| (audit(name), vec![result])).collect()));
@@ -256,7 +277,7 @@ mod tests {
 
     #[test]
     fn a_report_is_read_as_it_was_written() {
-        let run = run(vec![pair(Verdict::Inconclusive, Expectation::Consistent), not_run()]);
+        let run = run(vec![pair(INCONCLUSIVE, Expectation::Consistent), not_run()]);
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("report.json");
         std::fs::write(&file, Json.render(&run).unwrap()).unwrap();

@@ -13,7 +13,7 @@ use crate::audit::{AuditReport, PairResult, RunReport};
 use crate::model::Agreement;
 
 /// The format of `--junit`. A result that fails the run is a failure, a mechanism that could not be run is an error, and an inconclusive
-/// result is skipped.
+/// result that is allowed is skipped.
 pub struct JUnit {
     /// Decides which results are failures.
     pub gate: Gate,
@@ -43,7 +43,10 @@ impl JUnit {
             _ => TestCaseStatus::non_success(NonSuccessKind::Failure),
         };
         let message = match &result.outcome {
-            Ok(evidence) => format!("{}, expected {}: the attacker {}", row.verdict, row.expected, evidence.sentence(audit.audit.claim)),
+            Ok(evidence) => {
+                let why = evidence.verdict.reason().map_or_else(String::new, |reason| format!(" ({reason}: {})", reason.advice()));
+                format!("{}{why}, expected {}: the attacker {}", row.verdict, row.expected, evidence.sentence(audit.audit.claim))
+            }
             Err(error) => format!("could not be run: {error}"),
         };
         if status != TestCaseStatus::success() {
@@ -61,16 +64,20 @@ impl JUnit {
         if let Ok(serde_json::Value::Object(columns)) = serde_json::to_value(&row) {
             for key in [
                 "verdict",
+                "reason",
                 "expected",
                 "claim_epsilon",
                 "claim_delta",
                 "epsilon_lower",
                 "delta_lower",
-                "detectable_epsilon",
+                "reach",
+                "asked_reach",
+                "control",
                 "draws",
                 "rule",
             ] {
-                let value = columns.get(key).map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned));
+                let value = columns.get(key).filter(|value| !value.is_null());
+                let value = value.map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned));
                 case.add_property((key, value.unwrap_or_default().as_str()));
             }
         }
@@ -87,7 +94,7 @@ mod tests {
     use super::*;
     use crate::model::{Expectation, Verdict};
     use crate::report::gate::FailOn;
-    use crate::report::testing::{not_run, pair, run};
+    use crate::report::testing::{INCONCLUSIVE, not_run, pair, run};
 
     /// What a test case is in a report.
     fn kind(case: &TestCase) -> &'static str {
@@ -99,25 +106,26 @@ mod tests {
         }
     }
 
-    fn kinds(fail_on: &[FailOn], report_only: bool) -> Vec<&'static str> {
+    fn kinds(gate: Gate) -> Vec<&'static str> {
         let run = run(vec![
             pair(Verdict::Violated, Expectation::Violated),
             pair(Verdict::Violated, Expectation::Consistent),
             pair(Verdict::Consistent, Expectation::Consistent),
-            pair(Verdict::Inconclusive, Expectation::Consistent),
+            pair(INCONCLUSIVE, Expectation::Consistent),
             not_run(),
         ]);
-        let format = JUnit { gate: Gate { fail_on: fail_on.to_vec(), report_only } };
+        let format = JUnit { gate };
         let audit = &run.audits[0];
         audit.results.iter().map(|result| kind(&format.case(&run, audit, result))).collect()
     }
 
     #[test]
     fn the_gate_decides_what_is_a_failure() {
-        assert_eq!(kinds(&[], false), ["success", "failure", "success", "skipped", "error"]);
-        assert_eq!(kinds(&[FailOn::Violated], false), ["failure", "failure", "success", "skipped", "error"]);
-        assert_eq!(kinds(&[FailOn::Inconclusive], false), ["success", "failure", "success", "failure", "error"]);
-        assert_eq!(kinds(&[FailOn::Violated, FailOn::Inconclusive], true), ["success", "success", "success", "skipped", "error"]);
+        let with = |fail_on, allow_inconclusive, report_only| kinds(Gate { fail_on, allow_inconclusive, report_only });
+        assert_eq!(with(FailOn::Surprise, false, false), ["success", "failure", "success", "failure", "error"]);
+        assert_eq!(with(FailOn::Surprise, true, false), ["success", "failure", "success", "skipped", "error"]);
+        assert_eq!(with(FailOn::Violated, true, false), ["failure", "failure", "success", "skipped", "error"]);
+        assert_eq!(with(FailOn::Violated, false, true), ["success", "success", "success", "skipped", "error"]);
     }
 
     #[test]

@@ -5,9 +5,9 @@ use std::io;
 
 use super::csv::PairRow;
 use super::files::Format;
-use crate::audit::RunReport;
+use crate::audit::{AuditReport, RunReport};
 use crate::model::number::percent;
-use crate::model::{Agreement, Verdict};
+use crate::model::{Agreement, Conclusion, Reason, Verdict};
 
 /// The format of `--markdown`, and of the summary page of a GitHub Actions job.
 pub struct Markdown;
@@ -19,7 +19,7 @@ impl Format for Markdown {
 }
 
 fn markdown(report: &RunReport) -> String {
-    let mut text = format!("# dp-audit: {} of {} claims refuted\n\n", report.count(Some(Verdict::Violated)), report.audits.len());
+    let mut text = format!("# dp-audit: {} of {} claims refuted\n\n", report.count(Conclusion::Violated), report.audits.len());
     if !report.is_complete() {
         text.push_str("**Not all audits have ended**: the run was interrupted or is still running.\n\n");
     }
@@ -28,33 +28,49 @@ fn markdown(report: &RunReport) -> String {
         "All bounds hold together with confidence {}. A claim that is not refuted is not proven.\n",
         percent(report.settings.confidence.get())
     );
-    for (agreement, title) in [
-        (Agreement::Differs, "Not as expected"),
-        (Agreement::NotRun, "Could not be run"),
-        (Agreement::Undecided, "Inconclusive, too few draws to decide"),
-    ] {
-        let names: Vec<String> = report.with(agreement).map(|report| escape(&report.audit.name)).collect();
+    for (agreement, title) in
+        [(Agreement::Differs, "Not as expected"), (Agreement::NotRun, "Could not be run"), (Agreement::Undecided, "Inconclusive")]
+    {
+        let named = |report: &AuditReport| {
+            let why = report.verdict().and_then(Verdict::reason).map_or_else(String::new, |reason| format!(" ({reason})"));
+            format!("{}{why}", escape(&report.audit.name))
+        };
+        let names: Vec<String> = report.with(agreement).map(named).collect();
         if !names.is_empty() {
             let _ = writeln!(text, "**{title}**: {}.\n", names.join("; "));
         }
     }
-    text.push_str("| | verdict | audit | pair | claim ε | δ | ε ≥ | δ ≥ | could catch ε |\n|---|---|---|---|--:|--:|--:|--:|--:|\n");
+    let mut reasons: Vec<Reason> = Vec::new();
+    for reason in report.audits.iter().filter_map(|audit| audit.verdict()?.reason()) {
+        if !reasons.contains(&reason) {
+            reasons.push(reason);
+        }
+    }
+    for reason in &reasons {
+        let _ = writeln!(text, "- `{reason}`: {}", escape(reason.advice()));
+    }
+    if !reasons.is_empty() {
+        text.push('\n');
+    }
+    text.push_str("| | verdict | audit | pair | claim ε | δ | ε ≥ | δ ≥ | reach | control |\n|---|---|---|---|--:|--:|--:|--:|--:|---|\n");
     for audit in report.most_severe_first() {
         for result in &audit.results {
             let row = PairRow::new(report, audit, result);
             let number = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
             let _ = writeln!(
                 text,
-                "| {} | {} | {} | {} | {} | {} | {} | {} | {} |",
+                "| {} | {}{} | {} | {} | {} | {} | {} | {} | {} | {} |",
                 audit.agreement_of(result).mark(),
                 row.verdict,
+                row.reason.map_or_else(String::new, |reason| format!(": {reason}")),
                 escape(&row.audit),
                 escape(&row.pair),
                 row.claim_epsilon,
                 row.claim_delta,
                 number(row.epsilon_lower),
                 number(row.delta_lower),
-                number(row.detectable_epsilon.map(|value| value.0)),
+                number(row.reach.map(|value| value.0)),
+                row.control.map_or_else(String::new, |control| control.to_string()),
             );
         }
     }
@@ -77,7 +93,7 @@ fn escape(text: &str) -> String {
 mod tests {
     use super::*;
     use crate::model::Expectation;
-    use crate::report::testing::{audit, not_run, pair, run, run_of};
+    use crate::report::testing::{INCONCLUSIVE, audit, not_run, pair, run, run_of};
 
     #[test]
     fn characters_with_a_meaning_in_markdown_are_escaped() {
@@ -92,7 +108,7 @@ mod tests {
         let name = "x | y\n| z |";
         let text = markdown(&run_of(vec![(audit(name), vec![pair(Verdict::Violated, Expectation::Violated)])]));
         let row = text.lines().last().unwrap();
-        assert_eq!(row, r"| ✓ | violated | x \| y \| z \| | one more | 1 | 0 | 1.25 | 0 | 1 |");
+        assert_eq!(row, r"| ✓ | violated | x \| y \| z \| | one more | 1 | 0 | 1.25 | 0 | 1.25 |  |");
         let header = text.lines().rev().nth(2).unwrap();
         assert_eq!(row.replace(r"\|", "").matches('|').count(), header.matches('|').count());
     }
@@ -102,12 +118,17 @@ mod tests {
         let results = [
             ("agrees", pair(Verdict::Violated, Expectation::Violated)),
             ("differs", pair(Verdict::Violated, Expectation::Consistent)),
-            ("undecided", pair(Verdict::Inconclusive, Expectation::Consistent)),
+            ("undecided", pair(INCONCLUSIVE, Expectation::Consistent)),
             ("failed", not_run()),
         ];
         let text = markdown(&run_of(results.into_iter().map(|(name, result)| (audit(name), vec![result])).collect()));
         assert!(text.starts_with("# dp-audit: 2 of 4 claims refuted\n\n"), "{text}");
-        for line in ["**Not as expected**: differs.\n", "**Could not be run**: failed.\n", "too few draws to decide**: undecided.\n"] {
+        for line in [
+            "**Not as expected**: differs.\n",
+            "**Could not be run**: failed.\n",
+            "**Inconclusive**: undecided (too-few-draws).\n",
+            "- `too-few-draws`: a leak just above the claim",
+        ] {
             assert!(text.contains(line), "no «{line}» in {text}");
         }
         assert!(!text.contains("Not all audits have ended"));

@@ -4,12 +4,15 @@ use std::sync::Arc;
 
 use crate::attack::GuessRule;
 use crate::audit::{Audit, AuditReport, Curves, Evidence, Pair, PairResult, RunReport};
-use crate::model::{Bounds, Claim, Dataset, Delta, Expectation, RuleEstimate, Settings, Tally, Truth, Verdict};
+use crate::model::{Bounds, Claim, Dataset, Delta, Expectation, Reason, RuleEstimate, Settings, Tally, Truth, Verdict};
 use crate::output::Symbols;
 use crate::target::TargetError;
 
 /// The name of the only pair of [`audit`].
 pub const PAIR: &str = "one more";
+
+/// The verdict of an audit with too few draws.
+pub const INCONCLUSIVE: Verdict = Verdict::Inconclusive(Reason::TooFewDraws);
 
 /// The claim ε = 1, δ = 0.
 pub fn claim() -> Claim {
@@ -31,14 +34,15 @@ pub fn rule() -> GuessRule {
 
 /// Evidence with this verdict, and with bounds that give this verdict under the claim ε = 1. 80 of 100 guesses are right.
 pub fn evidence(verdict: Verdict) -> Evidence {
-    let (epsilon_lower, detectable_epsilon) = match verdict {
-        Verdict::Violated => (1.25, 1.0),
-        Verdict::Consistent => (0.5, 1.0),
-        Verdict::Inconclusive => (0.5, f64::INFINITY),
+    let (epsilon_lower, resolved) = match verdict {
+        Verdict::Violated => (1.25, 0.0),
+        Verdict::Consistent => (0.5, 0.0),
+        Verdict::Inconclusive(_) => (0.5, f64::INFINITY),
     };
     Evidence {
         verdict,
-        bounds: Bounds { epsilon_lower, delta_lower: 0.0, detectable_epsilon },
+        bounds: Bounds { epsilon_lower, delta_lower: 0.0, detectable_epsilon: 1.0 + resolved, resolved },
+        outputs_never_repeat: false,
         estimate: RuleEstimate { epsilon: 1.5, epsilon_upper: 2.0 },
         draws: 128,
         tally: Tally { correct: 80, wrong: 20, abstained: 0 },
@@ -74,7 +78,7 @@ pub fn not_run() -> PairResult {
 /// The report of a run with these audits.
 pub fn run_of(audits: Vec<(Audit, Vec<PairResult>)>) -> RunReport {
     let pairs = audits.iter().map(|(_, results)| results.len()).sum();
-    let report = |(audit, results)| Arc::new(AuditReport { audit: Arc::new(audit), results });
+    let report = |(audit, results)| Arc::new(AuditReport::new(Arc::new(audit), results, None));
     RunReport::new(Settings::default(), pairs, audits.into_iter().map(report).collect())
 }
 

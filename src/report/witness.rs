@@ -192,7 +192,7 @@ mod tests {
 
     /// The report of an audit with this name that refutes its claim.
     fn refuted(name: &str) -> AuditReport {
-        AuditReport { audit: Arc::new(audit(name)), results: vec![pair(Verdict::Violated, Expectation::Violated)] }
+        AuditReport::new(Arc::new(audit(name)), vec![pair(Verdict::Violated, Expectation::Violated)], None)
     }
 
     fn witness(name: &str) -> Witness {

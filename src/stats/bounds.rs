@@ -1,7 +1,7 @@
 //! Combines all evidence on a pair into its bounds.
 
 use super::certified::{Certified, Level};
-use super::power;
+use super::power::power;
 use super::wealth::Ledger;
 use crate::model::{Bounds, Claim};
 
@@ -9,15 +9,16 @@ use crate::model::{Bounds, Claim};
 #[must_use]
 pub fn bounds(ledger: &Ledger, certified: &[Certified], claim: Claim, level: Level) -> Bounds {
     let (epsilon, delta) = (claim.epsilon.get(), claim.delta.get());
+    let power = power(certified, claim);
     let mut bounds = Bounds {
         epsilon_lower: ledger.epsilon_lower(epsilon, delta, level.anytime()),
         delta_lower: ledger.delta_lower(epsilon, delta, level.anytime()),
-        detectable_epsilon: f64::INFINITY,
+        detectable_epsilon: power.detectable_epsilon,
+        resolved: power.resolved,
     };
     for part in certified {
         bounds.epsilon_lower = bounds.epsilon_lower.max(part.epsilon_lower());
         bounds.delta_lower = bounds.delta_lower.max(part.delta_lower());
-        bounds.detectable_epsilon = bounds.detectable_epsilon.min(power::detectable_epsilon(part));
     }
     bounds
 }
@@ -44,6 +45,8 @@ mod tests {
         assert!((Level::of_pair(0.95, 0).fixed(1.0) - Level::of_pair(0.95, 1).fixed(1.0)).abs() < 1e-15);
     }
 
+    const NOTHING: Bounds = Bounds { epsilon_lower: 0.0, delta_lower: 0.0, detectable_epsilon: f64::INFINITY, resolved: f64::INFINITY };
+
     #[test]
     fn each_bound_is_the_best_of_all_evidence() {
         let claim = Claim { epsilon: 1.0.try_into().unwrap(), delta: 0.01.try_into().unwrap() };
@@ -53,7 +56,7 @@ mod tests {
         let forecast = Forecast { correct: 0.6, wrong: 0.1, draws: 1000.0 };
         let method = Method::for_epsilon(forecast, 0.01);
         let mut ledger = Ledger::default();
-        assert_eq!(bounds(&ledger, &[], claim, level), Bounds { epsilon_lower: 0.0, delta_lower: 0.0, detectable_epsilon: f64::INFINITY });
+        assert_eq!(bounds(&ledger, &[], claim, level), NOTHING);
         ledger.push(vec![Bet { forecast, regions: 2, tally: strong }]);
         let anytime = bounds(&ledger, &[], claim, level);
         assert_eq!(anytime.epsilon_lower, ledger.epsilon_lower(1.0, 0.01, level.anytime()));
@@ -68,7 +71,11 @@ mod tests {
             let found = bounds(&Ledger::default(), &parts, claim, level);
             assert_eq!(found.epsilon_lower, best.epsilon_lower(0.01));
             assert_eq!(found.delta_lower, best.delta_lower(1.0));
-            assert_eq!(found.detectable_epsilon, power::detectable_epsilon(&part(strong, 0.5)));
+            assert_eq!(power(&parts, claim), power(&[part(strong, 0.5)], claim), "the rule that shows most");
+            assert_eq!(
+                (found.detectable_epsilon, found.resolved),
+                (power(&parts, claim).detectable_epsilon, power(&parts, claim).resolved)
+            );
         }
     }
 }

@@ -9,7 +9,7 @@
 //! | `fixed.rs` | bounds from a sample whose size was fixed in advance |
 //! | `wealth.rs` | bounds that hold at any time: bets against the claim |
 //! | `certified.rs` | how α is divided; a rule's tally with its limits |
-//! | `power.rs` | the smallest leak that would have been detected |
+//! | `power.rs` | which leaks would have been detected |
 //! | `bounds.rs` | combines all evidence on a pair |
 //! | `independence.rs` | tests whether the draws are independent (it reads rows, not tallies) |
 

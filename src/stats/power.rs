@@ -1,12 +1,95 @@
-//! The power of a rule: the smallest leak that it would have detected.
+//! The power of an audit: which leaks it would have detected.
 
 use super::binomial::normal_quantile;
 use super::certified::Certified;
 use super::fixed::effective;
-use crate::model::Tally;
+use crate::model::{Claim, Tally};
 
 /// The probability with which a leak must be flagged to count as detectable.
 const POWER: f64 = 0.9;
+
+/// What would have been detected.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Power {
+    /// See [`Bounds::detectable_epsilon`](crate::model::Bounds::detectable_epsilon).
+    pub detectable_epsilon: f64,
+    /// See [`Bounds::resolved`](crate::model::Bounds::resolved).
+    pub resolved: f64,
+}
+
+impl Power {
+    /// Nothing would have been detected.
+    pub const NONE: Self = Self { detectable_epsilon: f64::INFINITY, resolved: f64::INFINITY };
+
+    /// A rule sees `seen` of a leak and flags it with probability 0.9 from `flagged` on, where `claimed` is allowed. A leak of the same
+    /// shape must grow by the factor `flagged/seen`. All three are an ε or a δ; as a share of the claim, both become an ε.
+    fn of_rule(seen: f64, flagged: f64, claimed: f64, epsilon: f64) -> Self {
+        if flagged.is_infinite() {
+            return Self::NONE;
+        }
+        let growth = if seen > 0.0 { (flagged / seen).max(1.0) } else { f64::INFINITY };
+        Self { detectable_epsilon: epsilon * growth, resolved: epsilon * (flagged / claimed - 1.0).max(0.0) }
+    }
+}
+
+/// What these rules would have detected. The rule that counts is the one that shows most of the claim, in ε or in δ. If none shows anything,
+/// the precision is that of the rule that has most of it.
+#[must_use]
+pub fn power(parts: &[Certified], claim: Claim) -> Power {
+    let (epsilon, delta) = (claim.epsilon.get(), claim.delta.get());
+    // If several are equal, the first.
+    let best = |share: &dyn Fn(&Certified) -> f64| {
+        parts.iter().map(|part| (share(part), part)).reduce(|best, next| if next.0 > best.0 { next } else { best })
+    };
+    let Some((by_epsilon, shows_epsilon)) = best(&|part| part.epsilon_lower() / epsilon) else { return Power::NONE };
+    let by_delta = best(&|part| part.delta_lower()).filter(|(lower, _)| delta > 0.0 && lower / delta > by_epsilon);
+    if let Some((lower, part)) = by_delta {
+        let (seen, flagged) = growth_of_delta(part, lower, claim);
+        return Power::of_rule(seen, flagged, delta, epsilon);
+    }
+    let of_epsilon = |part: &Certified| {
+        let (seen, flagged) = (cautious_epsilon(part, delta), detectable_epsilon(part));
+        Power::of_rule(seen, flagged, epsilon, epsilon)
+    };
+    let power = of_epsilon(shows_epsilon);
+    if by_epsilon > 0.0 {
+        return power;
+    }
+    let resolved = parts.iter().map(|part| of_epsilon(part).resolved).fold(f64::INFINITY, f64::min);
+    Power { resolved, ..power }
+}
+
+/// The ε that a rule shows, two standard errors below its plain estimate `ln((c − n·δ_eff)/w)`; 0 if it shows none. The estimate varies, and so
+/// does the rule that is learned: a promise from a lucky one would not be kept.
+///
+/// The counts c and w are nearly independent, so the variance of the estimate is about `c/(c − n·δ_eff)² + 1/w`.
+fn cautious_epsilon(part: &Certified, delta: f64) -> f64 {
+    let Tally { correct, wrong, .. } = part.tally;
+    // Without a wrong guess the estimate has no upper end. One wrong guess is on the careful side.
+    let (correct, wrong) = (correct as f64, wrong.max(1) as f64);
+    let excess = correct - part.tally.draws() as f64 * effective(delta, part.regions);
+    if excess <= 0.0 {
+        return 0.0;
+    }
+    ((excess / wrong).ln() - 2.0 * (correct / (excess * excess) + 1.0 / wrong).sqrt()).max(0.0)
+}
+
+/// The δ at the claimed ε that a rule shows, and the δ from which on it would have been flagged with probability 0.9.
+///
+/// The rule's event becomes more likely as the leak grows. If it is `f` times as likely, the rule shows `f·δ̂`, with a standard error that
+/// is `√f` times as large. Let `k·g` be the distance from the claim at which the bound exceeds it with probability 0.9, where `g` is the
+/// distance between estimate and bound. Then `f·δ̂ − √f·k·g = δ`, a quadratic in `√f`.
+fn growth_of_delta(part: &Certified, lower: f64, claim: Claim) -> (f64, f64) {
+    let Tally { correct, wrong, .. } = part.tally;
+    let advantage = (correct as f64 - claim.epsilon.get().exp() * wrong as f64) / part.tally.draws() as f64;
+    let seen = advantage * 2.0 / f64::from(part.regions);
+    // g is z(α) standard errors or more.
+    let distance = (seen - lower) * (1.0 + normal_quantile(1.0 - POWER) / normal_quantile(part.alpha()));
+    let root = (distance + (distance * distance + 4.0 * seen * claim.delta.get()).sqrt()) / (2.0 * seen);
+    let flagged = seen * root * root;
+    // δ is a probability.
+    (seen, if flagged <= 1.0 { flagged } else { f64::INFINITY })
+}
 
 /// The smallest ε that a rule that guesses as often as this one flags with probability 0.9, if the leak is visible to the rule; infinite if
 /// there is none.

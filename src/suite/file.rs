@@ -4,13 +4,14 @@ use std::path::Path;
 
 use serde::Deserialize;
 
+use super::control::short_noise;
 use super::excerpt;
 use super::pattern::{Components, Pattern};
 use crate::attack::Attack;
-use crate::audit::{Audit, Pair};
+use crate::audit::{Audit, Control, Pair};
 use crate::catalogue::registry;
 use crate::model::claim::Positive;
-use crate::model::{Claim, Dataset, Expectation, FileProblem, Params, Relation, Truth, check_draws};
+use crate::model::{AskedReach, Claim, Dataset, Expectation, FileProblem, Params, Relation, Truth, check_draws};
 use crate::target::Subject;
 use crate::target::process::{self, CommandLine};
 
@@ -34,6 +35,9 @@ struct AuditFile {
     truth: Option<Truth>,
     draws: Option<u64>,
     resolution: Option<Positive>,
+    #[serde(default)]
+    reach: AskedReach,
+    control: Option<toml::Table>,
     attacks: Option<Vec<Attack>>,
     pairs: Option<GeneratedPairs>,
     #[serde(default)]
@@ -127,8 +131,8 @@ fn parse(text: &str) -> Result<AuditFile, String> {
 }
 
 /// The parameters as JSON values, which is what mechanisms and programs read.
-fn params(table: &toml::Table) -> Result<Params, KeyProblem> {
-    table.iter().map(|(name, value)| Ok((name.clone(), json_value(&format!("params.{name}"), value)?))).collect()
+fn params(path: &str, table: &toml::Table) -> Result<Params, KeyProblem> {
+    table.iter().map(|(name, value)| Ok((name.clone(), json_value(&format!("{path}.{name}"), value)?))).collect()
 }
 
 fn json_value(path: &str, value: &toml::Value) -> Result<serde_json::Value, KeyProblem> {
@@ -185,6 +189,10 @@ fn check(file_path: &Path, file: AuditFile) -> Result<Audit, Vec<KeyProblem>> {
             return Err(problems);
         }
     };
+    let stated_control = file.control.map(|table| control(&table, file.expect)).transpose().unwrap_or_else(|problem| {
+        problems.push(problem);
+        None
+    });
     let mut raw_pairs = file.pair;
     if let Some(GeneratedPairs { patterns }) = file.pairs {
         match Pattern::all(&relation, patterns.components) {
@@ -214,7 +222,7 @@ fn check(file_path: &Path, file: AuditFile) -> Result<Audit, Vec<KeyProblem>> {
     if !problems.is_empty() {
         return Err(problems);
     }
-    Ok(Audit {
+    let mut audit = Audit {
         name: file.name,
         file: file_path.to_owned(),
         subject,
@@ -224,9 +232,32 @@ fn check(file_path: &Path, file: AuditFile) -> Result<Audit, Vec<KeyProblem>> {
         source: file.source,
         draws: file.draws,
         resolution: file.resolution.map_or(file.claim.resolution(), Positive::get),
+        reach: file.reach,
+        control: stated_control,
         attacks: file.attacks.unwrap_or_else(|| Attack::DEFAULT.to_vec()),
         pairs,
-    })
+    };
+    if audit.control.is_none() {
+        audit.control = short_noise(&audit);
+    }
+    Ok(audit)
+}
+
+/// The control as stated: another audit, or parameters that replace those of the mechanism.
+fn control(table: &toml::Table, expect: Expectation) -> Result<Control, KeyProblem> {
+    if expect == Expectation::Violated {
+        let problem = "control is only for an audit that is expected to be consistent; remove it, or change expect";
+        return Err(KeyProblem::new("control", problem));
+    }
+    match (table.get("audit"), table.len()) {
+        (_, 0) => Err(KeyProblem::new("control", "control is empty; name a parameter that makes the mechanism leak more, or an audit")),
+        (Some(toml::Value::String(name)), 1) => Ok(Control::Audit(name.clone())),
+        (Some(_), _) => Err(KeyProblem::new(
+            "control.audit",
+            "control.audit must be the name of an audit, and the only key of control; remove the others",
+        )),
+        (None, _) => Ok(Control::Params(params("control", table)?)),
+    }
 }
 
 /// The relation. A custom relation, and only a custom relation, has a reason.
@@ -255,7 +286,7 @@ fn subject(
     timeout: Option<Positive>,
     setup: Option<String>,
 ) -> Result<Subject, KeyProblem> {
-    let params = params(table)?;
+    let params = params("params", table)?;
     let only_for_programs = [("command", command.is_some()), ("timeout", timeout.is_some()), ("setup", setup.is_some())];
     match (mechanism.as_str(), command) {
         (process::NAME, Some(words)) => {

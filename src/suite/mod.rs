@@ -1,5 +1,6 @@
 //! Audit files: from TOML to checked audits. Audits that this module returns need no further checks.
 
+mod control;
 mod excerpt;
 mod file;
 mod pattern;
@@ -7,9 +8,9 @@ mod pattern;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use crate::audit::Audit;
+use crate::audit::{Audit, Control};
 use crate::catalogue::registry;
-use crate::model::{Error, FileProblem};
+use crate::model::{Error, Expectation, FileProblem};
 use crate::target::PrepareError;
 
 /// Reads all audit files at and below the paths, in a fixed order. Reports every bad file, not only the first.
@@ -58,6 +59,7 @@ pub fn load(paths: &[PathBuf]) -> Result<Vec<Audit>, Error> {
 pub fn check(audits: &[Audit]) -> Result<(), Error> {
     let mut problems = Vec::new();
     for audit in audits {
+        let before = problems.len();
         for (index, pair) in audit.pairs.iter().enumerate() {
             match registry::prepare_subject(&audit.subject, &pair.left, &pair.right) {
                 Ok(_) => {}
@@ -74,8 +76,28 @@ pub fn check(audits: &[Audit]) -> Result<(), Error> {
                 }
             }
         }
+        if problems.len() == before {
+            problems.extend(check_control(audit, audits));
+        }
     }
     if problems.is_empty() { Ok(()) } else { Err(Error::Input(problems)) }
+}
+
+/// What is wrong with the control of an audit, if anything.
+fn check_control(audit: &Audit, audits: &[Audit]) -> Option<FileProblem> {
+    let problem = |message: &str| file::preparation_problem(&audit.file, "control", message);
+    if let Some(Control::Audit(name)) = &audit.control {
+        let twin = audits.iter().find(|twin| twin.name == *name)?;
+        let what = match twin {
+            twin if twin.expect != Expectation::Violated => "is not expected to be violated",
+            twin if twin.claim != audit.claim => "has another claim",
+            _ => return None,
+        };
+        return Some(problem(&format!("control.audit is \"{name}\", which {what}; name an audit that breaks the same claim")));
+    }
+    let (control, pair) = (audit.control_audit()?, audit.pairs.first()?);
+    let error = registry::prepare_subject(&control.subject, &pair.left, &pair.right).err()?;
+    Some(problem(&format!("with the control's parameters: {error}")))
 }
 
 /// Parses the text of an audit file. `file` is its name in messages.

@@ -37,7 +37,7 @@ pub fn prepare(params: &Params, left: &Dataset, right: &Dataset) -> Result<Box<d
     let universe = Universe::of(left, right);
     let on = |data: &Dataset, side: Side| Laplace::prepare(&params, data, &universe).map_err(|misfit| misfit.on(Some(side)));
     let sides = Arc::new((on(left, Side::Left)?, on(right, Side::Right)?));
-    Ok(Box::new(Closure::new(Arc::new(sentence), sides, 0)))
+    Ok(Box::new(Closure::new(Arc::new(sentence), Arc::default(), sides, 0)))
 }
 
 #[cfg(test)]

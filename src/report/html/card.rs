@@ -12,7 +12,7 @@ pub fn chip(verdict: Option<Verdict>) -> (&'static str, &'static str) {
     match verdict {
         Some(Verdict::Violated) => ("violated", "✗ violated"),
         Some(Verdict::Consistent) => ("consistent", "✓ consistent"),
-        Some(Verdict::Inconclusive) => ("inconclusive", "? inconclusive"),
+        Some(Verdict::Inconclusive(_)) => ("inconclusive", "? inconclusive"),
         None => ("failed", "! not run"),
     }
 }
@@ -32,15 +32,17 @@ pub fn card(run: &RunReport, report: &AuditReport, open: bool) -> Markup {
                 span.chip { (label) }
                 span.name {
                     (audit.name)
+                    @if let Some(reason) = report.verdict().and_then(Verdict::reason) { " " em { (display(reason)) } }
                     @if surprise { " " em { "expected " (display(audit.expect)) } }
                     small { (subtitle(report)) }
                 }
-                @if let Some((_, evidence)) = best { (bar(evidence, audit.claim)) }
+                @if let Some((_, evidence)) = best { (bar(evidence, audit)) }
             }
             div.body {
                 @for result in first { (pair_body(run, audit, result, true)) }
                 @if best.is_none() { (facts(audit)) }
                 @for result in others { (other_pair(run, audit, result)) }
+                @if let Some(control) = report.control { p { "Control: " (display(control)) "." } }
             }
         }
     }
@@ -55,7 +57,7 @@ fn other_pair(run: &RunReport, audit: &Audit, result: &PairResult) -> Markup {
             summary {
                 span.chip { (label) }
                 span.name { (result.pair) }
-                @if let Some(evidence) = evidence { (bar(evidence, audit.claim)) }
+                @if let Some(evidence) = evidence { (bar(evidence, audit)) }
             }
             (pair_body(run, audit, result, false))
         }
@@ -73,28 +75,36 @@ fn subtitle(report: &AuditReport) -> String {
     }
 }
 
-/// A bar that compares the bound with the claim, up to twice the claim.
-fn bar(evidence: &Evidence, claim: Claim) -> Markup {
-    let (epsilon, delta) = (claim.epsilon.get(), claim.delta.get());
+/// A bar that shows the reach, up to twice the claim, with a mark at the reach that the audit asks for.
+fn bar(evidence: &Evidence, audit: &Audit) -> Markup {
+    let (epsilon, delta) = (audit.claim.epsilon.get(), audit.claim.delta.get());
     // In percent of the bar. The claim is in the middle.
-    let position = |value: f64| (50.0 * value / epsilon).clamp(0.0, 100.0);
-    let lower = evidence.bounds.epsilon_lower;
+    let position = |share: f64| (50.0 * share).clamp(0.0, 100.0);
+    let (lower, reach) = (evidence.bounds.epsilon_lower, evidence.bounds.reach(audit.claim));
+    let (bound, estimate, asked) = (position(reach), position(evidence.estimate.epsilon / epsilon), position(audit.reach.at_least()));
     html! {
         span.scale {
-            span.bar.over[lower > 2.0 * epsilon] style=(format_args!("--b:{:.1}%;--u:{:.1}%", position(lower), position(evidence.estimate.epsilon))) {}
+            span.bar.over[reach > 2.0] style=(format_args!("--b:{bound:.1}%;--u:{estimate:.1}%;--r:{asked:.1}%")) {}
             span.num {
                 "ε ≥ " b { (display(Brief(round_down(lower, 4)))) } ", claimed " (display(Brief(epsilon)))
                 @if delta > 0.0 { " (δ = " (display(Brief(delta))) ")" }
+                ", reach " (display(Brief(round_down(reach, 3))))
             }
         }
     }
 }
 
 /// Explains the verdict.
-fn verdict_text(run: &RunReport, evidence: &Evidence, claim: Claim) -> Markup {
+fn verdict_text(run: &RunReport, evidence: &Evidence, audit: &Audit) -> Markup {
+    let claim = audit.claim;
     let (bounds, confidence) = (&evidence.bounds, percent(run.settings.confidence.get()));
     let (epsilon, delta) = (Brief(round_down(bounds.epsilon_lower, 4)), Brief(round_down(bounds.delta_lower, 4)));
-    let detectable = Brief(-round_down(-bounds.detectable_epsilon, 4));
+    let detected = if bounds.detectable_epsilon.is_finite() {
+        let detectable = Brief(-round_down(-bounds.detectable_epsilon, 4));
+        format!("A leak of this shape is flagged with probability 0.9 from ε = {detectable} on.")
+    } else {
+        "The attack sees no leak whose growth it could flag.".to_owned()
+    };
     let (verdict, reasons) = match evidence.verdict {
         Verdict::Violated => (
             "The claim is refuted.",
@@ -107,20 +117,13 @@ fn verdict_text(run: &RunReport, evidence: &Evidence, claim: Claim) -> Markup {
         Verdict::Consistent => (
             "Not refuted.",
             format!(
-                "The measured bound is ε ≥ {epsilon} (confidence {confidence}). A leak of ε = {detectable} that this attack can see would have been detected with probability 0.9. Another pair or a better attack may still refute the claim."
+                "The measured bound is ε ≥ {epsilon} (confidence {confidence}). {detected} Another pair or a better attack may still refute the claim."
             ),
         ),
-        Verdict::Inconclusive => {
-            let detected = if bounds.detectable_epsilon.is_finite() {
-                format!("only a leak of ε = {detectable} or more would have been detected")
-            } else {
-                "there were too few guesses to detect any leak".to_owned()
-            };
-            (
-                "Not refuted, but inconclusive.",
-                format!("The measured bound is ε ≥ {epsilon}; {detected}. More draws may give a clear verdict."),
-            )
-        }
+        Verdict::Inconclusive(reason) => (
+            "Not refuted, but inconclusive.",
+            format!("The measured bound is ε ≥ {epsilon}. {detected} Reason {reason}: {}.", reason.advice()),
+        ),
     };
     html! { p { b { (verdict) } " " (reasons) } }
 }
@@ -135,7 +138,7 @@ fn pair_body(run: &RunReport, audit: &Audit, result: &PairResult, pictures: bool
         }
     };
     html! {
-        (verdict_text(run, evidence, audit.claim))
+        (verdict_text(run, evidence, audit))
         @if result.exceeds_truth() {
             p { b { "The bound is above the truth that the audit file states" } "; one of them is wrong." }
         }
@@ -195,6 +198,7 @@ fn pair_facts(audit: &Audit, result: &PairResult, evidence: &Evidence) -> Markup
     let counts = [tally.correct, tally.wrong, tally.abstained].map(grouped);
     facts.push(("guesses", format!("{} right, {} wrong, {} without a guess", counts[0], counts[1], counts[2])));
     facts.push(("draws", grouped(evidence.draws)));
+    facts.push(("reach", Brief(round_down(evidence.bounds.reach(audit.claim), 4)).to_string()));
     facts.extend(result.truth.epsilon.map(|truth| ("exact ε", Brief(truth).to_string())));
     facts.extend(result.truth.delta.map(|truth| ("exact δ", Brief(truth).to_string())));
     facts.extend(evidence.note.clone().map(|note| ("note", note)));
@@ -206,10 +210,13 @@ fn facts(audit: &Audit) -> Markup {
     let params: Vec<String> = audit.subject.params().into_iter().flatten().map(|(key, value)| format!("{key} = {value}")).collect();
     let mechanism = audit.subject.command().map_or_else(|| audit.subject.mechanism().to_owned(), ToString::to_string);
     let mechanism = if params.is_empty() { mechanism } else { format!("{mechanism} ({})", params.join(", ")) };
+    let because = audit.reach.because().map_or_else(String::new, |reason| format!(" ({reason})"));
+    let asked = format!("{}{because}", Brief(audit.reach.at_least()));
     let mut facts = vec![
         ("mechanism", mechanism),
         ("claim", format!("{} for {} neighbours", audit.claim, audit.relation)),
         ("expected", audit.expect.to_string()),
+        ("reach asked for", asked),
     ];
     if audit.is_from_file() {
         facts.push(("file", audit.file.display().to_string()));

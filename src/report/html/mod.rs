@@ -10,7 +10,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use super::files::Format;
 use crate::audit::{AuditReport, RunReport};
 use crate::model::number::{grouped, percent};
-use crate::model::{Agreement, Verdict};
+use crate::model::{Agreement, Conclusion, Verdict};
 
 const STYLE: &str = include_str!("style.css");
 
@@ -27,7 +27,7 @@ impl Format for Html {
 }
 
 fn page(report: &RunReport) -> Markup {
-    let (violated, all) = (report.count(Some(Verdict::Violated)), report.audits.len());
+    let (violated, all) = (report.count(Conclusion::Violated), report.audits.len());
     html! {
         (DOCTYPE)
         html lang="en" {
@@ -75,17 +75,21 @@ fn groups(report: &RunReport) -> [(&'static str, &'static str, Vec<&AuditReport>
             of(&|a| a == Agreement::NotRun, &|_| true),
         ),
         ("Refuted, as expected", "The measured bound exceeds the claim.", of(&settled, &|v| v == Some(Verdict::Violated))),
-        ("Inconclusive", "Not refuted, but too few draws to decide.", of(&settled, &|v| v == Some(Verdict::Inconclusive))),
+        (
+            "Inconclusive",
+            "Not refuted, but this says nothing; each card says why.",
+            of(&settled, &|v| matches!(v, Some(Verdict::Inconclusive(_)))),
+        ),
         (
             "Not refuted",
-            "A larger leak that this attack can see would have been detected.",
+            "There were enough draws, and the attack was seen to reach as much of the claim as the audit asks for.",
             of(&settled, &|v| v == Some(Verdict::Consistent)),
         ),
     ]
 }
 
 fn header(report: &RunReport) -> Markup {
-    let (violated, all) = (report.count(Some(Verdict::Violated)), report.audits.len());
+    let (violated, all) = (report.count(Conclusion::Violated), report.audits.len());
     let names = |agreement| report.with(agreement).map(|audit| audit.audit.name.as_str()).collect::<Vec<_>>().join("; ");
     let (differs, not_run) = (names(Agreement::Differs), names(Agreement::NotRun));
     html! {
@@ -108,14 +112,14 @@ fn header(report: &RunReport) -> Markup {
             div.tiles {
                 (tile("all", "audits", all))
                 (tile("violated", "violated", violated))
-                (tile("consistent", "consistent", report.count(Some(Verdict::Consistent))))
-                (tile("inconclusive", "inconclusive", report.count(Some(Verdict::Inconclusive))))
-                @if report.count(None) > 0 { (tile("failed", "not run", report.count(None))) }
+                (tile("consistent", "consistent", report.count(Conclusion::Consistent)))
+                (tile("inconclusive", "inconclusive", report.count(Conclusion::Inconclusive)))
+                @if report.count(Conclusion::Error) > 0 { (tile("failed", "not run", report.count(Conclusion::Error))) }
             }
             p.key {
-                span.bar style="--b:70%;--u:76%" {}
-                " The bar ends at the certified lower bound on ε. The tick is the claim, and the thin line is the estimate. "
-                "If the bar ends beyond the tick, the claim is refuted."
+                span.bar style="--b:70%;--u:76%;--r:25%" {}
+                " The bar ends at the reach: the part of the claim that the certified bounds show. The tall tick is the claim, the short one the "
+                "reach that the audit asks for, and the thin line the estimate. If the bar ends beyond the tall tick, the claim is refuted."
             }
         }
     }
@@ -180,7 +184,8 @@ mod tests {
             );
             suite::parse(Path::new("audit.toml"), &text).unwrap()
         };
-        let settings = Settings { draws: Some(4_000), seed: 1, confidence: 0.95.try_into().unwrap(), until: Until::Budget };
+        let settings =
+            Settings { draws: Some(4_000), seed: 1, confidence: 0.95.try_into().unwrap(), until: Until::Budget, controls: false };
         let mut report = audit::run(&[audit("short", 0.2), audit("exact", 1.0)], settings, &crate::prepare, &());
         change(&mut report, 1, |exact| exact.results[1].outcome = Err(TargetError::AlwaysPanics { message: "no".to_owned() }));
         report

@@ -13,8 +13,8 @@ fn a_good_audit_ends_with_zero_and_a_complete_row() {
     let output = dp_audit(folder.path(), &["run", "--draws", "200000"]);
     assert_eq!(code(&output), 0, "{}", errors(&output));
     let table = Table::of_run(folder.path());
-    let expected = "audit,mechanism,relation,pair,claim_epsilon,claim_delta,verdict,expected,as_expected,epsilon_lower,delta_lower,delta_excess,\
-                    detectable_epsilon,truth_epsilon,confidence,draws,correct,wrong,abstained,rule,seed,reproducible";
+    let expected = "audit,mechanism,relation,pair,claim_epsilon,claim_delta,verdict,reason,expected,as_expected,epsilon_lower,delta_lower,delta_excess,\
+                    reach,asked_reach,control,detectable_epsilon,resolved,truth_epsilon,confidence,draws,correct,wrong,abstained,rule,seed,reproducible";
     assert_eq!(table.columns.join(","), expected);
     let value = |column| table.cell(0, column);
     assert_eq!(value("verdict"), "consistent");
@@ -56,10 +56,13 @@ fn a_verdict_that_differs_from_the_expectation_ends_with_two() {
 }
 
 #[test]
-fn too_little_power_fails_only_where_it_is_required() {
+fn an_inconclusive_audit_fails_unless_it_is_allowed() {
     let folder = folder(&[("good", GOOD)]);
-    assert_eq!(code(&dp_audit(folder.path(), &["run", "-q", "--draws", "1000"])), 0);
-    assert_eq!(code(&dp_audit(folder.path(), &["run", "-q", "--draws", "1000", "--require-power"])), 3);
+    let output = dp_audit(folder.path(), &["run", "--draws", "1000"]);
+    assert_eq!(code(&output), 3);
+    assert_has(&shown(&output), &["The run fails with exit code 3. Inconclusive: good (--allow-inconclusive lets this pass)."]);
+    assert_eq!(Table::of_run(folder.path()).column("reason"), ["too-few-draws"]);
+    assert_eq!(code(&dp_audit(folder.path(), &["run", "-q", "--draws", "1000", "--allow-inconclusive"])), 0);
     assert_eq!(Table::of_run(folder.path()).column("as_expected"), [""], "empty when the audit cannot tell");
 }
 
@@ -87,7 +90,7 @@ left = [1, 1, 1]
 right = [2, 1, 1]
 "#;
     let good = folder(&[("patterns", patterns)]);
-    let output = dp_audit(good.path(), &["run", "-q", "--draws", "1000"]);
+    let output = dp_audit(good.path(), &["run", "-q", "--draws", "1000", "--allow-inconclusive"]);
     assert_eq!(code(&output), 0, "{}", errors(&output));
     let pairs = ["written out", "one above", "one above, swapped", "one below, swapped"];
     assert_eq!(Table::of_run(good.path()).column("pair"), pairs);
@@ -133,7 +136,7 @@ fn a_folder_marked_opt_in_runs_only_when_it_is_named() {
     std::fs::create_dir(&suite).unwrap();
     write(&suite, "more.toml", &named("more"));
     let runs = |args: &[&str], expected: &[&str]| {
-        assert_eq!(code(&dp_audit(folder.path(), &[&["run", "-q", "--draws", "1000"], args].concat())), 0);
+        assert_eq!(code(&dp_audit(folder.path(), &[&["run", "-q", "--draws", "1000", "--allow-inconclusive"], args].concat())), 0);
         assert_eq!(Table::of_run(folder.path()).column("audit"), expected);
     };
     runs(&[], &["good", "more"]);
@@ -226,7 +229,7 @@ fn reports_can_go_to_standard_output_and_the_words_then_go_elsewhere() {
 fn names_that_programs_take_for_formulas_or_commands_are_harmless() {
     let formula = GOOD.replace("\"good\"", "\"=HYPERLINK(1)\"");
     let folder1 = folder(&[("good", &formula)]);
-    assert_eq!(code(&dp_audit(folder1.path(), &["run", "-q", "--draws", "20000"])), 0);
+    assert_eq!(code(&dp_audit(folder1.path(), &["run", "-q", "--draws", "20000", "--allow-inconclusive"])), 0);
     let csv = std::fs::read_to_string(folder1.path().join("results/audit.csv")).unwrap();
     assert!(csv.lines().nth(1).unwrap().starts_with("'=HYPERLINK(1),"), "{csv}");
     let control = GOOD.replace("\"good\"", "\"go\\u001b[31mod\"");

@@ -3,5 +3,6 @@
 mod bad_audits;
 mod calibrate;
 mod cli;
+mod controls;
 #[cfg(unix)]
 mod resume;

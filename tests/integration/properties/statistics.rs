@@ -1,12 +1,12 @@
 //! Limits, bounds and bets.
 
 use dp_audit::attack::{AnswerCounts, Tallies, tally_of};
-use dp_audit::stats::Forecast;
+use dp_audit::model::Grounds;
 use dp_audit::stats::binomial::{lower_limit, upper_tail};
 use dp_audit::stats::fixed::Limits;
-use dp_audit::stats::power::detectable_epsilon;
+use dp_audit::stats::power::{detectable_epsilon, power};
 use dp_audit::stats::wealth::{Bet, Ledger};
-use dp_audit::stats::{Certified, Level, Method, Weights};
+use dp_audit::stats::{Certified, Forecast, Level, Method, Weights};
 use dp_audit::{Claim, Side, Tally, Verdict};
 use proptest::prelude::*;
 
@@ -150,13 +150,16 @@ proptest! {
     }
 
     #[test]
-    fn a_verdict_is_violated_exactly_when_a_bound_exceeds_the_claim(judged in judged(), looks in ledger(), claim in claim(), resolution in 0.0..5.0_f64) {
+    fn a_verdict_is_violated_exactly_when_a_bound_exceeds_the_claim(judged in judged(), looks in ledger(), claim in claim(), resolution in 0.0..5.0_f64, asked_reach in 0.0..1.0_f64) {
         let level = Level::of_pair(0.95, 1);
         let bounds = dp_audit::stats::bounds(&ledger_of(&looks), &certified(&judged, level, claim), claim, level);
         let refuted = bounds.epsilon_lower > claim.epsilon.get() || bounds.delta_lower > claim.delta.get();
-        let verdict = Verdict::new(&bounds, claim, resolution);
+        let (reach, control) = (bounds.reach(claim), None);
+        let grounds = Grounds { claim, bounds, outputs_never_repeat: false, reach, asked_reach, resolution, control };
+        let verdict = Verdict::new(&grounds);
         prop_assert_eq!(verdict == Verdict::Violated, refuted);
-        prop_assert!(verdict != Verdict::Consistent || bounds.detectable_epsilon <= claim.epsilon.get() + resolution);
+        prop_assert_eq!(verdict == Verdict::Consistent, !refuted && bounds.resolved <= resolution * reach.clamp(0.5, 1.0) && reach >= asked_reach);
+        prop_assert!(refuted || reach <= 1.0);
     }
 
     #[test]
@@ -169,7 +172,6 @@ proptest! {
         for (easy, hard) in [(at(low, 1), at(1.0 - (1.0 - low) / 7.0, 1)), (at(low, 1), at(low, pairs))] {
             prop_assert!(hard.epsilon_lower <= easy.epsilon_lower * (1.0 + 1e-9));
             prop_assert!(hard.delta_lower <= easy.delta_lower * (1.0 + 1e-9) + 1e-12);
-            prop_assert!(hard.detectable_epsilon >= easy.detectable_epsilon - 1e-9);
         }
     }
 
@@ -178,6 +180,8 @@ proptest! {
         // Flagging with probability 0.9 > α what the claim allows would be a false alarm.
         let found = detectable_epsilon(&Certified::new(tally, regions, alpha, claim, method()));
         prop_assert!(found >= claim.epsilon.get() * (1.0 - 1e-9), "{found}");
+        let power = power(&[Certified::new(tally, regions, alpha, claim, method())], claim);
+        prop_assert!(power.detectable_epsilon >= claim.epsilon.get() && power.resolved >= 0.0, "{power:?}");
     }
 
     #[test]

@@ -80,8 +80,8 @@ fn five_reports_of_one_run_agree() {
     let die = pairs.iter().find(|pair| pair["audit"] == "randomized response by a die").unwrap();
     let (lower, estimate, upper) = (&die["epsilon_lower"], &die["rule_epsilon_estimate"], &die["rule_epsilon_upper"]);
     assert!(lower.as_f64() < estimate.as_f64() && estimate.as_f64() < upper.as_f64(), "{lower} < {estimate} < {upper}");
-    // Half the noise is violated (1.92 ± 0.03), the good one consistent (it could catch 1.061 ± 0.002 where 1.1 is asked for; false alarm 0.001), SVT1 inconclusive
-    // (0.145 ± 0.001 where 0.11 is asked for).
+    // With 50,000 draws half the noise is violated (1.92 ± 0.03) and the good one is consistent (its precision is 0.065 ± 0.007 where 0.095 is
+    // needed; false alarm 0.001). SVT1 is inconclusive.
     assert!(verdicts.len() == 3, "the example has all three verdicts: {verdicts:?}");
     // HTML: a card for each audit, with its verdict and its largest bound rounded to four digits.
     let cards: Vec<&str> = html.split("<details class=\"card ").skip(1).collect();

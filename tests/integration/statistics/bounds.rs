@@ -1,6 +1,6 @@
 //! What the bounds promise, measured over seeds: tight enough, and above the truth no more often than the confidence allows.
 
-use dp_audit::{Audit, Settings, Until, Verdict};
+use dp_audit::{Audit, Reason, Settings, Until, Verdict};
 
 use crate::harness::{assert_rare, audit, committed, defaults, laplace, report, settings, sure};
 
@@ -100,10 +100,10 @@ fn the_local_sensitivity_median_is_caught_within_five_thousand_draws() {
 
 #[test]
 fn too_few_draws_are_inconclusive_never_consistent() {
-    // Consistent would take a catch of 1.1; the least that 1,000 draws could catch is 1.24. A false alarm has probability 1e-6 at most.
+    // Consistent would take a precision of 0.1; that of 1,000 draws is 0.24 or worse. A false alarm has probability 1e-6 at most.
     for draws in [1, 7, 8, 100, 1000] {
         let found = report(&laplace(1.0), sure(draws));
-        assert_eq!(found.verdict, Verdict::Inconclusive, "{draws} draws");
+        assert_eq!(found.verdict.reason(), Some(Reason::TooFewDraws), "{draws} draws");
         assert_eq!(found.draws, draws);
     }
 }

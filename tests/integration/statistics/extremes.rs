@@ -3,7 +3,7 @@
 //! Some 50 runs have a claim that holds: all together give a false alarm with probability 5e-5 at most. Where a claim must be refuted, no guess is wrong.
 
 use dp_audit::noise::Generator;
-use dp_audit::{Cell, Evidence, Settings, Side, Until, Verdict};
+use dp_audit::{Cell, Evidence, Reason, Settings, Side, Until, Verdict};
 use rand::RngExt;
 
 use crate::harness::{Outputs, audit_of, report, sure};
@@ -37,7 +37,7 @@ fn extreme_claims_are_refuted_only_by_what_exceeds_them() {
                     report(&audit_of(epsilon, delta, leaking(Cell::number(0.0), Cell::number(1.0))), Settings { until, ..sure(20_000) });
                 well_formed(&found);
                 // All of 17,500 guesses right shows ε up to ln(17,500/ln(1/α)), about 7, and δ up to about 0.999: no more.
-                let expected = if epsilon < 5.0 && delta < 0.99 { Verdict::Violated } else { Verdict::Inconclusive };
+                let expected = if epsilon < 5.0 && delta < 0.99 { Verdict::Violated } else { Verdict::Inconclusive(Reason::TooFewDraws) };
                 assert_eq!(found.verdict, expected, "leaking: ε {epsilon}, δ {delta}: {:?}", found.bounds);
             }
         }
@@ -47,7 +47,7 @@ fn extreme_claims_are_refuted_only_by_what_exceeds_them() {
 #[test]
 fn a_claim_too_large_to_test_is_inconclusive_never_consistent() {
     for draws in [1, 1_000, 50_000] {
-        assert_eq!(report(&audit_of(50.0, 0.0, silent()), sure(draws)).verdict, Verdict::Inconclusive);
+        assert_eq!(report(&audit_of(50.0, 0.0, silent()), sure(draws)).verdict.reason(), Some(Reason::TooFewDraws));
     }
 }
 
@@ -148,7 +148,7 @@ fn small_budgets_are_spent_to_the_last_draw_and_never_a_pass() {
             well_formed(&found);
             assert_ne!(found.verdict, Verdict::Consistent, "{draws} draws");
             // Nobody can refute ε = 1 with fewer: n right guesses of n have probability (e/(1 + e))^n under the claim, and 1e-6 needs 45.
-            assert!(draws > 44 || found.verdict == Verdict::Inconclusive, "{draws} draws: {:?}", found.bounds);
+            assert!(draws > 44 || found.verdict.reason() == Some(Reason::TooFewDraws), "{draws} draws: {:?}", found.bounds);
             assert!(draws < 1_000 || found.verdict == Verdict::Violated, "{draws} draws: {:?}", found.bounds);
             assert!(found.draws == draws || (until == Until::Decided && found.verdict == Verdict::Violated), "{} of {draws}", found.draws);
         }

@@ -7,3 +7,4 @@ mod extremes;
 mod independence;
 mod pictures;
 mod portfolio;
+mod reach;
