@@ -16,11 +16,14 @@ use crate::attack::rule::score_bins::{Hits, ScoreBins};
 use crate::attack::rule::select::{Selected, select};
 use crate::attack::rule::tail::{self, TailRule};
 use crate::attack::score::Score;
+use crate::attack::score::forest::Forest;
 use crate::attack::score::joint::Joint;
+use crate::attack::score::linear::Linear;
 use crate::attack::score::naive_bayes::{Features, NaiveBayes};
 use crate::attack::score::pattern::Pattern;
 use crate::attack::score::preselect::preselect;
 use crate::attack::score::trend::Trend;
+use crate::attack::score::tuple::Tuple;
 use crate::model::{Claim, Side};
 use crate::output::{Cell, Rows, Symbols};
 use crate::sample::Sampler;
@@ -218,10 +221,12 @@ impl<'a> Explorer<'a> {
     fn scores(&self) -> Vec<Score> {
         let width = self.left.width();
         if width == 1 {
-            // With a single component all other attacks look at the same value: the output.
-            let output = self.attacks.iter().any(|attack| *attack != Attack::FloatBits).then_some(Score::Output);
+            // With a single component most attacks look at the same value: the output.
+            let parts = [Attack::FloatBits, Attack::Fractions];
+            let output = self.attacks.iter().any(|attack| !parts.contains(attack)).then_some(Score::Output);
             let bits = if self.attacks.contains(&Attack::FloatBits) { float_bits(width) } else { Vec::new() };
-            return output.into_iter().chain(bits).collect();
+            let fraction = self.attacks.contains(&Attack::Fractions).then_some(Score::Fraction(0));
+            return output.into_iter().chain(bits).chain(fraction).collect();
         }
         let (left, right): (Vec<&[Cell]>, Vec<&[Cell]>) = (self.left.iter().step_by(2).collect(), self.right.iter().step_by(2).collect());
         let lesson = Lesson { left: &left, right: &right };
@@ -229,7 +234,7 @@ impl<'a> Explorer<'a> {
             match attack {
                 Attack::Coordinates => preselect(lesson, (0..width).map(Score::Coordinate).collect(), MAX_COORDINATES),
                 Attack::WholeRow => vec![Score::WholeRow],
-                Attack::Aggregates => vec![Score::Sum, Score::Max, Score::Min],
+                Attack::Aggregates => vec![Score::Sum, Score::Max, Score::Min, Score::ArgMax, Score::Distinct],
                 Attack::NaiveBayes => naive_bayes(lesson, Features::Cells),
                 Attack::Differences => naive_bayes(lesson, Features::Differences),
                 Attack::Patterns => {
@@ -237,6 +242,12 @@ impl<'a> Explorer<'a> {
                     pattern.into_iter().chain(trend).collect()
                 }
                 Attack::Pairs => pairs(lesson, width),
+                Attack::Directions => Linear::learn(lesson).into_iter().map(Score::Linear).collect(),
+                Attack::Interactions => {
+                    let (triple, forest) = rayon::join(|| Tuple::learn_triple(lesson), || Forest::learn(lesson));
+                    triple.map(Score::Tuple).into_iter().chain(forest.map(Score::Forest)).collect()
+                }
+                Attack::Fractions => preselect(lesson, (0..width).map(Score::Fraction).collect(), 1),
                 Attack::FloatBits => preselect(lesson, float_bits(width), 2 * MAX_COORDINATES),
             }
         };
@@ -415,8 +426,8 @@ mod tests {
         explorer.absorb(&mut sampler, 20_000, &[]).unwrap();
         let scores = explorer.scores();
         let learned = scores.iter().filter(|score| score.is_learned()).count();
-        // Three coordinates, the whole row, three aggregates, two tables, a difference and a joint ratio.
-        assert_eq!((scores.len(), learned), (3 + 1 + 3 + 2 + 2, 3));
+        // Three coordinates, the whole row, five aggregates, two tables, a difference and a joint ratio.
+        assert_eq!((scores.len(), learned), (3 + 1 + 5 + 2 + 2, 3));
         assert!(scores.contains(&Score::Coordinate(4)));
         let [best, _] = explorer.learn().try_into().expect("two rules");
         // The tolerance is five times 2/√20,000, as above.
@@ -425,7 +436,7 @@ mod tests {
         assert!(explorer.candidates.len() < scores.len());
         assert!(explorer.tail_rule(&best).is_none(), "there is no tail");
         let of_one = |attacks: &[Attack]| Explorer::new(1, attacks, claim(), BUDGET).scores();
-        assert_eq!(of_one(&Attack::DEFAULT), [Score::Output]);
+        assert_eq!(of_one(&Attack::DEFAULT), [Score::Output, Score::Fraction(0)]);
         assert_eq!(of_one(&[Attack::FloatBits]), [Score::LowestBit(0), Score::BitsUsed(0)]);
         assert_eq!(of_one(&[Attack::Pairs, Attack::FloatBits]), [Score::Output, Score::LowestBit(0), Score::BitsUsed(0)]);
     }

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::attack::answer::Answer;
 use crate::attack::bins::{Bins, Counts};
 use crate::attack::rule::score_bins::ScoreBins;
+use crate::attack::score::Score;
 use crate::model::number::Brief;
 use crate::output::{Cell, Symbols};
 
@@ -18,7 +19,7 @@ const CUT: f64 = 0.003;
 /// The hits of one score, and the answer of a rule to each of its bins.
 #[derive(Clone, Debug)]
 pub struct ScoreHistogram {
-    score: String,
+    score: Score,
     bins: Bins,
     folds: Vec<Counts>,
     answers: Vec<Answer>,
@@ -68,7 +69,7 @@ impl ScoreHistogram {
     #[must_use]
     pub fn new(score_bins: &ScoreBins, answers: &[Answer]) -> Self {
         Self {
-            score: score_bins.score().to_string(),
+            score: score_bins.score().clone(),
             bins: score_bins.bins().clone(),
             folds: score_bins.folds().to_vec(),
             answers: answers.to_vec(),
@@ -125,7 +126,7 @@ impl ScoreHistogram {
                 self.bins.symbols().get(bin - self.bins.numeric()).map_or_else(|| "other symbols".to_owned(), |symbol| names.text(*symbol));
             bar(name, bin)
         }));
-        Distribution { score: self.score.clone(), line, bars: most_significant(bars) }
+        Distribution { score: self.score.describe(names), line, bars: most_significant(bars) }
     }
 
     fn all(&self) -> Counts {
@@ -268,7 +269,6 @@ mod tests {
     use rand::SeedableRng;
 
     use super::*;
-    use crate::attack::score::Score;
     use crate::noise::{Generator, laplace};
     use crate::output::Rows;
 

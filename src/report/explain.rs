@@ -101,11 +101,14 @@ fn attack_view(attack: Attack) -> &'static str {
     match attack {
         Attack::Coordinates => "each component by itself",
         Attack::WholeRow => "the whole output as one symbol",
-        Attack::Aggregates => "sum, maximum and minimum",
+        Attack::Aggregates => "sum, maximum and minimum, where the maximum is, how many values differ",
         Attack::NaiveBayes => "the sum of the components' log-likelihood ratios",
         Attack::Differences => "the sum of the log-likelihood ratios of successive differences",
         Attack::Patterns => "which symbols are at which positions, together with the numbers",
         Attack::Pairs => "two components at a time",
+        Attack::Directions => "weighted sums of the numbers that undo correlations",
+        Attack::Interactions => "three components at a time, and decision trees over all of them",
+        Attack::Fractions => "the fractional parts of the numbers",
         Attack::FloatBits => "how many bits the numbers use",
     }
 }

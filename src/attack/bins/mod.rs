@@ -37,6 +37,9 @@ pub struct Bins {
     symbols: Vec<Cell>,
     #[serde(skip)]
     grid: Grid,
+    /// Whether atoms are events of their own that say nothing about the numbers around them. It matters only for learning.
+    #[serde(skip)]
+    atoms_are_events: bool,
 }
 
 /// The parts of bins that are written to a file.
@@ -49,7 +52,7 @@ struct Parts {
 
 impl From<Parts> for Bins {
     fn from(Parts { edges, symbols }: Parts) -> Self {
-        Self { grid: Grid::new(&edges), edges, symbols }
+        Self { grid: Grid::new(&edges), edges, symbols, atoms_are_events: false }
     }
 }
 
@@ -67,10 +70,16 @@ impl Bins {
         Self::divide(sample, MIDDLE, MIN_VALUES, false)
     }
 
-    /// The same with bins for rare atoms too.
+    /// The same with bins for rare atoms too, for values that a mechanism releases. Its atoms are events of their own.
     #[must_use]
     pub fn learn_with_rare_atoms<'a>(sample: impl IntoIterator<Item = &'a Cell>) -> Self {
-        Self::divide(sample, MIDDLE, MIN_VALUES, true)
+        Self { atoms_are_events: true, ..Self::divide(sample, MIDDLE, MIN_VALUES, true) }
+    }
+
+    /// Whether atoms are events of their own that say nothing about the numbers around them.
+    #[must_use]
+    pub fn atoms_are_events(&self) -> bool {
+        self.atoms_are_events
     }
 
     /// The same with fewer and larger bins, for a quick test.
@@ -148,7 +157,8 @@ impl Bins {
         edges.extend(masses(high.len()).map(|mass| high[high.len() - mass]));
         edges.sort_unstable_by(f64::total_cmp);
         edges.dedup();
-        (edges.len() > self.edges.len()).then(|| Parts { edges, symbols: self.symbols.clone() }.into())
+        (edges.len() > self.edges.len())
+            .then(|| Self { atoms_are_events: self.atoms_are_events, ..Parts { edges, symbols: self.symbols.clone() }.into() })
     }
 
     /// The same bins, but each numeric bin is merged with the previous one if `same(previous, bin)`; and the first old bin of each new one.

@@ -14,7 +14,7 @@ pub enum Order {
     Rising,
     /// By a smooth curve of this stiffness through the log-ratios.
     Smooth(f64),
-    /// Large numbers are evidence for D. A smooth curve of this stiffness says how much; infinite stiffness is a straight line.
+    /// By a smooth curve of this stiffness, even where there are few hits; infinite stiffness is a straight line.
     Calibrated(f64),
     /// Each bin by its own log-ratio; neighbouring bins are pooled into about this many groups.
     Ranked(usize),
@@ -43,9 +43,9 @@ pub const ORDERS: [Order; 7] =
 /// The orders of a learned score that trust a straight line or a smooth curve even where there are few hits; simple ones first.
 pub const CALIBRATED: [Order; 3] = [Order::Calibrated(f64::INFINITY), Order::Calibrated(300.0), Order::Calibrated(30.0)];
 
-/// The orders that are tried for a score. A learned score is already a log-ratio, so only the cuts are left to choose.
-pub fn orders(learned: bool) -> &'static [Order] {
-    if learned { &[Order::Rising] } else { &ORDERS }
+/// The orders that are tried for a score. If it is a log-ratio, only the cuts are left to choose.
+pub fn orders(ratio: bool) -> &'static [Order] {
+    if ratio { &[Order::Rising] } else { &ORDERS }
 }
 
 /// The bins in this order, in blocks of equal ratio.
@@ -53,7 +53,13 @@ pub fn blocks(bins: &Bins, counts: &Counts, order: Order) -> Vec<Block> {
     match order {
         Order::Falling => monotone(bins, counts, false),
         Order::Rising => monotone(bins, counts, true),
-        Order::Smooth(stiffness) | Order::Calibrated(stiffness) => sort(smoothed(bins, counts, stiffness)),
+        Order::Smooth(stiffness) => sort(smoothed(bins, counts, stiffness).into_iter().map(|(_, block)| block).collect()),
+        Order::Calibrated(stiffness) => {
+            // By the curve itself, however few hits a bin has.
+            let mut blocks = smoothed(bins, counts, stiffness);
+            blocks.sort_by(|a, b| b.0.total_cmp(&a.0));
+            blocks.into_iter().map(|(_, block)| block).collect()
+        }
         Order::Ranked(groups) => ranked(bins, counts, groups),
     }
 }
@@ -127,11 +133,11 @@ fn sort(mut blocks: Vec<Block>) -> Vec<Block> {
 
 /// The numeric bins that a curve along the numbers passes through, and all other bins, each as a block of its own: symbols, and atoms
 /// beside noise with a density. Such an atom is an event of its own, which says nothing about the numbers around it. If most numbers are
-/// atoms, the distribution is discrete, and they are along the curve.
+/// atoms, the distribution is discrete, and they are along the curve. So are those of computed scores.
 fn along_and_beside(bins: &Bins, counts: &Counts) -> (Vec<usize>, Vec<Block>) {
     let hits = |bin: usize| counts.left[bin] + counts.right[bin];
     let of = |atoms: bool| (0..bins.numeric()).filter(|bin| bins.is_atom(*bin) == atoms).map(hits).sum::<u64>();
-    let discrete = of(true) > of(false);
+    let discrete = !bins.atoms_are_events() || of(true) > of(false);
     let (along, beside): (Vec<usize>, Vec<usize>) = (0..bins.numeric()).partition(|bin| discrete || !bins.is_atom(*bin));
     (along, beside.into_iter().chain(bins.numeric()..bins.len()).map(|bin| Block::of([bin], counts)).collect())
 }
@@ -160,17 +166,15 @@ fn monotone(bins: &Bins, counts: &Counts, rising: bool) -> Vec<Block> {
     sort(blocks)
 }
 
-/// Each bin as a block. The hits of numeric bins are divided as the smooth curve says.
-fn smoothed(bins: &Bins, counts: &Counts, stiffness: f64) -> Vec<Block> {
+/// Each bin as a block, with its share of D. The hits of numeric bins are divided as the smooth curve says.
+fn smoothed(bins: &Bins, counts: &Counts, stiffness: f64) -> Vec<(f64, Block)> {
     let (along, beside) = along_and_beside(bins, counts);
     let hits: Vec<(f64, f64)> = along.iter().map(|bin| (counts.left[*bin] as f64, counts.right[*bin] as f64)).collect();
     let shares = if stiffness.is_finite() { smooth::shares(&hits, stiffness) } else { linear_shares(&positions(bins, &along), &hits) };
-    let numeric = along.into_iter().zip(&hits).zip(shares).map(|((bin, (left, right)), share)| Block {
-        bins: vec![bin],
-        left: (left + right) * share,
-        right: (left + right) * (1.0 - share),
+    let numeric = along.into_iter().zip(&hits).zip(shares).map(|((bin, (left, right)), share)| {
+        (share, Block { bins: vec![bin], left: (left + right) * share, right: (left + right) * (1.0 - share) })
     });
-    numeric.chain(beside).collect()
+    numeric.chain(beside.into_iter().map(|block| (block.share(), block))).collect()
 }
 
 /// The position of each of these bins: its inner edge, because most of its hits are near it.
@@ -273,7 +277,9 @@ mod tests {
                 let hits: u64 = block.bins.iter().map(|bin| counts.left[*bin] + counts.right[*bin]).sum();
                 assert!((block.left + block.right - hits as f64).abs() < 1e-9 * hits as f64, "{order:?}");
             }
-            assert!(blocks.windows(2).all(|pair| pair[0].share() >= pair[1].share()), "{order:?}: the share of D falls");
+            if !matches!(order, Order::Calibrated(_)) {
+                assert!(blocks.windows(2).all(|pair| pair[0].share() >= pair[1].share()), "{order:?}: the share of D falls");
+            }
         }
     }
 

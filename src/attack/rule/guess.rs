@@ -137,7 +137,7 @@ impl GuessRule {
 
     /// The conditions for one answer, in words.
     fn conditions(&self, wanted: Answer, names: &Symbols) -> Vec<String> {
-        let score = &self.score;
+        let score = self.score.describe(names);
         let mut conditions = Vec::new();
         for (index, answer) in self.answers.iter().enumerate() {
             if *answer != wanted {

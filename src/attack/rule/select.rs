@@ -25,8 +25,8 @@ const DELTA_PESSIMISM: [f64; 3] = [4.0, 1.5, 0.5];
 /// The pessimism, in standard errors, with which procedures for the ε bound are compared.
 const COMPARISON: f64 = 5.0;
 
-/// A learned score is already a log-ratio. Only the cuts are left to choose, so less pessimism is enough for the ε bound.
-const LEARNED: f64 = 0.7;
+/// A log-ratio is in the right order already. Only the cuts are left to choose, so less pessimism is enough for the ε bound.
+const RATIO: f64 = 0.7;
 
 /// A selected set of answers, with its cross-validated result.
 pub struct Selected {
@@ -57,8 +57,8 @@ struct Attempt {
 pub fn select(score_bins: &ScoreBins, goals: &[Goal], explored: f64, certify: Caution) -> Vec<Selected> {
     let (bins, folds, all) = (score_bins.bins(), score_bins.folds(), score_bins.counts());
     let n = all.draws().max(1.0);
-    let learned = score_bins.score().is_learned();
-    let ease = (n / explored.max(n)).sqrt() * if learned { LEARNED } else { 1.0 };
+    let ratio = score_bins.score().is_ratio();
+    let ease = (n / explored.max(n)).sqrt() * if ratio { RATIO } else { 1.0 };
     // The pessimism of the cuts, and of the comparison.
     let cautions = |goal: Goal, order: Order| match goal {
         Goal::Epsilon { .. } => (PESSIMISM.map(|z| z * ease), Caution { draws: n, z: (COMPARISON + order.caution()) * ease }),
@@ -66,7 +66,7 @@ pub fn select(score_bins: &ScoreBins, goals: &[Goal], explored: f64, certify: Ca
         Goal::Delta { .. } => (DELTA_PESSIMISM, Caution { z: certify.z + order.delta_caution() * (certify.draws / n).sqrt(), ..certify }),
     };
     // For each order and each goal: one attempt per degree of pessimism.
-    let attempts = orders(learned).par_iter().map(|&order| {
+    let attempts = orders(ratio).par_iter().map(|&order| {
         let ordered: Vec<OrderedBins> = folds.iter().map(|fold| OrderedBins::new(bins, &all.without(fold), order)).collect();
         let attempts = |goal: Goal| {
             let (pessimism, comparison) = cautions(goal, order);

@@ -1,25 +1,30 @@
 //! Scores. A score maps a row of cells to one cell, which is all that a rule looks at.
 
 pub mod float_bits;
+pub mod forest;
 pub mod joint;
+pub mod linear;
 pub mod naive_bayes;
 pub mod pattern;
 mod plain;
 pub mod preselect;
 pub mod trend;
+pub mod tuple;
 
 use std::borrow::Cow;
-use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::output::{Cell, Rows};
+use crate::output::{Cell, Rows, Symbols};
 use float_bits::{bits_used, lowest_bit};
+use forest::Forest;
 use joint::Joint;
+use linear::Linear;
 use naive_bayes::{Features, NaiveBayes};
 use pattern::Pattern;
-use plain::{difference, numbers, rounded};
+use plain::{argmax, difference, distinct, fraction, numbers, rounded};
 use trend::Trend;
+use tuple::Tuple;
 
 /// What the attacker looks at.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -51,6 +56,18 @@ pub enum Score {
     Trend(Trend),
     /// The joint log-likelihood ratio of two components.
     Joint(Joint),
+    /// The position of the largest number.
+    ArgMax,
+    /// How many different values the row has.
+    Distinct,
+    /// The fractional part of one component.
+    Fraction(usize),
+    /// A weighted sum of the numbers.
+    Linear(Linear),
+    /// The log-likelihood ratio of several components, each in a few parts.
+    Tuple(Tuple),
+    /// The log-likelihood ratio of decision trees.
+    Forest(Forest),
 }
 
 impl Score {
@@ -72,6 +89,12 @@ impl Score {
             Self::Pattern(model) => each.map(|row| model.score(row)).collect(),
             Self::Trend(model) => each.map(|row| model.score(row)).collect(),
             Self::Joint(model) => each.map(|row| model.score(row)).collect(),
+            Self::ArgMax => each.map(argmax).collect(),
+            Self::Distinct => each.map(distinct).collect(),
+            Self::Fraction(index) => each.map(|row| fraction(row[*index])).collect(),
+            Self::Linear(model) => each.map(|row| model.score(row)).collect(),
+            Self::Tuple(model) => each.map(|row| model.score(row)).collect(),
+            Self::Forest(model) => each.map(|row| model.score(row)).collect(),
         })
     }
 
@@ -84,45 +107,80 @@ impl Score {
         let complete = |complete: bool| if complete { Ok(()) } else { Err("its tables are incomplete".to_owned()) };
         match self {
             Self::Output if width > 1 => Err(format!("it looks at a single cell, but the outputs have {width}")),
-            Self::Output | Self::WholeRow | Self::Sum | Self::Max | Self::Min => Ok(()),
-            Self::Coordinate(index) | Self::LowestBit(index) | Self::BitsUsed(index) => cell(*index),
+            Self::Output | Self::WholeRow | Self::Sum | Self::Max | Self::Min | Self::ArgMax | Self::Distinct => Ok(()),
+            Self::Coordinate(index) | Self::LowestBit(index) | Self::BitsUsed(index) | Self::Fraction(index) => cell(*index),
             Self::Difference(a, b) => cell(*a.max(b)),
             Self::NaiveBayes(model) => complete(model.is_complete()),
             Self::Pattern(model) => complete(model.is_complete()),
             Self::Trend(model) => complete(model.is_complete()),
             Self::Joint(model) => cell(model.components().0.max(model.components().1)).and(complete(model.is_complete())),
+            Self::Linear(model) => complete(model.is_complete(width)),
+            Self::Tuple(model) => complete(model.is_complete(width)),
+            Self::Forest(model) => complete(model.is_complete(width)),
         }
     }
 
     /// Whether the score was learned from labelled rows. These rows must not be counted for it again.
     #[must_use]
     pub fn is_learned(&self) -> bool {
-        matches!(self, Self::NaiveBayes(_) | Self::Pattern(_) | Self::Trend(_) | Self::Joint(_))
+        matches!(self, Self::Linear(_)) || self.is_ratio()
+    }
+
+    /// Whether the score is a log-ratio: large values are evidence for D.
+    #[must_use]
+    pub fn is_ratio(&self) -> bool {
+        match self {
+            Self::NaiveBayes(_) | Self::Pattern(_) | Self::Trend(_) | Self::Joint(_) | Self::Tuple(_) | Self::Forest(_) => true,
+            Self::Linear(model) => model.is_ratio(),
+            _ => false,
+        }
     }
 }
 
-impl fmt::Display for Score {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Score {
+    /// What it looks at, in words.
+    #[must_use]
+    pub fn describe(&self, names: &Symbols) -> String {
+        let column = |index: &usize| names.column(*index);
+        let columns =
+            |components: &mut dyn Iterator<Item = usize>| listed(&components.map(|index| names.column(index)).collect::<Vec<_>>());
         match self {
-            Self::Output | Self::WholeRow => f.write_str("y"),
-            Self::Coordinate(index) => write!(f, "y[{}]", index + 1),
-            Self::Sum => f.write_str("the sum of y"),
-            Self::Max => f.write_str("the maximum of y"),
-            Self::Min => f.write_str("the minimum of y"),
-            Self::Difference(a, b) => write!(f, "y[{}] − y[{}]", a + 1, b + 1),
-            Self::LowestBit(index) => write!(f, "the exponent of the lowest bit of y[{}]", index + 1),
-            Self::BitsUsed(index) => write!(f, "64 × exponent + bits used of y[{}]", index + 1),
-            Self::NaiveBayes(model) => f.write_str(match model.features() {
-                Features::Cells => "the log-ratio of all components",
-                Features::Differences => "the log-ratio of all successive differences",
-            }),
-            Self::Pattern(_) => f.write_str("the log-ratio of the pattern and its numbers"),
-            Self::Trend(_) => f.write_str("the log-ratio of the number and the symbols beside it"),
+            Self::Output | Self::WholeRow => "y".to_owned(),
+            Self::Coordinate(index) => column(index),
+            Self::Sum => "the sum of y".to_owned(),
+            Self::Max => "the maximum of y".to_owned(),
+            Self::Min => "the minimum of y".to_owned(),
+            Self::ArgMax => "the index of the maximum of y (from 0)".to_owned(),
+            Self::Distinct => "the number of different values in y".to_owned(),
+            Self::Difference(a, b) => format!("{} − {}", column(a), column(b)),
+            Self::Fraction(index) => format!("the fractional part of {}", column(index)),
+            Self::LowestBit(index) => format!("the exponent of the lowest bit of {}", column(index)),
+            Self::BitsUsed(index) => format!("64 × exponent + bits used of {}", column(index)),
+            Self::NaiveBayes(model) => match model.features() {
+                Features::Cells => "the log-ratio of all components".to_owned(),
+                Features::Differences => "the log-ratio of all successive differences".to_owned(),
+            },
+            Self::Pattern(_) => "the log-ratio of the pattern and its numbers".to_owned(),
+            Self::Trend(_) => "the log-ratio of the number and the symbols beside it".to_owned(),
             Self::Joint(model) => {
                 let (first, second) = model.components();
-                write!(f, "the joint log-ratio of y[{}] and y[{}]", first + 1, second + 1)
+                format!("the joint log-ratio of {} and {}", column(&first), column(&second))
+            }
+            Self::Linear(model) => model.describe(names),
+            Self::Tuple(model) => format!("the joint log-ratio of {}", columns(&mut model.components())),
+            Self::Forest(model) => {
+                format!("the log-ratio of decision trees, mostly on {}", columns(&mut model.main_components().into_iter()))
             }
         }
+    }
+}
+
+/// `a`, `a and b`, `a, b and c`.
+fn listed(names: &[String]) -> String {
+    match names {
+        [] => "nothing".to_owned(),
+        [one] => one.clone(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
     }
 }
 
@@ -184,12 +242,12 @@ mod tests {
 
     #[test]
     fn components_are_counted_from_one() {
-        let names = |scores: &[Score]| scores.iter().map(ToString::to_string).collect::<Vec<_>>();
+        let names = |scores: &[Score]| scores.iter().map(|score| score.describe(&Symbols::default())).collect::<Vec<_>>();
         let found = names(&[Score::Coordinate(0), Score::Difference(1, 2), Score::LowestBit(3), Score::BitsUsed(4)]);
         assert_eq!(found, ["y[1]", "y[2] − y[3]", "the exponent of the lowest bit of y[4]", "64 × exponent + bits used of y[5]"]);
         let rows = [vec![number(1.0); 3]];
         let joint = Joint::learn(Lesson { left: &borrowed(&rows), right: &[] }, 1, 2);
-        assert_eq!(Score::Joint(joint).to_string(), "the joint log-ratio of y[2] and y[3]");
+        assert_eq!(Score::Joint(joint).describe(&Symbols::default()), "the joint log-ratio of y[2] and y[3]");
     }
 
     /// Outputs of D and of D': two thirds `often(index)` and one third `rarely(index)` on D, and the opposite on D'.

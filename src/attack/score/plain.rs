@@ -20,3 +20,28 @@ pub fn difference(a: Cell, b: Cell) -> Cell {
         _ => a,
     }
 }
+
+/// The position of the largest number; the first one if there are several, −1 if there is none.
+pub fn argmax(row: &[Cell]) -> Cell {
+    let numbers = row.iter().enumerate().filter_map(|(index, cell)| Some((index, cell.as_number()?)));
+    let largest = numbers.reduce(|best, next| if next.1 > best.1 { next } else { best });
+    Cell::number(largest.map_or(-1.0, |(index, _)| index as f64))
+}
+
+/// How many different values a row has.
+pub fn distinct(row: &[Cell]) -> Cell {
+    let mut keys: Vec<u64> = row.iter().map(|cell| cell.key()).collect();
+    keys.sort_unstable();
+    keys.dedup();
+    Cell::number(keys.len() as f64)
+}
+
+/// The fractional part of a number, in steps of 2⁻²⁰: which of the grids with spacing 1 it is on. Keeps symbols.
+pub fn fraction(cell: Cell) -> Cell {
+    const STEPS: f64 = 1_048_576.0;
+    cell.as_number().map_or(cell, |number| {
+        let steps = ((number - number.floor()) * STEPS).round();
+        // Just below a whole number is as near to it as just above.
+        Cell::number(if steps < STEPS { steps / STEPS } else { 0.0 })
+    })
+}

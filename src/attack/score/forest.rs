@@ -1,0 +1,196 @@
+//! A sum of small decision trees: interactions of several components that no table of one or two of them shows.
+//!
+//! Gradient boosting with logistic loss on binned components. Each tree asks three questions in a row ("is component 7 in bin 12 or above?")
+//! and has one log-ratio for each of the eight answers. It is written here because the trees must be written to witnesses, must not depend on
+//! the number of threads, and must read symbols as well as numbers; no crate does all of this.
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use crate::attack::bins::Bins;
+use crate::attack::fit::table::{STEPS, in_steps};
+use crate::attack::lesson::Lesson;
+use crate::output::Cell;
+use crate::stats::binomial::logistic;
+
+/// The number of trees.
+const TREES: usize = 48;
+/// Questions in a row.
+const DEPTH: usize = 3;
+/// The part of each tree's correction that is applied.
+const RATE: f64 = 0.3;
+/// Added to the weight of each leaf, so that leaves with few rows say little.
+const SHRINKAGE: f64 = 20.0;
+/// The most values that are read for a tree: rows times components.
+const MAX_VALUES: usize = 1 << 22;
+/// The most rows of each side.
+const MAX_ROWS: usize = 1 << 15;
+
+/// Trees over binned components.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Forest {
+    columns: Vec<Bins>,
+    trees: Vec<Tree>,
+}
+
+/// A complete tree: the questions level by level, and a correction of the log-ratio for each leaf, in steps.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Tree {
+    questions: Vec<Question>,
+    leaves: Vec<i32>,
+}
+
+/// Is this component in this bin or above?
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+struct Question {
+    component: usize,
+    bin: usize,
+}
+
+/// Binned training rows, component by component, with the side and the present log-ratio of each row.
+struct Table {
+    columns: Vec<Vec<u16>>,
+    left: Vec<bool>,
+    ratios: Vec<f64>,
+}
+
+impl Forest {
+    /// Learns trees from these rows; None if there are too few rows or components.
+    #[must_use]
+    pub fn learn(lesson: Lesson) -> Option<Self> {
+        let width = lesson.width();
+        let most = (MAX_VALUES / width.max(1) / 2).min(MAX_ROWS);
+        let (left, right) = (&lesson.left[..lesson.left.len().min(most)], &lesson.right[..lesson.right.len().min(most)]);
+        if width < 2 || left.len().min(right.len()) < 256 {
+            return None;
+        }
+        let cells = |index: usize| left.iter().chain(right).map(move |row| row[index]).collect::<Vec<Cell>>();
+        let bins = |index: usize| {
+            let cells = cells(index);
+            let bins = Bins::learn_coarse(&cells);
+            #[allow(clippy::cast_possible_truncation)] // a few thousand bins at most
+            let column: Vec<u16> = bins.index_all(&cells).into_iter().map(|bin| bin as u16).collect();
+            (bins, column)
+        };
+        let (bins, columns): (Vec<Bins>, Vec<Vec<u16>>) = (0..width).into_par_iter().map(bins).unzip();
+        let sides: Vec<bool> = left.iter().map(|_| true).chain(right.iter().map(|_| false)).collect();
+        // The different sizes of the sides are not evidence: both weigh the same from the start.
+        let even = (left.len() as f64 / right.len() as f64).ln();
+        let mut table = Table { columns, ratios: vec![even; sides.len()], left: sides };
+        let trees = (0..TREES).map(|_| table.grow(&bins)).collect();
+        Some(Self { columns: bins, trees })
+    }
+
+    /// The components that the trees ask about most, at most three, from 0.
+    #[must_use]
+    pub fn main_components(&self) -> Vec<usize> {
+        let mut asked = vec![0_usize; self.columns.len()];
+        self.trees
+            .iter()
+            .flat_map(|tree| &tree.questions)
+            .filter(|question| question.bin > 0)
+            .for_each(|question| asked[question.component] += 1);
+        let mut components: Vec<usize> = (0..asked.len()).filter(|component| asked[*component] > 0).collect();
+        components.sort_by_key(|component| std::cmp::Reverse(asked[*component]));
+        components.truncate(3);
+        components
+    }
+
+    /// Whether outputs of this width can be scored.
+    #[must_use]
+    pub fn is_complete(&self, width: usize) -> bool {
+        let asks = |tree: &Tree| tree.questions.iter().all(|question| question.component < width);
+        let tree = |tree: &Tree| tree.questions.len() == (1 << DEPTH) - 1 && tree.leaves.len() == 1 << DEPTH && asks(tree);
+        self.columns.len() == width && self.trees.iter().all(tree)
+    }
+
+    /// The log-ratio of a row.
+    #[must_use]
+    pub fn score(&self, row: &[Cell]) -> Cell {
+        let steps: i64 = self
+            .trees
+            .iter()
+            .map(|tree| i64::from(tree.leaves[tree.leaf(|component| self.columns[component].index(row[component]))]))
+            .sum();
+        Cell::number(steps as f64 / STEPS)
+    }
+}
+
+impl Tree {
+    /// The leaf of a row, whose components are in these bins.
+    fn leaf(&self, bin: impl Fn(usize) -> usize) -> usize {
+        let mut node = 0;
+        for _ in 0..DEPTH {
+            let Question { component, bin: from } = self.questions[node];
+            node = 2 * node + 1 + usize::from(bin(component) >= from);
+        }
+        node - self.questions.len()
+    }
+}
+
+impl Table {
+    /// The tree that corrects the present log-ratios best, which are then corrected.
+    fn grow(&mut self, bins: &[Bins]) -> Tree {
+        // For logistic loss: the residual and the weight of each row.
+        let rows: Vec<(f32, f32)> = self
+            .left
+            .iter()
+            .zip(&self.ratios)
+            .map(|(left, ratio)| {
+                let share = logistic(*ratio);
+                #[allow(clippy::cast_possible_truncation)] // precise enough for a sum of a few thousand
+                ((f64::from(u8::from(*left)) - share) as f32, (share * (1.0 - share)) as f32)
+            })
+            .collect();
+        let mut nodes = vec![0_usize; rows.len()];
+        let mut questions = Vec::with_capacity((1 << DEPTH) - 1);
+        for level in 0..DEPTH {
+            let best = self.best_questions(bins, &rows, &nodes, 1 << level);
+            for (node, bin) in nodes.iter_mut().enumerate().map(|(row, node)| (node, row)) {
+                let Question { component, bin: from } = best[*node];
+                *node = 2 * *node + usize::from(usize::from(self.columns[component][bin]) >= from);
+            }
+            questions.extend(best);
+        }
+        let mut sums = vec![(0.0_f64, 0.0_f64); 1 << DEPTH];
+        for (node, (residual, weight)) in nodes.iter().zip(&rows) {
+            sums[*node] = (sums[*node].0 + f64::from(*residual), sums[*node].1 + f64::from(*weight));
+        }
+        let leaves: Vec<i32> = sums.into_iter().map(|(residual, weight)| in_steps(RATE * residual / (weight + SHRINKAGE))).collect();
+        self.ratios.iter_mut().zip(&nodes).for_each(|(ratio, node)| *ratio += f64::from(leaves[*node]) / STEPS);
+        Tree { questions, leaves }
+    }
+
+    /// The best question for each node of a level. The question "bin 0 or above" is always answered with yes and divides nothing.
+    fn best_questions(&self, bins: &[Bins], rows: &[(f32, f32)], nodes: &[usize], count: usize) -> Vec<Question> {
+        let of_component = |component: usize| -> Vec<(f64, Question)> {
+            let size = bins[component].len();
+            let mut sums = vec![(0.0_f64, 0.0_f64); count * size];
+            for ((bin, node), (residual, weight)) in self.columns[component].iter().zip(nodes).zip(rows) {
+                let sum = &mut sums[node * size + usize::from(*bin)];
+                *sum = (sum.0 + f64::from(*residual), sum.1 + f64::from(*weight));
+            }
+            sums.chunks(size).map(|sums| best_cut(sums, component)).collect()
+        };
+        let none = vec![(0.0, Question { component: 0, bin: 0 }); count];
+        let all: Vec<Vec<(f64, Question)>> = (0..bins.len()).into_par_iter().map(of_component).collect();
+        let better = |best: (f64, Question), next: (f64, Question)| if next.0 > best.0 { next } else { best };
+        let best = all.into_iter().fold(none, |best, next| best.into_iter().zip(next).map(|(best, next)| better(best, next)).collect());
+        best.into_iter().map(|(_, question)| question).collect()
+    }
+}
+
+/// The cut between bins that gains most, given the residuals and weights of each bin.
+fn best_cut(sums: &[(f64, f64)], component: usize) -> (f64, Question) {
+    let value = |(residual, weight): (f64, f64)| residual * residual / (weight + SHRINKAGE);
+    let all = sums.iter().fold((0.0, 0.0), |all, sum| (all.0 + sum.0, all.1 + sum.1));
+    let (mut below, mut best) = ((0.0, 0.0), (0.0, Question { component, bin: 0 }));
+    for (bin, sum) in sums.iter().enumerate().skip(1).map(|(bin, _)| (bin, sums[bin - 1])) {
+        below = (below.0 + sum.0, below.1 + sum.1);
+        let gain = value(below) + value((all.0 - below.0, all.1 - below.1)) - value(all);
+        if gain > best.0 {
+            best = (gain, Question { component, bin });
+        }
+    }
+    best
+}

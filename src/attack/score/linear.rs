@@ -1,0 +1,255 @@
+//! Weighted sums of the numbers in a row.
+//!
+//! The linear discriminant undoes correlations: it gives weight to directions in which the sides differ and the noise is small. If noise is
+//! used twice, it cancels in some direction, and what is left there is the data. Where the means are equal and the noise is not, the
+//! directions in which the sides' variances differ most are looked at.
+
+use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use crate::attack::fit::table::STEPS;
+use crate::attack::lesson::Lesson;
+use crate::model::number::Brief;
+use crate::output::{Cell, Symbols};
+
+/// More components than this have no linear score: the covariances would have too many entries.
+const MAX_COMPONENTS: usize = 2048;
+
+/// More components than this have no directions of variance, because eigenvectors take too long.
+const MAX_EIGEN: usize = 256;
+
+/// Added to each variance, as a share of it. Noise that cancels leaves rounding errors, and these must not be mistaken for data: they are far
+/// below the square root of this.
+const RIDGE: f64 = 1e-6;
+
+/// Rows whose products are summed at a time. It is fixed, so that sums do not depend on the number of threads.
+const BLOCK: usize = 2048;
+
+/// Numbers are clipped to the middle fifth of their component for one of the discriminants. For heavy tails, the side of the middle on which
+/// a number lies says more than its size.
+const MIDDLE: (usize, usize) = (2, 3);
+
+/// A weighted sum of numbers. Symbols count as the mean of their component.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Linear {
+    /// For each component: the mean, and the weight of the difference from it.
+    #[serde(with = "crate::model::exact::list")]
+    means: Vec<f64>,
+    #[serde(with = "crate::model::exact::list")]
+    weights: Vec<f64>,
+    /// Each component is clipped to the range between these; empty if none is.
+    #[serde(with = "crate::model::exact::list")]
+    lows: Vec<f64>,
+    #[serde(with = "crate::model::exact::list")]
+    highs: Vec<f64>,
+    /// Whether the sum is a log-ratio.
+    ratio: bool,
+}
+
+impl Linear {
+    /// The linear discriminants of these rows, and the directions in which the variances of the sides differ most.
+    #[must_use]
+    pub fn learn(lesson: Lesson) -> Vec<Self> {
+        let (width, rows) = (lesson.width(), lesson.left.len().min(lesson.right.len()));
+        if !(2..=MAX_COMPONENTS).contains(&width) || rows < 2 * width {
+            return Vec::new();
+        }
+        let (raw, clipped) =
+            rayon::join(|| Self::of_scale(lesson, Scale::of(lesson, Vec::new())), || Self::of_scale(lesson, Scale::clipped(lesson)));
+        raw.into_iter().chain(clipped).collect()
+    }
+
+    fn of_scale(lesson: Lesson, scale: Option<Scale>) -> Vec<Self> {
+        let Some(scale) = scale else { return Vec::new() };
+        let (width, rows) = (lesson.width(), lesson.left.len().min(lesson.right.len()));
+        let (left, right) = rayon::join(|| Moments::of(lesson.left, &scale), || Moments::of(lesson.right, &scale));
+        let difference = &left.mean - &right.mean;
+        let middle = (&left.mean + &right.mean) * 0.5;
+        let pooled = (&left.covariance + &right.covariance) * 0.5;
+        let discriminant = |ridge: f64| {
+            let weights = factor(&pooled, ridge)?.solve(&difference);
+            weights.iter().all(|weight| weight.is_finite()).then(|| scale.linear(&weights, &middle, true))
+        };
+        // A strong ridge where there are few rows for each component.
+        let strong = width as f64 / rows as f64;
+        if !scale.clips.is_empty() {
+            return discriminant(strong).into_iter().collect();
+        }
+        let mut scores: Vec<Self> = [RIDGE, strong].into_iter().filter_map(discriminant).collect();
+        if width <= MAX_EIGEN {
+            let directions = factor(&right.covariance, RIDGE).map(|factor| extreme_directions(&left.covariance, &factor));
+            scores.extend(directions.into_iter().flatten().map(|direction| scale.linear(&direction, &middle, false)));
+        }
+        scores
+    }
+
+    /// Whether it is a log-ratio.
+    #[must_use]
+    pub fn is_ratio(&self) -> bool {
+        self.ratio
+    }
+
+    /// Whether there is a weight for every component of outputs of this width.
+    #[must_use]
+    pub fn is_complete(&self, width: usize) -> bool {
+        let clips =
+            [&self.lows, &self.highs].iter().all(|ends| ends.is_empty() || ends.len() == width) && self.lows.len() == self.highs.len();
+        self.means.len() == width && self.weights.len() == width && clips
+    }
+
+    /// The sum in words: its largest terms, `0.53·y[3] − 0.21·y[1] + 8 more terms`.
+    #[must_use]
+    pub fn describe(&self, names: &Symbols) -> String {
+        const SHOWN: usize = 3;
+        let mut terms: Vec<usize> = (0..self.weights.len()).filter(|index| self.weights[*index] != 0.0).collect();
+        terms.sort_by(|a, b| self.weights[*b].abs().total_cmp(&self.weights[*a].abs()));
+        let mut text = String::new();
+        for index in terms.iter().take(SHOWN) {
+            let weight = self.weights[*index];
+            let sign = match (text.is_empty(), weight < 0.0) {
+                (true, false) => "",
+                (true, true) => "−",
+                (false, false) => " + ",
+                (false, true) => " − ",
+            };
+            text.push_str(&format!("{sign}{}·{}", Brief(weight.abs()), names.column(*index)));
+        }
+        let clipped = if self.lows.is_empty() { "" } else { ", each clipped" };
+        match terms.len().saturating_sub(SHOWN) {
+            0 => format!("({text}{clipped})"),
+            1 => format!("({text} + 1 more term{clipped})"),
+            more => format!("({text} + {more} more terms{clipped})"),
+        }
+    }
+
+    /// The sum, in whole steps.
+    #[must_use]
+    pub fn score(&self, row: &[Cell]) -> Cell {
+        let clipped = |index: usize, number: f64| match (self.lows.get(index), self.highs.get(index)) {
+            (Some(low), Some(high)) => number.max(*low).min(*high),
+            _ => number,
+        };
+        let term = |(index, cell): (usize, &Cell)| {
+            cell.as_number().map_or(0.0, |number| (clipped(index, number) - self.means[index]) * self.weights[index])
+        };
+        let sum: f64 = row.iter().enumerate().map(term).sum();
+        // An infinite number times a weight of 0, or opposite infinities: no evidence.
+        if sum.is_nan() { Cell::number(0.0) } else { Cell::number((sum * STEPS).clamp(-1e12, 1e12).round() / STEPS + 0.0) }
+    }
+}
+
+/// Means and standard deviations of the components, both sides together, and where they are clipped.
+struct Scale {
+    means: Vec<f64>,
+    deviations: Vec<f64>,
+    clips: Vec<(f64, f64)>,
+}
+
+impl Scale {
+    /// None if fewer than two components vary.
+    fn of(lesson: Lesson, clips: Vec<(f64, f64)>) -> Option<Self> {
+        let mut scale = Self { means: Vec::new(), deviations: Vec::new(), clips };
+        let all = || lesson.left.iter().chain(lesson.right);
+        let of_component = |index: usize| {
+            let (mut count, mut sum) = (0.0_f64, 0.0);
+            for number in all().filter_map(|row| scale.number(row, index)) {
+                (count, sum) = (count + 1.0, sum + number);
+            }
+            let mean = sum / count.max(1.0);
+            let squares: f64 = all().filter_map(|row| scale.number(row, index)).map(|number| (number - mean).powi(2)).sum();
+            (mean, (squares / count.max(1.0)).sqrt())
+        };
+        let (means, deviations): (Vec<f64>, Vec<f64>) = (0..lesson.width()).into_par_iter().map(of_component).unzip();
+        let varies = |deviation: &&f64| deviation.is_finite() && **deviation > 0.0;
+        let enough = deviations.iter().filter(varies).count() >= 2;
+        (scale.means, scale.deviations) = (means, deviations);
+        enough.then_some(scale)
+    }
+
+    /// The same with each component clipped to its middle fifth.
+    fn clipped(lesson: Lesson) -> Option<Self> {
+        let brief = lesson.brief();
+        let clip = |index: usize| {
+            let mut numbers: Vec<f64> = brief.left.iter().chain(brief.right).filter_map(|row| finite(row[index])).collect();
+            numbers.sort_unstable_by(f64::total_cmp);
+            let quantile = |fifth: usize| numbers.get(fifth * numbers.len() / 5).copied().unwrap_or(0.0);
+            (quantile(MIDDLE.0), quantile(MIDDLE.1))
+        };
+        Self::of(lesson, (0..lesson.width()).into_par_iter().map(clip).collect())
+    }
+
+    /// A component of a row, clipped; None for a symbol.
+    fn number(&self, row: &[Cell], index: usize) -> Option<f64> {
+        let number = finite(row[index]);
+        self.clips.get(index).map_or(number, |(low, high)| number.map(|number| number.max(*low).min(*high)))
+    }
+
+    /// The same, standardised; 0 for a symbol and for a component that does not vary.
+    fn standardised(&self, row: &[Cell], index: usize) -> f64 {
+        let deviation = self.deviations[index];
+        let number = self.number(row, index).filter(|_| deviation.is_finite() && deviation > 0.0);
+        number.map_or(0.0, |number| (number - self.means[index]) / deviation)
+    }
+
+    /// The score with these weights of standardised components; 0 at `middle`.
+    fn linear(&self, weights: &DVector<f64>, middle: &DVector<f64>, ratio: bool) -> Linear {
+        let varies = |index: usize| self.deviations[index].is_finite() && self.deviations[index] > 0.0;
+        let weight = |index: usize| if varies(index) { weights[index] / self.deviations[index] } else { 0.0 };
+        let mean = |index: usize| if varies(index) { self.means[index] + middle[index] * self.deviations[index] } else { 0.0 };
+        let width = self.means.len();
+        let (lows, highs) = self.clips.iter().copied().unzip();
+        Linear { means: (0..width).map(mean).collect(), weights: (0..width).map(weight).collect(), lows, highs, ratio }
+    }
+}
+
+/// The number of a cell, if it is finite.
+fn finite(cell: Cell) -> Option<f64> {
+    cell.as_number().filter(|number| number.is_finite())
+}
+
+/// The mean and the covariance of standardised rows.
+struct Moments {
+    mean: DVector<f64>,
+    covariance: DMatrix<f64>,
+}
+
+impl Moments {
+    fn of(rows: &[&[Cell]], scale: &Scale) -> Self {
+        let width = scale.means.len();
+        let blocks: Vec<(DVector<f64>, DMatrix<f64>)> = rows
+            .par_chunks(BLOCK)
+            .map(|rows| {
+                let values = DMatrix::from_fn(width, rows.len(), |index, row| scale.standardised(rows[row], index));
+                (values.column_sum(), &values * values.transpose())
+            })
+            .collect();
+        let zero = (DVector::zeros(width), DMatrix::zeros(width, width));
+        let (sum, products) = blocks.into_iter().fold(zero, |sums, block| (sums.0 + block.0, sums.1 + block.1));
+        let mean = sum / rows.len().max(1) as f64;
+        let covariance = products / rows.len().max(1) as f64 - &mean * mean.transpose();
+        Self { mean, covariance }
+    }
+}
+
+/// The Cholesky factor of a covariance with this ridge; None if it has none.
+fn factor(covariance: &DMatrix<f64>, ridge: f64) -> Option<Cholesky<f64, Dyn>> {
+    let mut covariance = covariance.clone();
+    for index in 0..covariance.nrows() {
+        covariance[(index, index)] += ridge.max(RIDGE);
+    }
+    covariance.cholesky()
+}
+
+/// The two directions in which this covariance is largest and smallest, compared with another one that is given by its factor. Both have
+/// variance 1 in the other one.
+fn extreme_directions(covariance: &DMatrix<f64>, other: &Cholesky<f64, Dyn>) -> Vec<DVector<f64>> {
+    // With other = L·Lᵀ, the variance along Lᵀ⁻¹·u is uᵀ·(L⁻¹·covariance·Lᵀ⁻¹)·u.
+    let lower = other.l();
+    let Some(half) = lower.solve_lower_triangular(covariance) else { return Vec::new() };
+    let Some(whole) = lower.solve_lower_triangular(&half.transpose()) else { return Vec::new() };
+    let eigen = ((&whole + whole.transpose()) * 0.5).symmetric_eigen();
+    let (least, most) = (eigen.eigenvalues.imin(), eigen.eigenvalues.imax());
+    let direction = |index: usize| lower.transpose().solve_upper_triangular(&eigen.eigenvectors.column(index).into_owned());
+    [least, most].into_iter().filter_map(direction).filter(|direction| direction.iter().all(|value| value.is_finite())).collect()
+}

@@ -1,0 +1,153 @@
+//! Several components together, each in a few parts: parities and other interactions that show in no smaller set.
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use crate::attack::fit::table::{STEPS, in_steps};
+use crate::attack::lesson::Lesson;
+use crate::output::Cell;
+
+/// With more components there are too many triples to try.
+const MAX_COMPONENTS: usize = 32;
+
+/// The most parts of a component.
+const PARTS: usize = 4;
+
+/// The log-ratio of a row, given which part each of its chosen components is in.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Tuple {
+    components: Vec<Divided>,
+    /// The log-ratio of each combination of parts, in steps.
+    steps: Vec<i32>,
+}
+
+/// A component that is divided into parts: at these numbers, and one further part for symbols.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Divided {
+    component: usize,
+    #[serde(with = "crate::model::exact::list")]
+    edges: Vec<f64>,
+    symbols: Vec<Cell>,
+}
+
+impl Divided {
+    /// Divides a component at its quartiles, or at each value if it has few. Its most frequent symbols have parts of their own.
+    fn learn(lesson: Lesson, component: usize) -> Self {
+        let cells = || lesson.left.iter().chain(lesson.right).map(|row| row[component]);
+        let mut numbers: Vec<f64> = cells().filter_map(|cell| cell.as_number()).collect();
+        numbers.sort_unstable_by(f64::total_cmp);
+        let mut edges: Vec<f64> = numbers.chunk_by(|a, b| a == b).skip(1).take(PARTS).map(|run| run[0]).collect();
+        if edges.len() >= PARTS {
+            edges = (1..PARTS).map(|part| numbers[part * numbers.len() / PARTS]).collect();
+            edges.dedup();
+        }
+        let mut symbols: Vec<Cell> = cells().filter(|cell| cell.as_number().is_none()).collect();
+        symbols.sort_unstable_by_key(|symbol| symbol.key());
+        let mut runs: Vec<&[Cell]> = symbols.chunk_by(|a, b| a.key() == b.key()).collect();
+        runs.sort_by_key(|run| (std::cmp::Reverse(run.len()), run[0].key()));
+        let symbols = runs.into_iter().take(PARTS).map(|run| run[0]).collect();
+        Self { component, edges, symbols }
+    }
+
+    /// The number of parts: those of numbers, one for each known symbol, one for all others.
+    fn parts(&self) -> usize {
+        self.edges.len() + 1 + self.symbols.len() + 1
+    }
+
+    fn part(&self, row: &[Cell]) -> usize {
+        let cell = row[self.component];
+        match cell.as_number() {
+            Some(number) => self.edges.partition_point(|edge| *edge <= number),
+            None => self.edges.len() + 1 + self.symbols.iter().position(|symbol| symbol.key() == cell.key()).unwrap_or(self.symbols.len()),
+        }
+    }
+}
+
+impl Tuple {
+    /// The three components that tell the sides apart best; None if there are too few or too many components.
+    #[must_use]
+    pub fn learn_triple(lesson: Lesson) -> Option<Self> {
+        let width = lesson.width();
+        if !(3..=MAX_COMPONENTS).contains(&width) {
+            return None;
+        }
+        let brief = lesson.brief();
+        let divided: Vec<Divided> = (0..width).into_par_iter().map(|component| Divided::learn(brief, component)).collect();
+        let parts = |rows: &[&[Cell]]| -> Vec<Vec<u8>> {
+            #[allow(clippy::cast_possible_truncation)] // a few parts
+            divided.par_iter().map(|divided| rows.iter().map(|row| divided.part(row) as u8).collect()).collect()
+        };
+        let (left, right) = (parts(brief.left), parts(brief.right));
+        let triples: Vec<[usize; 3]> = (0..width)
+            .flat_map(|a| (a + 1..width).flat_map(move |b| (b + 1..width).map(move |c| [a, b, c])))
+            .filter(|triple| triple.iter().all(|component| divided[*component].parts() > 2 || !divided[*component].edges.is_empty()))
+            .collect();
+        let contrast = |triple: &[usize; 3]| {
+            let [a, b, c] = triple.map(|component| divided[component].parts());
+            let mut counts = vec![[0_u32; 2]; a * b * c];
+            for (side, parts) in [&left, &right].into_iter().enumerate() {
+                let [first, second, third] = triple.map(|component| &parts[component]);
+                for ((x, y), z) in first.iter().zip(second).zip(third) {
+                    counts[(usize::from(*x) * b + usize::from(*y)) * c + usize::from(*z)][side] += 1;
+                }
+            }
+            chi_square(&counts)
+        };
+        let rated: Vec<f64> = triples.par_iter().map(contrast).collect();
+        let best = (0..triples.len()).max_by(|a, b| rated[*a].total_cmp(&rated[*b]))?;
+        let components = triples[best].iter().map(|component| divided[*component].clone()).collect();
+        Some(Self { components, steps: Vec::new() }.fitted(lesson))
+    }
+
+    /// The same components and parts with the log-ratios of these rows.
+    fn fitted(mut self, lesson: Lesson) -> Self {
+        let combinations = self.components.iter().map(Divided::parts).product();
+        let mut counts = vec![[0.5_f64; 2]; combinations];
+        for (side, rows) in [lesson.left, lesson.right].into_iter().enumerate() {
+            rows.iter().for_each(|row| counts[self.combination(row)][side] += 1.0);
+        }
+        // The different sizes of the sides are not evidence, so their ratio is removed.
+        let even = (lesson.left.len().max(1) as f64 / lesson.right.len().max(1) as f64).ln();
+        self.steps = counts.iter().map(|[left, right]| if left + right > 1.0 { in_steps((left / right).ln() - even) } else { 0 }).collect();
+        self
+    }
+
+    fn combination(&self, row: &[Cell]) -> usize {
+        self.components.iter().fold(0, |index, divided| index * divided.parts() + divided.part(row))
+    }
+
+    /// The components, from 0.
+    pub fn components(&self) -> impl Iterator<Item = usize> {
+        self.components.iter().map(|divided| divided.component)
+    }
+
+    /// Whether every combination has a ratio and outputs of this width have all components.
+    #[must_use]
+    pub fn is_complete(&self, width: usize) -> bool {
+        let combinations = self.components.iter().map(Divided::parts).try_fold(1, usize::checked_mul);
+        combinations == Some(self.steps.len()) && self.components().all(|component| component < width)
+    }
+
+    /// The log-ratio of a row.
+    #[must_use]
+    pub fn score(&self, row: &[Cell]) -> Cell {
+        Cell::number(f64::from(self.steps[self.combination(row)]) / STEPS)
+    }
+}
+
+/// How many standard deviations the chi-square statistic of these counts is above its mean.
+fn chi_square(counts: &[[u32; 2]]) -> f64 {
+    let total = |side: usize| counts.iter().map(|count| f64::from(count[side])).sum::<f64>().max(1.0);
+    let (left, right) = (total(0), total(1));
+    let share = left / (left + right);
+    let (mut sum, mut used) = (0.0, -1.0);
+    for [l, r] in counts.iter().map(|count| count.map(f64::from)) {
+        if l + r > 0.0 {
+            let expected = (l + r) * share;
+            sum += (l - expected).powi(2) / expected + (l - expected).powi(2) / (l + r - expected).max(1e-9);
+            used += 1.0;
+        }
+    }
+    let degrees: f64 = used;
+    if degrees < 1.0 { 0.0 } else { (sum - degrees) / (2.0 * degrees).sqrt() }
+}
