@@ -297,13 +297,19 @@ impl<'a> Explorer<'a> {
     pub fn tail_rule(&self, than: &Learned) -> Option<Learned> {
         /// How many times larger the expected bound must be.
         const CLEARLY: f64 = 1.02;
+        /// The part of the best gain of log-likelihood that a score must have.
+        const NEARLY: f64 = 0.9;
         let delta = self.claim.delta.get();
         // One standard error more than the limits use, because the promise itself is an estimate.
         let caution = self.budget.caution(Role::Tail);
         let caution = Caution { z: caution.z + 1.0, ..caution };
         let candidates: Vec<&ScoreBins> = self.candidates.iter().filter(|candidate| candidate.has_curve()).collect();
         let selected: Vec<Option<TailRule>> = candidates.par_iter().map(|candidate| tail::select(candidate, delta, caution)).collect();
-        let candidates = candidates.into_iter().zip(selected).filter_map(|(candidate, rule)| Some((candidate, rule?)));
+        let candidates: Vec<(&ScoreBins, TailRule)> =
+            candidates.into_iter().zip(selected).filter_map(|(candidate, rule)| Some((candidate, rule?))).collect();
+        // A promise is worth nothing on a score that sees less than another one: its curve says little about the tail.
+        let most = candidates.iter().map(|(_, rule)| rule.gain).fold(0.0, f64::max);
+        let candidates = candidates.into_iter().filter(|(_, rule)| rule.gain >= NEARLY * most);
         let (candidate, best) = candidates.reduce(|best, next| if next.1.value > best.1.value { next } else { best })?;
         let Forecast { correct, wrong, .. } = than.forecast;
         let now = Goal::Epsilon { delta }.value(Odds { correct, wrong, regions: f64::from(than.rule.regions()) }, caution);

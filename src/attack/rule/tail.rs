@@ -26,18 +26,25 @@ pub struct TailRule {
     pub forecast: Forecast,
     /// The pessimistic odds that the certify draws should show.
     pub value: f64,
+    /// How well the curve predicts the side of a draw: the gain of log-likelihood per draw.
+    pub gain: f64,
 }
 
 /// The rule with the largest promised value, unless the hits contradict it. `caution` is that of the certify draws.
 pub fn select(score_bins: &ScoreBins, delta: f64, caution: Caution) -> Option<TailRule> {
     let (bins, goal, all) = (score_bins.bins(), Goal::Epsilon { delta }, score_bins.counts());
-    let order = calibration(score_bins);
+    let (order, gain) = calibration(score_bins);
     let ordered = OrderedBins::new(bins, &all, order);
     let cut = ordered.best_cut(goal, caution);
     let Odds { correct, wrong, .. } = cut.odds;
     let forecast = Forecast { correct, wrong, draws: all.draws() };
     let (observed, promised) = cross_validated(score_bins, order, goal, caution);
-    (!contradicts(observed, promised)).then(|| TailRule { answers: ordered.answers(cut), forecast, value: goal.value(cut.odds, caution) })
+    (!contradicts(observed, promised)).then(|| TailRule {
+        answers: ordered.answers(cut),
+        forecast,
+        value: goal.value(cut.odds, caution),
+        gain,
+    })
 }
 
 /// The same procedure on all folds except one, for each fold: how many correct and wrong guesses are observed on this fold, and how many
@@ -63,8 +70,8 @@ fn contradicts(observed: (u64, u64), promised: (f64, f64)) -> bool {
     (correct / wrong).ln() + CONTRADICTED * (1.0 / correct + 1.0 / wrong).sqrt() < (promised.0 / promised.1).ln()
 }
 
-/// The curve that best predicts the hits of the fold that was left out.
-fn calibration(score_bins: &ScoreBins) -> Order {
+/// The curve that best predicts the hits of the fold that was left out, and its gain of log-likelihood per draw over no curve at all.
+fn calibration(score_bins: &ScoreBins) -> (Order, f64) {
     let all = score_bins.counts();
     let prediction = |order: Order| -> f64 {
         score_bins.folds().iter().map(|fold| log_likelihood(&shares(score_bins.bins(), &all.without(fold), order), fold)).sum()
@@ -76,7 +83,9 @@ fn calibration(score_bins: &ScoreBins) -> Order {
             best = (likelihood, order);
         }
     }
-    best.1
+    let left = all.left.iter().sum::<u64>() as f64 / all.draws().max(1.0);
+    let none = log_likelihood(&vec![left; score_bins.bins().len()], &all);
+    (best.1, (best.0 - none) / all.draws().max(1.0))
 }
 
 #[cfg(test)]
@@ -168,9 +177,13 @@ mod tests {
 
     #[test]
     fn a_curve_is_chosen_if_a_straight_line_does_not_fit() {
-        assert_eq!(calibration(&score_bins(|score| score)), Order::Calibrated(f64::INFINITY));
+        let (order, gain) = calibration(&score_bins(|score| score));
+        assert_eq!(order, Order::Calibrated(f64::INFINITY));
+        // The mean log-ratio is SPREAD²/2, of which a fourth is the gain: for a small leak, ln 2 minus the entropy of the side is the mean
+        // square of half the log-ratio, divided by two.
+        assert!((gain / (SPREAD * SPREAD / 8.0) - 1.0).abs() < 0.1, "{gain}");
         // Now the log-ratio grows like the cube root of the score: steep in the middle, flat outside.
-        let order = calibration(&score_bins(|score| (score / SPREAD).powi(3)));
+        let (order, _) = calibration(&score_bins(|score| (score / SPREAD).powi(3)));
         assert!(matches!(order, Order::Calibrated(stiffness) if stiffness.is_finite()), "{order:?}");
     }
 }
