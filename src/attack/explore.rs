@@ -9,6 +9,7 @@ use crate::attack::family::Attack;
 use crate::attack::histogram::ScoreHistogram;
 use crate::attack::lesson::Lesson;
 use crate::attack::role::Role;
+use crate::attack::rule::gain::drop_late;
 use crate::attack::rule::goal::{Caution, Goal, Odds};
 use crate::attack::rule::guess::GuessRule;
 use crate::attack::rule::judge::Tallies;
@@ -175,7 +176,7 @@ impl<'a> Explorer<'a> {
         if self.candidates.is_empty() {
             let candidates: Vec<ScoreBins> =
                 self.scores().into_par_iter().map(|score| ScoreBins::new(score, &self.left, &self.right)).collect();
-            for candidate in candidates {
+            for candidate in drop_late(candidates) {
                 if !self.candidates.iter().any(|known| known.has_same_hits(&candidate)) {
                     self.candidates.push(candidate);
                 }
@@ -213,8 +214,9 @@ impl<'a> Explorer<'a> {
         self.candidates.retain(|_| index.next().is_some_and(|index| best.contains(&index)));
     }
 
-    fn goals(&self) -> [Goal; 2] {
-        [Goal::Epsilon { delta: self.claim.delta.get() }, Goal::Delta { odds: self.claim.epsilon.get().exp() }]
+    fn goals(&self) -> [Goal; 3] {
+        let (epsilon, delta) = (self.claim.epsilon.get(), self.claim.delta.get());
+        [Goal::Epsilon { delta }, Goal::Steady { delta }, Goal::Delta { odds: epsilon.exp() }]
     }
 
     /// The scores of all attacks. Learned scores are learned from every second row.
@@ -255,19 +257,25 @@ impl<'a> Explorer<'a> {
         scores.into_iter().flatten().collect()
     }
 
-    /// The best rules so far: one for the ε bound, and one for the δ bound if a bound above zero is to be expected.
+    /// The best rules so far: for the ε bound, for a steady ε bound if that is another rule, and for the δ bound if a bound above zero is to
+    /// be expected.
     #[must_use]
     pub fn learn(&mut self) -> Vec<Learned> {
         self.make_candidates();
         let selected = self.select(self.draws);
-        let [epsilon, delta] = [0, 1].map(|goal| {
+        let [epsilon, steady, delta] = [0, 1, 2].map(|goal| {
             let of_goal = self.candidates.iter().zip(&selected).map(|(candidate, selected)| (candidate, &selected[goal]));
             // Among equal values the first wins.
             of_goal.reduce(|best, next| if next.1.value > best.1.value { next } else { best })
         });
         let delta = delta.filter(|(_, best)| best.value > 0.0);
-        let best = epsilon.map(|best| (Role::Epsilon, best)).into_iter().chain(delta.map(|best| (Role::Delta, best)));
-        best.map(|(role, (candidate, best))| self.learned(role, candidate, &best.answers, best.forecast)).collect()
+        let mut rules: Vec<Learned> = Vec::new();
+        for (role, best) in [(Role::Epsilon, epsilon), (Role::Steady, steady), (Role::Delta, delta)] {
+            let learned = best.map(|(candidate, best)| self.learned(role, candidate, &best.answers, best.forecast));
+            // A rule for δ stays although it equals another: its limits are computed in another way.
+            rules.extend(learned.filter(|learned| role == Role::Delta || rules.iter().all(|rule| rule.rule != learned.rule)));
+        }
+        rules
     }
 
     /// The best rule on each candidate for each goal, as pessimistic as after `explored` draws.
@@ -320,7 +328,7 @@ impl<'a> Explorer<'a> {
     fn learned(&self, role: Role, candidate: &ScoreBins, answers: &[Answer], forecast: Forecast) -> Learned {
         let rule = GuessRule::new(candidate.score().clone(), candidate.bins(), answers);
         let method = match role {
-            Role::Epsilon | Role::Tail => Method::for_epsilon(forecast, effective(self.claim.delta.get(), rule.regions())),
+            Role::Epsilon | Role::Steady | Role::Tail => Method::for_epsilon(forecast, effective(self.claim.delta.get(), rule.regions())),
             Role::Delta => Method::for_delta(forecast, self.claim.epsilon.get(), self.budget.certify),
         };
         Learned { role, rule, forecast, method, histogram: Arc::new(ScoreHistogram::new(candidate, answers)) }

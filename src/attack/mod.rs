@@ -36,9 +36,13 @@
 //! | `score/pattern.rs` | which symbols are at which positions, together with the numbers |
 //! | `score/trend.rs` | how the count of a symbol changes the log-ratio of a number |
 //! | `score/joint.rs` | two components at a time |
-//! | `score/plain.rs` | sums and differences without their low bits |
+//! | `score/linear.rs` | weighted sums: linear discriminants, directions of variance |
+//! | `score/tuple.rs` | three components at a time |
+//! | `score/forest.rs` | decision trees over all components |
+//! | `score/plain.rs` | plain functions of a row, without low bits |
 //! | `score/preselect.rs` | selects the most significant of many scores by a quick test |
 //! | `rule/goal.rs` | what a rule is optimised for, and its value |
+//! | `rule/gain.rs` | how well a score predicts the side of a draw |
 //! | `rule/ordered.rs` | bins in an order, and the best cut |
 //! | `rule/score_bins.rs` | a score, its bins and their hits |
 //! | `rule/select.rs` | the best rule for each goal, by cross-validation |

@@ -5,6 +5,8 @@
 pub enum Role {
     /// The bound on ε, from hits alone.
     Epsilon,
+    /// The bound on ε, from many guesses: what is left if chance misled the first rule.
+    Steady,
     /// The bound on δ.
     Delta,
     /// The bound on ε, from a tail that a curve predicts.
@@ -17,7 +19,7 @@ impl Role {
     pub fn share(self) -> f64 {
         match self {
             Self::Epsilon => 1.0,
-            Self::Delta => 0.1,
+            Self::Steady | Self::Delta => 0.1,
             Self::Tail => 0.4,
         }
     }

@@ -221,13 +221,10 @@ impl<L: Listener + ?Sized> PairAudit<'_, L> {
     }
 }
 
-/// How α is divided over the frozen rules. A rule that equals the rule for ε gets nothing, and that rule gets what the others leave.
+/// How α is divided over the frozen rules: the first one, which is for ε, gets what the others leave.
 fn shares(learned: &[Learned]) -> Vec<f64> {
-    let mut shares: Vec<f64> = learned.iter().map(|learned| learned.role.share()).collect();
-    let Some(first) = learned.first() else { return shares };
-    shares.iter_mut().zip(learned).skip(1).filter(|(_, learned)| learned.rule == first.rule).for_each(|(share, _)| *share = 0.0);
-    shares[0] = 1.0 - shares[1..].iter().sum::<f64>();
-    shares
+    let others: f64 = learned.iter().skip(1).map(|learned| learned.role.share()).sum();
+    learned.iter().enumerate().map(|(index, learned)| if index == 0 { 1.0 - others } else { learned.role.share() }).collect()
 }
 
 /// A hash of the first outputs on a stream that no audit uses. It identifies a mechanism. Numbers are rounded, so that a platform with a

@@ -1,10 +1,18 @@
 //! What a rule is optimised for, and the value of a rule for this goal.
 
+/// How many times more pessimistic the choice of a steady rule is.
+const STEADY: f64 = 6.0;
+
 /// What a rule is optimised for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Goal {
     /// The largest ε bound at this δ.
     Epsilon {
+        /// The claimed δ.
+        delta: f64,
+    },
+    /// An ε bound at this δ from many guesses. It is hardly ever misled by chance.
+    Steady {
         /// The claimed δ.
         delta: f64,
     },
@@ -53,6 +61,7 @@ impl Goal {
                 let discriminant = v * wrong * (a * a + correct * (wrong - v));
                 rest / (a * wrong + discriminant.max(0.0).sqrt())
             }
+            Self::Steady { delta } => Self::Epsilon { delta }.value(odds, Caution { draws: n, z: STEADY * z }),
             // The same inequality solved for δ: δ_eff ≥ correct − x·wrong, minus z standard errors; then δ = δ_eff·2/r.
             Self::Delta { odds: x } => (correct - x * wrong - z * ((correct + x * x * wrong) / n).sqrt()) * 2.0 / regions.max(1.0),
         }

@@ -1,5 +1,6 @@
 //! Makes guess rules from counted bins, and judges them on draws.
 
+pub mod gain;
 pub mod goal;
 pub mod guess;
 pub mod judge;

@@ -95,6 +95,12 @@ impl ScoreBins {
         self.score == Score::WholeRow && unknown as f64 <= 1e-3 * all.draws()
     }
 
+    /// The draws counted; at least 1.
+    #[must_use]
+    pub fn draws(&self) -> f64 {
+        self.hits.folds.iter().map(Counts::draws).sum::<f64>().max(1.0)
+    }
+
     /// Whether there are enough numbers for a curve of log-odds along them.
     #[must_use]
     pub fn has_curve(&self) -> bool {

@@ -61,7 +61,9 @@ pub fn select(score_bins: &ScoreBins, goals: &[Goal], explored: f64, certify: Ca
     let ease = (n / explored.max(n)).sqrt() * if ratio { RATIO } else { 1.0 };
     // The pessimism of the cuts, and of the comparison.
     let cautions = |goal: Goal, order: Order| match goal {
-        Goal::Epsilon { .. } => (PESSIMISM.map(|z| z * ease), Caution { draws: n, z: (COMPARISON + order.caution()) * ease }),
+        Goal::Epsilon { .. } | Goal::Steady { .. } => {
+            (PESSIMISM.map(|z| z * ease), Caution { draws: n, z: (COMPARISON + order.caution()) * ease })
+        }
         // The freer the order, the more of what was counted is chance. Errors of the counts are added to those of the certify draws.
         Goal::Delta { .. } => (DELTA_PESSIMISM, Caution { z: certify.z + order.delta_caution() * (certify.draws / n).sqrt(), ..certify }),
     };
@@ -121,11 +123,13 @@ mod tests {
                     let wrong = wrong + 0.5 / n;
                     let excess = |x: f64| correct - delta * regions / 2.0 - x * wrong;
                     let error = |x: f64| ((correct + x * x * wrong) / n).sqrt();
-                    let x = Goal::Epsilon { delta }.value(odds, caution);
-                    if excess(0.0) <= z * error(0.0) {
-                        assert_eq!(x, 0.0);
-                    } else {
-                        assert!(x > 0.0 && (excess(x) - z * error(x)).abs() < 1e-9 * correct, "{odds:?} {caution:?}: {x}");
+                    for (goal, z) in [(Goal::Epsilon { delta }, z), (Goal::Steady { delta }, 6.0 * z)] {
+                        let x = goal.value(odds, caution);
+                        if excess(0.0) <= z * error(0.0) {
+                            assert_eq!(x, 0.0);
+                        } else {
+                            assert!(x > 0.0 && (excess(x) - z * error(x)).abs() < 1e-9 * correct, "{odds:?} {caution:?}: {x}");
+                        }
                     }
                     let x = 0.7_f64.exp();
                     let value = Goal::Delta { odds: x }.value(odds, caution);
@@ -147,7 +151,7 @@ mod tests {
 
     #[test]
     fn the_forecast_of_a_selected_rule_is_its_cross_validated_result() {
-        let goals = [Goal::Epsilon { delta: 0.01 }, Goal::Delta { odds: 0.5_f64.exp() }];
+        let goals = [Goal::Epsilon { delta: 0.01 }, Goal::Steady { delta: 0.01 }, Goal::Delta { odds: 0.5_f64.exp() }];
         let odds = Odds { correct: 0.75, wrong: 0.25, regions: 2.0 };
         let (left, right) = rows();
         let lesson = |rows: &Rows| rows.iter().map(<[Cell]>::to_vec).collect::<Vec<_>>();
@@ -172,7 +176,7 @@ mod tests {
                     let cautious = Caution { z: 2.5 + (1e5 / n).sqrt(), ..certify };
                     let learned = score_bins.score().is_learned();
                     let for_delta = if learned { cautious } else { certify };
-                    let expected = goal.value(odds, if matches!(goal, Goal::Epsilon { .. }) { pessimistic } else { for_delta });
+                    let expected = goal.value(odds, if matches!(goal, Goal::Delta { .. }) { for_delta } else { pessimistic });
                     assert!((selected.value - expected).abs() < 1e-9, "{goal:?}: {} instead of {expected}", selected.value);
                 }
             }

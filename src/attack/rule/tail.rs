@@ -6,7 +6,8 @@
 //! certify draws* can be computed. The hits are only used to check that they do not contradict the prediction.
 
 use crate::attack::answer::Answer;
-use crate::attack::fit::order::{CALIBRATED, Order, log_likelihood, shares};
+use crate::attack::fit::order::{CALIBRATED, Order};
+use crate::attack::rule::gain::gain;
 use crate::attack::rule::goal::{Caution, Goal, Odds};
 use crate::attack::rule::ordered::OrderedBins;
 use crate::attack::rule::score_bins::ScoreBins;
@@ -72,20 +73,14 @@ fn contradicts(observed: (u64, u64), promised: (f64, f64)) -> bool {
 
 /// The curve that best predicts the hits of the fold that was left out, and its gain of log-likelihood per draw over no curve at all.
 fn calibration(score_bins: &ScoreBins) -> (Order, f64) {
-    let all = score_bins.counts();
-    let prediction = |order: Order| -> f64 {
-        score_bins.folds().iter().map(|fold| log_likelihood(&shares(score_bins.bins(), &all.without(fold), order), fold)).sum()
-    };
     let mut best = (f64::NEG_INFINITY, CALIBRATED[0]);
     for order in CALIBRATED {
-        let likelihood = prediction(order);
-        if likelihood > best.0 + GAIN {
-            best = (likelihood, order);
+        let gain = gain(score_bins, order);
+        if gain > best.0 + GAIN / score_bins.draws() {
+            best = (gain, order);
         }
     }
-    let left = all.left.iter().sum::<u64>() as f64 / all.draws().max(1.0);
-    let none = log_likelihood(&vec![left; score_bins.bins().len()], &all);
-    (best.1, (best.0 - none) / all.draws().max(1.0))
+    (best.1, best.0)
 }
 
 #[cfg(test)]

@@ -10,11 +10,11 @@ use serde::{Deserialize, Serialize};
 use crate::attack::bins::Bins;
 use crate::attack::fit::table::{STEPS, in_steps};
 use crate::attack::lesson::Lesson;
-use crate::output::Cell;
+use crate::output::{Cell, Rows};
 use crate::stats::binomial::logistic;
 
 /// The number of trees.
-const TREES: usize = 48;
+const TREES: usize = 32;
 /// Questions in a row.
 const DEPTH: usize = 3;
 /// The part of each tree's correction that is applied.
@@ -22,7 +22,7 @@ const RATE: f64 = 0.3;
 /// Added to the weight of each leaf, so that leaves with few rows say little.
 const SHRINKAGE: f64 = 20.0;
 /// The most values that are read for a tree: rows times components.
-const MAX_VALUES: usize = 1 << 22;
+const MAX_VALUES: usize = 1 << 20;
 /// The most rows of each side.
 const MAX_ROWS: usize = 1 << 15;
 
@@ -104,15 +104,20 @@ impl Forest {
         self.columns.len() == width && self.trees.iter().all(tree)
     }
 
-    /// The log-ratio of a row.
+    /// The log-ratios of all rows.
     #[must_use]
-    pub fn score(&self, row: &[Cell]) -> Cell {
-        let steps: i64 = self
-            .trees
-            .iter()
-            .map(|tree| i64::from(tree.leaves[tree.leaf(|component| self.columns[component].index(row[component]))]))
-            .sum();
-        Cell::number(steps as f64 / STEPS)
+    pub fn scores(&self, rows: &Rows) -> Vec<Cell> {
+        let mut asked = vec![false; self.columns.len()];
+        self.trees.iter().flat_map(|tree| &tree.questions).for_each(|question| asked[question.component] = true);
+        let mut bins = vec![0; self.columns.len()];
+        let mut score = |row: &[Cell]| {
+            for component in (0..row.len()).filter(|component| asked[*component]) {
+                bins[component] = self.columns[component].index(row[component]);
+            }
+            let steps: i64 = self.trees.iter().map(|tree| i64::from(tree.leaves[tree.leaf(|component| bins[component])])).sum();
+            Cell::number(steps as f64 / STEPS)
+        };
+        rows.iter().map(|row| score(row)).collect()
     }
 }
 

@@ -94,7 +94,7 @@ impl Score {
             Self::Fraction(index) => each.map(|row| fraction(row[*index])).collect(),
             Self::Linear(model) => each.map(|row| model.score(row)).collect(),
             Self::Tuple(model) => each.map(|row| model.score(row)).collect(),
-            Self::Forest(model) => each.map(|row| model.score(row)).collect(),
+            Self::Forest(model) => model.scores(rows),
         })
     }
 
@@ -124,6 +124,12 @@ impl Score {
     #[must_use]
     pub fn is_learned(&self) -> bool {
         matches!(self, Self::Linear(_)) || self.is_ratio()
+    }
+
+    /// Whether the score is tried only if it predicts better than all others: it is computed from many components, or it is far-fetched.
+    #[must_use]
+    pub fn is_late(&self) -> bool {
+        matches!(self, Self::Linear(_) | Self::Tuple(_) | Self::Forest(_) | Self::Fraction(_))
     }
 
     /// Whether the score is a log-ratio: large values are evidence for D.
