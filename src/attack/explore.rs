@@ -408,11 +408,11 @@ mod tests {
         assert_eq!(explorer.absorb(&mut sampler, 100_000, &[]).unwrap().0, []);
         let rules: Vec<GuessRule> = explorer.learn().into_iter().map(|learned| learned.rule).collect();
         let roles: Vec<Role> = explorer.learn().into_iter().map(|learned| learned.role).collect();
-        assert_eq!(roles, [Role::Epsilon, Role::Delta]);
+        assert_eq!((roles.first(), roles.last()), (Some(&Role::Epsilon), Some(&Role::Delta)));
         // The first 2^18 rows are kept; the others are only counted.
         for (draws, kept, explored) in [(100_000, 200_000, 200_000.0), (100_000, 1 << 18, 300_000.0), (50_000, 1 << 18, 350_000.0)] {
             let tallies = explorer.absorb(&mut sampler, draws, &rules).unwrap();
-            assert_eq!(tallies.0.iter().map(|tally| tally.draws()).collect::<Vec<_>>(), [draws; 2]);
+            assert_eq!(tallies.0.iter().map(|tally| tally.draws()).collect::<Vec<_>>(), vec![draws; rules.len()]);
             // A rule may guess one side only; then its odds vary with the coin by a factor of 1 ± 2/√50,000. Five times this is allowed.
             assert!(tallies.0.iter().all(|Tally { correct, wrong, .. }| (*correct as f64 / *wrong as f64 - 3.0).abs() < 0.14));
             assert_eq!((explorer.left.len() + explorer.right.len(), explorer.draws), (kept, explored));
@@ -443,7 +443,7 @@ mod tests {
         // Three coordinates, the whole row, five aggregates, two tables, a difference and a joint ratio.
         assert_eq!((scores.len(), learned), (3 + 1 + 5 + 2 + 2, 3));
         assert!(scores.contains(&Score::Coordinate(4)));
-        let [best, _] = explorer.learn().try_into().expect("two rules");
+        let best = explorer.learn().swap_remove(0);
         // The tolerance is five times 2/√20,000, as above.
         assert!((best.forecast.correct / best.forecast.wrong - 3.0).abs() < 0.21, "{:?}", best.forecast);
         // Three aggregates that never vary are one candidate.

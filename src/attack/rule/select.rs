@@ -87,7 +87,11 @@ pub fn select(score_bins: &ScoreBins, goals: &[Goal], explored: f64, certify: Ca
     });
     let selected = goals.iter().zip(best).map(|(&goal, Attempt { value, order, z, odds })| {
         let ordered = OrderedBins::new(bins, &all, order);
-        let answers = ordered.answers(ordered.best_cut(goal, ordered.caution(z)));
+        // A rule that guessed on the folds may be too pessimistic to guess on all of them: then a bolder one is better than none.
+        let bolder = cautions(goal, order).0.into_iter().filter(|other| *other < z);
+        let cuts = std::iter::once(z).chain(bolder).map(|z| ordered.best_cut(goal, ordered.caution(z)));
+        let cut = cuts.reduce(|first, next| if first.odds.regions > 0.0 { first } else { next });
+        let answers = cut.map(|cut| ordered.answers(cut)).unwrap_or_default();
         Selected { answers, forecast: Forecast { correct: odds.correct, wrong: odds.wrong, draws: n }, value }
     });
     selected.collect()
