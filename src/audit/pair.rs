@@ -5,7 +5,7 @@ use std::time::Instant;
 use super::curves::CurveData;
 use super::{Event, Evidence, Listener, PairPlan, PairResult};
 use crate::attack::{DrawBudget, Explorer, GuessRule, Learned, Role, judge};
-use crate::model::{Grounds, RuleEstimate, Side, Tally, Until, Verdict};
+use crate::model::{Claim, Grounds, RuleEstimate, Side, Tally, Until, Verdict};
 use crate::output::{Symbols, fingerprint};
 use crate::sample::{Sampler, Schedule};
 use crate::stats::wealth::{Bet, Ledger};
@@ -154,16 +154,14 @@ impl<L: Listener + ?Sized> PairAudit<'_, L> {
         // Fixed-sample limits hold only for the sample size that was fixed in advance.
         let fixed: &[Certified] = if complete { &certified } else { &[] };
         let bounds = bounds(&self.ledger, fixed, claim, level);
-        let reached = |part: usize| certified[part].epsilon_lower();
-        let estimates: Vec<RuleEstimate> = certified.iter().map(|part| part.estimate()).collect();
-        // If several are equal, the first.
-        let best = (0..certified.len()).reduce(|best, next| if reached(next) > reached(best) { next } else { best });
+        let estimates: Vec<RuleEstimate> = certified.iter().map(Certified::estimate).collect();
+        let best = most_significant(&certified, claim);
         let (tally, regions) = best.map_or((Tally::default(), 0), |best| (certified[best].tally, certified[best].regions));
-        // A rule with no share of α is equal to another rule and has no limit. Nor has any rule if the sample size was not fixed in advance.
-        let limited = certified.iter().zip(&estimates).filter(|(part, _)| part.alpha() > 0.0 && complete);
+        // There is no upper limit if the sample size was not fixed in advance.
+        let limited = estimates.iter().filter(|_| complete).map(|estimate| estimate.epsilon_upper);
         let estimate = RuleEstimate {
             epsilon: best.map_or(0.0, |best| estimates[best].epsilon),
-            epsilon_upper: limited.map(|(_, estimate)| estimate.epsilon_upper).reduce(f64::max).unwrap_or(f64::INFINITY),
+            epsilon_upper: limited.reduce(f64::max).unwrap_or(f64::INFINITY),
         };
         let learned = best.map(|best| &learned[best]);
         // The verdict on this pair alone. In an audit, the other pairs count too.
@@ -219,6 +217,18 @@ impl<L: Listener + ?Sized> PairAudit<'_, L> {
         let claim = self.plan.claim;
         self.ledger.epsilon_lower(claim.epsilon.get(), claim.delta.get(), self.plan.level.anytime())
     }
+}
+
+/// The rule that shows most of the claim: in ε, unless only δ is refuted or no rule refutes and δ shows more. The first of equal ones.
+fn most_significant(certified: &[Certified], claim: Claim) -> Option<usize> {
+    let (epsilon, delta) = (claim.epsilon.get(), claim.delta.get());
+    let best = |share: &dyn Fn(&Certified) -> f64| {
+        let shares = certified.iter().map(share).enumerate();
+        shares.reduce(|best, next| if next.1 > best.1 { next } else { best })
+    };
+    let by_epsilon = best(&|part| part.epsilon_lower() / epsilon)?;
+    let by_delta = best(&|part| if delta > 0.0 { part.delta_lower() / delta } else { 0.0 })?;
+    Some(if by_epsilon.1 <= 1.0 && by_delta.1 > by_epsilon.1 { by_delta.0 } else { by_epsilon.0 })
 }
 
 /// How α is divided over the frozen rules: the first one, which is for ε, gets what the others leave.

@@ -64,7 +64,13 @@ pub fn replay(
     // The witness is what is known before these draws. Whatever it says, the bounds hold.
     let (epsilon, delta) = (witness.claim.epsilon.get(), witness.claim.delta.get());
     let regions = witness.rule.regions();
-    let method = Method::for_epsilon(Forecast::of(witness.tally), effective(delta, regions));
+    let forecast = Forecast::of(witness.tally);
+    // A witness that refutes only δ is checked for δ.
+    let method = if witness.epsilon_lower > epsilon {
+        Method::for_epsilon(forecast, effective(delta, regions))
+    } else {
+        Method::for_delta(forecast, epsilon, settings.draws)
+    };
     let limits = Limits::new(tally, regions, 1.0 - settings.confidence.get(), witness.claim, method);
     let (epsilon_lower, delta_lower) = (limits.epsilon_lower(delta), limits.delta_lower(epsilon));
     Ok(ReplayResult { tally, epsilon_lower, delta_lower, confirmed: epsilon_lower > epsilon || delta_lower > delta })

@@ -36,7 +36,7 @@ impl Method {
     #[must_use]
     pub fn for_delta(Forecast { correct, wrong, .. }: Forecast, epsilon: f64, draws: u64) -> Self {
         /// With fewer expected guesses than this, bets are better.
-        const FEW: f64 = 300.0;
+        const FEW: f64 = 3000.0;
         let (guess, odds) = ((correct + wrong).min(1.0), epsilon.min(30.0).exp());
         if guess * draws as f64 <= FEW {
             return Self::Bets;
@@ -77,6 +77,6 @@ mod tests {
     #[test]
     fn rare_events_are_bet_on() {
         assert_eq!(Method::for_delta(forecast(0.001, 0.98), 1.0, 100_000), Method::Bets);
-        assert!(matches!(Method::for_delta(forecast(0.001, 0.98), 1.0, 1_000_000), Method::Region(_)));
+        assert!(matches!(Method::for_delta(forecast(0.001, 0.98), 1.0, 10_000_000), Method::Region(_)));
     }
 }

@@ -40,8 +40,9 @@ impl Weights {
     /// Weights in this proportion.
     #[must_use]
     pub fn new(right: f64, guess: f64) -> Self {
-        /// The weight of a right guess never vanishes: no forecast is certain.
-        const LEAST: f64 = 0.05;
+        /// The least weight of a right guess. With less, the region would reach far to where the rule is hardly ever right, however
+        /// many guesses were: what is best for small errors is bad for large ones.
+        const LEAST: f64 = 0.8;
         let right = if guess > 0.0 { (right / right.hypot(guess)).max(LEAST) } else { 1.0 };
         Self { right, guess: (1.0 - right * right).max(0.0).sqrt() }
     }
@@ -216,8 +217,8 @@ mod tests {
         assert_eq!(Weights::new(3.0, 0.0), Weights::ONLY_RIGHT);
         for (right, guess) in [(3.0, 4.0), (0.0, 1.0), (1e-9, 2.0), (1.0, 1e-9)] {
             let weights = Weights::new(right, guess);
-            assert!((weights.right.powi(2) + weights.guess.powi(2) - 1.0).abs() < 1e-12 && weights.right >= 0.05);
+            assert!((weights.right.powi(2) + weights.guess.powi(2) - 1.0).abs() < 1e-12 && weights.right >= 0.8);
         }
-        assert!((Weights::new(3.0, 4.0).right - 0.6).abs() < 1e-12);
+        assert!((Weights::new(4.0, 1.0).right - 4.0 / 17_f64.sqrt()).abs() < 1e-12);
     }
 }

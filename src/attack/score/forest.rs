@@ -4,6 +4,9 @@
 //! and has one log-ratio for each of the eight answers. It is written here because the trees must be written to witnesses, must not depend on
 //! the number of threads, and must read symbols as well as numbers; no crate does all of this.
 
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -84,14 +87,11 @@ impl Forest {
     /// The components that the trees ask about most, at most three, from 0.
     #[must_use]
     pub fn main_components(&self) -> Vec<usize> {
-        let mut asked = vec![0_usize; self.columns.len()];
-        self.trees
-            .iter()
-            .flat_map(|tree| &tree.questions)
-            .filter(|question| question.bin > 0)
-            .for_each(|question| asked[question.component] += 1);
-        let mut components: Vec<usize> = (0..asked.len()).filter(|component| asked[*component] > 0).collect();
-        components.sort_by_key(|component| std::cmp::Reverse(asked[*component]));
+        let mut asked: BTreeMap<usize, usize> = BTreeMap::new();
+        let questions = self.trees.iter().flat_map(|tree| &tree.questions).filter(|question| question.bin > 0);
+        questions.for_each(|question| *asked.entry(question.component).or_default() += 1);
+        let mut components: Vec<usize> = asked.keys().copied().collect();
+        components.sort_by_key(|component| Reverse(asked[component]));
         components.truncate(3);
         components
     }

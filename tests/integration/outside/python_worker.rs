@@ -64,7 +64,7 @@ fn seeds_are_honoured_or_found_to_be_ignored() {
         return;
     }
     let reproducible = |text: &str, options: &[&str]| {
-        let (code, table, shown) = run(text, options, "epsilon = 1.0", "20000");
+        let (code, table, shown) = run(text, options, "epsilon = 1.0", "100000");
         assert_eq!(code, 0, "{shown}");
         table.cell(0, "reproducible").to_owned()
     };
