@@ -63,7 +63,7 @@ mod tests {
         // A rule that always guesses: there is nothing to learn about how often it does.
         assert_eq!(Method::for_epsilon(forecast(1.0, 0.8), 0.01), only_right);
         // A rule that shows no δ.
-        assert_eq!(Method::for_delta(forecast(0.3, 0.6), 1.0, 10_000), only_right);
+        assert_eq!(Method::for_delta(forecast(0.3, 0.6), 1.0, 100_000), only_right);
         // The standard errors of both terms, found by numerical differentiation.
         let (guess, right, spent, step) = (0.06, 0.8, 0.01, 1e-7);
         let epsilon = |guess: f64, right: f64| ((right - spent / guess) / (1.0 - right)).ln();

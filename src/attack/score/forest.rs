@@ -199,3 +199,73 @@ fn best_cut(sums: &[(f64, f64)], component: usize) -> (f64, Question) {
     }
     best
 }
+
+#[cfg(test)]
+mod tests {
+    use rand::SeedableRng;
+
+    use super::*;
+    use crate::noise::{Generator, bernoulli, uniform};
+
+    fn rows(seed: u64, right: bool) -> Rows {
+        let mut rng = Generator::seed_from_u64(seed);
+        let mut rows = Rows::new(6);
+        for _ in 0..4000 {
+            let mut row: Vec<f64> = (0..6).map(|_| uniform(&mut rng)).collect();
+            // On D', the fifth number is small in nine of ten outputs where the third is large.
+            if right && row[2] > 0.7 && bernoulli(&mut rng, 0.9) {
+                row[4] *= 0.3;
+            }
+            rows.push(&row.into_iter().map(Cell::number).collect::<Vec<_>>());
+        }
+        rows
+    }
+
+    fn learned() -> Forest {
+        let (left, right) = (rows(1, false), rows(2, true));
+        let (left, right): (Vec<&[Cell]>, Vec<&[Cell]>) = (left.iter().collect(), right.iter().collect());
+        Forest::learn(Lesson { left: &left, right: &right }).expect("enough rows")
+    }
+
+    #[test]
+    fn trees_find_what_two_components_show_together() {
+        let forest = learned();
+        assert_eq!(forest.main_components().iter().take(2).collect::<std::collections::BTreeSet<_>>(), [2, 4].iter().collect());
+        let of = |third: f64, fifth: f64| {
+            let mut row = [0.5; 6].map(Cell::number);
+            (row[2], row[4]) = (Cell::number(third), Cell::number(fifth));
+            let mut rows = Rows::new(6);
+            rows.push(&row);
+            forest.scores(&rows)[0].raw()
+        };
+        // Where the third is large, a large fifth is nine or ten times as likely on D, and a small one three times as likely on D'.
+        assert!(of(0.9, 0.8) > 1.0, "{}", of(0.9, 0.8));
+        assert!(of(0.9, 0.15) < -0.7, "{}", of(0.9, 0.15));
+        // Elsewhere there is nothing to find.
+        assert!(of(0.3, 0.8).abs() < 0.5 && of(0.3, 0.15).abs() < 0.5);
+        // On other rows, D is scored higher than D' on average: by the sum of both divergences, which is about 0.4.
+        let mean = |rows: &Rows| forest.scores(rows).iter().map(|score| score.raw()).sum::<f64>() / rows.len() as f64;
+        assert!(mean(&rows(3, false)) - mean(&rows(4, true)) > 0.2);
+    }
+
+    #[test]
+    fn a_forest_with_missing_parts_is_not_complete() {
+        let forest = learned();
+        assert!(forest.is_complete(6) && !forest.is_complete(5));
+        let mut fewer = forest.clone();
+        fewer.trees[0].leaves.pop();
+        assert!(!fewer.is_complete(6));
+        let mut beyond = forest;
+        beyond.trees[3].questions[0].component = 6;
+        assert!(!beyond.is_complete(6));
+        // Its words do not need the component to exist.
+        assert!(beyond.main_components().len() <= 3);
+    }
+
+    #[test]
+    fn few_rows_make_no_trees() {
+        let (left, right) = (rows(1, false), rows(2, true));
+        let (left, right): (Vec<&[Cell]>, Vec<&[Cell]>) = (left.iter().take(200).collect(), right.iter().collect());
+        assert_eq!(Forest::learn(Lesson { left: &left, right: &right }), None);
+    }
+}

@@ -253,3 +253,110 @@ fn extreme_directions(covariance: &DMatrix<f64>, other: &Cholesky<f64, Dyn>) -> 
     let direction = |index: usize| lower.transpose().solve_upper_triangular(&eigen.eigenvectors.column(index).into_owned());
     [least, most].into_iter().filter_map(direction).filter(|direction| direction.iter().all(|value| value.is_finite())).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use rand::SeedableRng;
+
+    use super::*;
+    use crate::noise::{Generator, gaussian, laplace};
+
+    fn lesson<T>(rows: &mut dyn FnMut(f64) -> Vec<f64>, test: impl Fn(Lesson) -> T) -> T {
+        let mut side = |shift: f64| -> Vec<Vec<Cell>> { (0..4000).map(|_| rows(shift).into_iter().map(Cell::number).collect()).collect() };
+        let (left, right) = (side(0.0), side(1.0));
+        let (left, right): (Vec<&[Cell]>, Vec<&[Cell]>) =
+            (left.iter().map(Vec::as_slice).collect(), right.iter().map(Vec::as_slice).collect());
+        test(Lesson { left: &left, right: &right })
+    }
+
+    fn score(linear: &Linear, row: &[f64]) -> f64 {
+        linear.score(&row.iter().copied().map(Cell::number).collect::<Vec<_>>()).raw()
+    }
+
+    #[test]
+    fn the_discriminant_of_correlated_noise_is_its_log_ratio() {
+        let mut rng = Generator::seed_from_u64(3);
+        // Common noise of deviation 3 and own noise of deviation 1; only the first component is shifted. The covariance is I + 9·J, so by
+        // Sherman–Morrison the log-ratio is −(y₁ − 9/19·(y₁ + y₂)) + ½·10/19.
+        let mut rows = |shift: f64| {
+            let common = gaussian(&mut rng, 3.0);
+            vec![shift + common + gaussian(&mut rng, 1.0), common + gaussian(&mut rng, 1.0)]
+        };
+        let found = lesson(&mut rows, Linear::learn);
+        let exact = |y: [f64; 2]| -(y[0] - 9.0 / 19.0 * (y[0] + y[1])) + 5.0 / 19.0;
+        // Slopes are known up to about √(2/8000)·3 = 0.05; five times this is allowed at a distance of one.
+        for row in [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [-1.0, 1.0]] {
+            assert!((score(&found[0], &row) - exact(row)).abs() < 0.25, "{row:?}: {} against {}", score(&found[0], &row), exact(row));
+        }
+        assert!(found[0].is_ratio() && found.iter().all(|linear| linear.is_complete(2) && !linear.is_complete(3)));
+    }
+
+    #[test]
+    fn noise_that_is_used_twice_cancels() {
+        let mut rng = Generator::seed_from_u64(4);
+        let mut rows = |shift: f64| {
+            let (first, second) = (laplace(&mut rng, 5.0), laplace(&mut rng, 5.0));
+            vec![first + shift, second, first + second]
+        };
+        let found = lesson(&mut rows, Linear::learn);
+        // y₃ − y₁ − y₂ is 0 on D and −1 on D', so the sides are far apart whatever the noise.
+        for (first, second) in [(0.3, -2.0), (40.0, 7.0), (-11.0, 0.0)] {
+            assert!(score(&found[0], &[first, second, first + second]) > 100.0);
+            assert!(score(&found[0], &[first + 1.0, second, first + second]) < -100.0);
+        }
+    }
+
+    #[test]
+    fn a_direction_in_which_only_the_variance_differs_is_found() {
+        let mut rng = Generator::seed_from_u64(5);
+        // On D' the second component repeats the first one's noise.
+        let mut rows = |shift: f64| {
+            let (first, second) = (gaussian(&mut rng, 1.0), gaussian(&mut rng, 1.0));
+            vec![first, if shift > 0.0 { first + 0.01 * second } else { second }]
+        };
+        let found = lesson(&mut rows, Linear::learn);
+        let directions: Vec<&Linear> = found.iter().filter(|linear| !linear.is_ratio()).collect();
+        let along = |linear: &Linear, row: [f64; 2]| score(linear, &row) - score(linear, &[0.0, 0.0]);
+        // Along y₁ − y₂ the deviation is 0.01 on D'.
+        assert!(directions.iter().any(|linear| along(linear, [1.0, 1.0]).abs() < 0.05 * along(linear, [1.0, -1.0]).abs()));
+    }
+
+    #[test]
+    fn clipped_sums_see_only_the_side_of_the_middle() {
+        let mut rng = Generator::seed_from_u64(6);
+        let mut rows = |shift: f64| (0..3).map(|_| shift + laplace(&mut rng, 2.0)).collect();
+        let found = lesson(&mut rows, Linear::learn);
+        let clipped = found.last().expect("a clipped sum");
+        assert_eq!(score(clipped, &[50.0, 50.0, -50.0]), score(clipped, &[5e9, 7.0, -9.0]));
+        assert!(clipped.describe(&Symbols::default()).ends_with(", each clipped)"));
+        // Symbols and constants count nothing.
+        assert_eq!(
+            clipped.score(&[Cell::symbol("a"); 3]).raw().abs().min(1.0),
+            clipped.score(&[Cell::symbol("b"); 3]).raw().abs().min(1.0)
+        );
+    }
+
+    #[test]
+    fn too_few_rows_or_components_have_no_sum() {
+        let mut constant = |_| vec![1.0, 2.0, 3.0];
+        assert!(lesson(&mut constant, Linear::learn).is_empty());
+        let mut one = |shift: f64| vec![shift];
+        assert!(lesson(&mut one, Linear::learn).is_empty());
+        let mut wide = |shift: f64| vec![shift; 3000];
+        assert!(lesson(&mut wide, |lesson| Linear::learn(lesson.brief().first_half().first_half())).is_empty());
+    }
+
+    #[test]
+    fn a_sum_is_described_by_its_largest_terms() {
+        let of = |weights: &[f64]| Linear {
+            means: vec![0.0; weights.len()],
+            weights: weights.to_vec(),
+            lows: vec![],
+            highs: vec![],
+            ratio: true,
+        };
+        let text = |weights: &[f64]| of(weights).describe(&Symbols::default());
+        assert_eq!(text(&[0.5, -2.0]), "(−2·y[2] + 0.5·y[1])");
+        assert_eq!(text(&[1.0, 0.0, 3.0, -2.0, 0.5]), "(3·y[3] − 2·y[4] + 1·y[1] + 1 more term)");
+    }
+}

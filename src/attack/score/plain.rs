@@ -45,3 +45,21 @@ pub fn fraction(cell: Cell) -> Cell {
         Cell::number(if steps < STEPS { steps / STEPS } else { 0.0 })
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plain_functions_of_a_row() {
+        let row = [Cell::number(2.0), Cell::symbol("a"), Cell::number(7.5), Cell::number(2.0), Cell::symbol("a")];
+        assert_eq!((argmax(&row).raw(), distinct(&row).raw()), (2.0, 3.0));
+        assert_eq!((argmax(&row[1..2]).raw(), distinct(&[]).raw()), (-1.0, 0.0));
+        // The steps are 2⁻²⁰, about a millionth.
+        for (number, part) in [(3.25, 0.25), (-3.25, 0.75), (7.0, 0.0), (0.1 + 0.2, 0.3), (1.0 - 1e-9, 0.0), (1e300, 0.0)] {
+            assert!((fraction(Cell::number(number)).raw() - part).abs() < 1e-6, "{number}");
+        }
+        assert_eq!(fraction(Cell::symbol("a")), Cell::symbol("a"));
+        assert!(fraction(Cell::number(f64::INFINITY)).as_number().is_none_or(f64::is_finite));
+    }
+}

@@ -151,3 +151,60 @@ fn chi_square(counts: &[[u32; 2]]) -> f64 {
     let degrees: f64 = used;
     if degrees < 1.0 { 0.0 } else { (sum - degrees) / (2.0 * degrees).sqrt() }
 }
+
+#[cfg(test)]
+mod tests {
+    use rand::SeedableRng;
+
+    use super::*;
+    use crate::noise::{Generator, bernoulli, gaussian};
+
+    fn triple(rows: &mut dyn FnMut(bool) -> Vec<Cell>) -> Option<Tuple> {
+        let mut side = |right: bool| -> Vec<Vec<Cell>> { (0..4000).map(|_| rows(right)).collect() };
+        let (left, right) = (side(false), side(true));
+        let (left, right): (Vec<&[Cell]>, Vec<&[Cell]>) =
+            (left.iter().map(Vec::as_slice).collect(), right.iter().map(Vec::as_slice).collect());
+        Tuple::learn_triple(Lesson { left: &left, right: &right })
+    }
+
+    #[test]
+    fn the_parity_of_three_bits_is_found_among_ten() {
+        let mut rng = Generator::seed_from_u64(1);
+        let [no, yes] = ["no", "yes"].map(Cell::symbol);
+        let mut rows = |right: bool| {
+            let mut bits: Vec<bool> = (0..10).map(|_| bernoulli(&mut rng, 0.5)).collect();
+            bits[8] = bits[1] ^ bits[5] ^ (right == bernoulli(&mut rng, 0.75));
+            bits.into_iter().map(|bit| if bit { yes } else { no }).collect()
+        };
+        let found = triple(&mut rows).expect("ten components");
+        assert_eq!(found.components().collect::<Vec<_>>(), [1, 5, 8]);
+        // Three of four: the log-ratio is ±ln 3, up to a standard error of √(4/1000·4/3) = 0.07.
+        let row = |yeses: &[usize]| (0..10).map(|index| if yeses.contains(&index) { yes } else { no }).collect::<Vec<_>>();
+        for (yeses, exact) in [(vec![], 3_f64.ln()), (vec![1], -3_f64.ln()), (vec![1, 8, 9], 3_f64.ln()), (vec![1, 5, 8], -3_f64.ln())] {
+            let found = found.score(&row(&yeses)).raw();
+            assert!((found - exact).abs() < 0.4, "{yeses:?}: {found} against {exact}");
+        }
+        assert!(found.is_complete(10) && !found.is_complete(8));
+    }
+
+    #[test]
+    fn the_parity_of_three_signs_is_found() {
+        let mut rng = Generator::seed_from_u64(2);
+        let mut rows = |right: bool| {
+            let mut numbers: Vec<f64> = (0..5).map(|_| gaussian(&mut rng, 1.0)).collect();
+            let product = numbers[0] * numbers[2] * numbers[4];
+            if (product > 0.0) == right && bernoulli(&mut rng, 0.5) {
+                numbers[4] = -numbers[4];
+            }
+            numbers.into_iter().map(Cell::number).collect()
+        };
+        assert_eq!(triple(&mut rows).expect("five components").components().collect::<Vec<_>>(), [0, 2, 4]);
+    }
+
+    #[test]
+    fn too_few_or_too_many_components_have_no_triple() {
+        assert!(triple(&mut |_| vec![Cell::number(1.0); 2]).is_none());
+        assert!(triple(&mut |_| vec![Cell::number(1.0); 33]).is_none());
+        assert!(triple(&mut |_| vec![Cell::number(1.0); 4]).is_none(), "constants");
+    }
+}
