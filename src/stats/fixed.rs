@@ -80,7 +80,7 @@ impl Limits {
 ///
 /// If `P(correct) ≤ e^ε·P(wrong) + δ_eff`, a draw multiplies the wealth by `1 + μ·(1[correct] − e^ε·1[wrong] − δ_eff)`, which is 1 on
 /// average at most. So the wealth after all draws is 1 at most on average, and it reaches `1/α` with probability α at most (Markov). The
-/// same holds for the mean of several gamblers with different stakes. Each factor falls as δ_eff grows, so all smaller values are refuted too.
+/// same holds for the mean of several gamblers with different stakes. Each factor falls as `δ_eff` grows, so all smaller values are refuted too.
 fn won_from_bets(tally: Tally, alpha: f64, epsilon: f64) -> f64 {
     /// Stakes, as parts of what a wrong guess must not cost. A bold one wins most on an event that never misleads.
     const STAKES: [f64; 5] = [0.25, 0.5, 0.75, 0.9, 0.98];

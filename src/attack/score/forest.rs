@@ -110,14 +110,14 @@ impl Forest {
         let mut asked = vec![false; self.columns.len()];
         self.trees.iter().flat_map(|tree| &tree.questions).for_each(|question| asked[question.component] = true);
         let mut bins = vec![0; self.columns.len()];
-        let mut score = |row: &[Cell]| {
+        let score = |row: &[Cell]| {
             for component in (0..row.len()).filter(|component| asked[*component]) {
                 bins[component] = self.columns[component].index(row[component]);
             }
             let steps: i64 = self.trees.iter().map(|tree| i64::from(tree.leaves[tree.leaf(|component| bins[component])])).sum();
             Cell::number(steps as f64 / STEPS)
         };
-        rows.iter().map(|row| score(row)).collect()
+        rows.iter().map(score).collect()
     }
 }
 

@@ -104,17 +104,17 @@ impl Linear {
         const SHOWN: usize = 3;
         let mut terms: Vec<usize> = (0..self.weights.len()).filter(|index| self.weights[*index] != 0.0).collect();
         terms.sort_by(|a, b| self.weights[*b].abs().total_cmp(&self.weights[*a].abs()));
-        let mut text = String::new();
-        for index in terms.iter().take(SHOWN) {
+        let term = |(place, index): (usize, &usize)| {
             let weight = self.weights[*index];
-            let sign = match (text.is_empty(), weight < 0.0) {
-                (true, false) => "",
-                (true, true) => "−",
-                (false, false) => " + ",
-                (false, true) => " − ",
+            let sign = match (place, weight < 0.0) {
+                (0, false) => "",
+                (0, true) => "−",
+                (_, false) => " + ",
+                (_, true) => " − ",
             };
-            text.push_str(&format!("{sign}{}·{}", Brief(weight.abs()), names.column(*index)));
-        }
+            format!("{sign}{}·{}", Brief(weight.abs()), names.column(*index))
+        };
+        let text: String = terms.iter().take(SHOWN).enumerate().map(term).collect();
         let clipped = if self.lows.is_empty() { "" } else { ", each clipped" };
         match terms.len().saturating_sub(SHOWN) {
             0 => format!("({text}{clipped})"),

@@ -34,7 +34,7 @@ impl Divided {
     /// Divides a component at its quartiles, or at each value if it has few. Its most frequent symbols have parts of their own.
     fn learn(lesson: Lesson, component: usize) -> Self {
         let cells = || lesson.left.iter().chain(lesson.right).map(|row| row[component]);
-        let mut numbers: Vec<f64> = cells().filter_map(|cell| cell.as_number()).collect();
+        let mut numbers: Vec<f64> = cells().filter_map(Cell::as_number).collect();
         numbers.sort_unstable_by(f64::total_cmp);
         let mut edges: Vec<f64> = numbers.chunk_by(|a, b| a == b).skip(1).take(PARTS).map(|run| run[0]).collect();
         if edges.len() >= PARTS {
