@@ -59,8 +59,8 @@ pub fn power(parts: &[Certified], claim: Claim) -> Power {
     Power { resolved, ..power }
 }
 
-/// The ε that a rule shows, two standard errors below its plain estimate `ln((c − n·δ_eff)/w)`; 0 if it shows none. The estimate varies, and so
-/// does the rule that is learned: a promise from a lucky one would not be kept.
+/// The ε that a rule shows, one standard error below its plain estimate `ln((c − n·δ_eff)/w)`; 0 if it shows none. The estimate varies, and
+/// the rule that shows most is often a lucky one.
 ///
 /// The counts c and w are nearly independent, so the variance of the estimate is about `c/(c − n·δ_eff)² + 1/w`.
 fn cautious_epsilon(part: &Certified, delta: f64) -> f64 {
@@ -71,7 +71,7 @@ fn cautious_epsilon(part: &Certified, delta: f64) -> f64 {
     if excess <= 0.0 {
         return 0.0;
     }
-    ((excess / wrong).ln() - 2.0 * (correct / (excess * excess) + 1.0 / wrong).sqrt()).max(0.0)
+    ((excess / wrong).ln() - (correct / (excess * excess) + 1.0 / wrong).sqrt()).max(0.0)
 }
 
 /// The δ at the claimed ε that a rule shows, and the δ from which on it would have been flagged with probability 0.9.

@@ -64,6 +64,25 @@ impl Counts {
         }
         tally
     }
+
+    /// How many standard deviations the chi-square statistic is above its mean. Mean and deviation are those for equal sides: with d degrees
+    /// of freedom, d and √(2d).
+    #[must_use]
+    pub fn contrast(&self) -> f64 {
+        let total = |side: &[u64]| side.iter().sum::<u64>().max(1) as f64;
+        let (total_left, total_right) = (total(&self.left), total(&self.right));
+        let (mut chi_square, mut used) = (0.0, 0.0);
+        for (l, r) in self.left.iter().zip(&self.right) {
+            let (l, r) = (*l as f64, *r as f64);
+            if l + r > 0.0 {
+                let expected = (l + r) * total_left / (total_left + total_right);
+                chi_square += (l - expected).powi(2) / expected + (l - expected).powi(2) / (l + r - expected).max(1e-9);
+                used += 1.0;
+            }
+        }
+        let degrees: f64 = used - 1.0;
+        if degrees < 1.0 { 0.0 } else { (chi_square - degrees) / (2.0 * degrees).sqrt() }
+    }
 }
 
 #[cfg(test)]

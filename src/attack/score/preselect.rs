@@ -32,8 +32,7 @@ pub fn preselect(lesson: Lesson, scores: Vec<Score>, max: usize) -> Vec<Score> {
     scores.into_iter().enumerate().filter(|(index, _)| kept.next_if_eq(index).is_some()).map(|(_, score)| score).collect()
 }
 
-/// How many standard deviations the chi-square statistic of the binned scores is above its mean. Mean and deviation are those for equal
-/// sides: with d degrees of freedom, d and √(2d).
+/// How different the binned scores of the two sides are.
 fn contrast(score: &Score, left: &Rows, right: &Rows) -> f64 {
     let (left, right) = (score.of(left), score.of(right));
     let bins = Bins::learn_coarse(left.iter().take(BINNED).chain(right.iter().take(BINNED)));
@@ -41,18 +40,7 @@ fn contrast(score: &Score, left: &Rows, right: &Rows) -> f64 {
     for (side, scores) in [(Side::Left, &left), (Side::Right, &right)] {
         scores.iter().for_each(|score| counts.side(side)[bins.index(*score)] += 1);
     }
-    let (total_left, total_right) = (left.len().max(1) as f64, right.len().max(1) as f64);
-    let (mut chi_square, mut used) = (0.0, 0.0);
-    for (l, r) in counts.left.iter().zip(&counts.right) {
-        let (l, r) = (*l as f64, *r as f64);
-        if l + r > 0.0 {
-            let expected = (l + r) * total_left / (total_left + total_right);
-            chi_square += (l - expected).powi(2) / expected + (l - expected).powi(2) / (l + r - expected).max(1e-9);
-            used += 1.0;
-        }
-    }
-    let degrees: f64 = used - 1.0;
-    if degrees < 1.0 { 0.0 } else { (chi_square - degrees) / (2.0 * degrees).sqrt() }
+    counts.contrast()
 }
 
 #[cfg(test)]

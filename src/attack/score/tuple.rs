@@ -3,8 +3,10 @@
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use crate::attack::bins::Counts;
 use crate::attack::fit::table::{STEPS, in_steps};
 use crate::attack::lesson::Lesson;
+use crate::model::Side;
 use crate::output::Cell;
 
 /// With more components there are too many triples to try.
@@ -84,14 +86,15 @@ impl Tuple {
             .collect();
         let contrast = |triple: &[usize; 3]| {
             let [a, b, c] = triple.map(|component| divided[component].parts());
-            let mut counts = vec![[0_u32; 2]; a * b * c];
-            for (side, parts) in [&left, &right].into_iter().enumerate() {
+            let mut counts = Counts::new(a * b * c);
+            for (side, parts) in [(Side::Left, &left), (Side::Right, &right)] {
                 let [first, second, third] = triple.map(|component| &parts[component]);
+                let counts = counts.side(side);
                 for ((x, y), z) in first.iter().zip(second).zip(third) {
-                    counts[(usize::from(*x) * b + usize::from(*y)) * c + usize::from(*z)][side] += 1;
+                    counts[(usize::from(*x) * b + usize::from(*y)) * c + usize::from(*z)] += 1;
                 }
             }
-            chi_square(&counts)
+            counts.contrast()
         };
         let rated: Vec<f64> = triples.par_iter().map(contrast).collect();
         let best = (0..triples.len()).max_by(|a, b| rated[*a].total_cmp(&rated[*b]))?;
@@ -133,23 +136,6 @@ impl Tuple {
     pub fn score(&self, row: &[Cell]) -> Cell {
         Cell::number(f64::from(self.steps[self.combination(row)]) / STEPS)
     }
-}
-
-/// How many standard deviations the chi-square statistic of these counts is above its mean.
-fn chi_square(counts: &[[u32; 2]]) -> f64 {
-    let total = |side: usize| counts.iter().map(|count| f64::from(count[side])).sum::<f64>().max(1.0);
-    let (left, right) = (total(0), total(1));
-    let share = left / (left + right);
-    let (mut sum, mut used) = (0.0, -1.0);
-    for [l, r] in counts.iter().map(|count| count.map(f64::from)) {
-        if l + r > 0.0 {
-            let expected = (l + r) * share;
-            sum += (l - expected).powi(2) / expected + (l - expected).powi(2) / (l + r - expected).max(1e-9);
-            used += 1.0;
-        }
-    }
-    let degrees: f64 = used;
-    if degrees < 1.0 { 0.0 } else { (sum - degrees) / (2.0 * degrees).sqrt() }
 }
 
 #[cfg(test)]
