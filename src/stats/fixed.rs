@@ -10,7 +10,7 @@ const MASS_SHARE: f64 = 0.05;
 
 /// Lower limits that hold together with confidence `1 − α`.
 ///
-/// An (ε, δ)-DP mechanism has `P(correct) ≤ e^ε·P(wrong) + δ·r/2` for every rule. Solved for ε or δ, the smallest values over a [`Region`]
+/// An (ε, δ)-DP mechanism has `P(correct) ≤ e^ε·P(wrong) + δ·r/2` for every rule. Solved for ε or δ, the smallest values over a `Region`
 /// of both probabilities are lower bounds. The region does not depend on ε and δ, so all bounds hold at once. Bets are about one ε only.
 #[derive(Clone, Debug)]
 pub struct Limits {
