@@ -20,8 +20,8 @@ use crate::model::Tally;
 /// The part of α that keeps u within its limits.
 const CUT_SHARE: f64 = 0.02;
 
-/// The most cells.
-const MAX_CELLS: usize = 48;
+/// The most cells that are divided for one value.
+const MAX_DIVISIONS: usize = 48;
 
 /// A cell is divided while this matters for the bound, relative to the bound.
 const TOLERANCE: f64 = 2e-4;
@@ -83,7 +83,7 @@ impl Region {
             return region;
         }
         for value in values {
-            while region.points.len() <= MAX_CELLS {
+            for _ in 0..MAX_DIVISIONS {
                 let (worst, least) = region.worst_cell(value);
                 let [from, to] = [region.points[worst], region.points[worst + 1]];
                 // The border passes through the lower end of the cell, so nothing above its value can be gained.
@@ -206,7 +206,7 @@ mod tests {
             let coarse = Region::new(tally, 0.05, weights, &[]);
             let fine = Region::new(tally, 0.05, weights, &[&value]);
             assert_eq!(coarse.points.len(), 2);
-            assert!(fine.points.len() > 8 && fine.points.len() <= MAX_CELLS + 1);
+            assert!(fine.points.len() > 8 && fine.points.len() <= MAX_DIVISIONS + 2);
             assert!(fine.least(value) > coarse.least(value));
             assert!(fine.points.is_sorted_by(|a, b| a.score < b.score));
         }

@@ -170,8 +170,9 @@ proptest! {
             dp_audit::stats::bounds(&ledger, &certified(&judged, level, claim), claim, level)
         };
         for (easy, hard) in [(at(low, 1), at(1.0 - (1.0 - low) / 7.0, 1)), (at(low, 1), at(low, pairs))] {
-            prop_assert!(hard.epsilon_lower <= easy.epsilon_lower * (1.0 + 1e-9));
-            prop_assert!(hard.delta_lower <= easy.delta_lower * (1.0 + 1e-9) + 1e-12);
+            // The border of a region is followed to within 2e-4 of the bound, from below.
+            prop_assert!(hard.epsilon_lower <= easy.epsilon_lower * (1.0 + 1e-3));
+            prop_assert!(hard.delta_lower <= easy.delta_lower * (1.0 + 1e-3) + 1e-12);
         }
     }
 
