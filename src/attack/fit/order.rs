@@ -180,7 +180,7 @@ fn smoothed(bins: &Bins, counts: &Counts, stiffness: f64) -> Vec<(f64, Block)> {
 /// The position of each of these bins: its inner edge, because most of its hits are near it.
 fn positions(bins: &Bins, along: &[usize]) -> Vec<f64> {
     let edges = bins.edges();
-    let inner = |bin: usize| if 2 * bin < edges.len() { bin } else { bin - 1 };
+    let inner = |bin: usize| if 2 * bin < edges.len() { bin } else { bin.saturating_sub(1) };
     along.iter().map(|bin| edges.get(inner(*bin)).copied().unwrap_or(0.0)).collect()
 }
 
