@@ -71,6 +71,8 @@ pub struct Learned {
     pub forecast: Forecast,
     /// How its limits are computed.
     pub method: Method,
+    /// The share of the claim that its limits should show.
+    pub promise: f64,
     /// The histogram that it was learned from, to explain it.
     pub histogram: Arc<ScoreHistogram>,
 }
@@ -327,11 +329,19 @@ impl<'a> Explorer<'a> {
     /// The rule that gives these answers to the bins of a candidate.
     fn learned(&self, role: Role, candidate: &ScoreBins, answers: &[Answer], forecast: Forecast) -> Learned {
         let rule = GuessRule::new(candidate.score().clone(), candidate.bins(), answers);
-        let method = match role {
-            Role::Epsilon | Role::Steady | Role::Tail => Method::for_epsilon(forecast, effective(self.claim.delta.get(), rule.regions())),
-            Role::Delta => Method::for_delta(forecast, self.claim.epsilon.get(), self.budget.certify),
+        let (epsilon, delta) = (self.claim.epsilon.get(), self.claim.delta.get());
+        let odds = Odds { correct: forecast.correct, wrong: forecast.wrong, regions: f64::from(rule.regions()) };
+        let expected = |goal: Goal| goal.value(odds, self.budget.caution(role));
+        let (method, promise) = match role {
+            Role::Epsilon | Role::Steady | Role::Tail => {
+                (Method::for_epsilon(forecast, effective(delta, rule.regions())), expected(Goal::Epsilon { delta }).ln() / epsilon)
+            }
+            Role::Delta => {
+                let promise = if delta > 0.0 { expected(Goal::Delta { odds: epsilon.exp() }) / delta } else { 0.0 };
+                (Method::for_delta(forecast, epsilon, self.budget.certify), promise)
+            }
         };
-        Learned { role, rule, forecast, method, histogram: Arc::new(ScoreHistogram::new(candidate, answers)) }
+        Learned { role, rule, forecast, method, promise: promise.max(0.0), histogram: Arc::new(ScoreHistogram::new(candidate, answers)) }
     }
 }
 

@@ -5,18 +5,15 @@ use std::time::Instant;
 use super::curves::CurveData;
 use super::{Event, Evidence, Listener, PairPlan, PairResult};
 use crate::attack::{DrawBudget, Explorer, GuessRule, Learned, Role, judge};
-use crate::model::{Claim, Grounds, RuleEstimate, Side, Tally, Until, Verdict};
+use crate::model::{Grounds, RuleEstimate, Side, Tally, Until, Verdict};
 use crate::output::{Symbols, fingerprint};
 use crate::sample::{Sampler, Schedule};
 use crate::stats::wealth::{Bet, Ledger};
-use crate::stats::{Certified, bounds};
+use crate::stats::{Certified, bounds, strongest};
 use crate::target::{PairStream, Phase, Target, TargetError};
 
 /// Up to this many exploration draws, rules are learned after every round.
 const EARLY_DRAWS: u64 = 4096;
-
-/// How many purses there are. A tail rule is learned too late to bet and is only certified.
-const PURSES: usize = 2;
 
 /// Outputs of each side that identify a mechanism.
 const FINGERPRINT_DRAWS: usize = 512;
@@ -155,7 +152,7 @@ impl<L: Listener + ?Sized> PairAudit<'_, L> {
         let fixed: &[Certified] = if complete { &certified } else { &[] };
         let bounds = bounds(&self.ledger, fixed, claim, level);
         let estimates: Vec<RuleEstimate> = certified.iter().map(Certified::estimate).collect();
-        let best = most_significant(&certified, claim);
+        let best = strongest(&certified, claim).map(|(best, _)| best);
         let (tally, regions) = best.map_or((Tally::default(), 0), |best| (certified[best].tally, certified[best].regions));
         // There is no upper limit if the sample size was not fixed in advance.
         let limited = estimates.iter().filter(|_| complete).map(|estimate| estimate.epsilon_upper);
@@ -196,11 +193,12 @@ impl<L: Listener + ?Sized> PairAudit<'_, L> {
 
     /// Records the bets on draws that were just judged. The forecasts were made before these draws.
     fn look(&mut self, learned: &[Learned], tallies: &[Tally]) {
+        // A tail rule is learned too late to bet and is only certified.
         let bets = learned.iter().zip(tallies).filter(|(learned, _)| learned.role != Role::Tail);
         let bets: Vec<Bet> = bets.map(|(l, tally)| Bet { forecast: l.forecast, regions: l.rule.regions(), tally: *tally }).collect();
         self.draws_at_looks.push(self.draws);
-        // Where there is only one rule, it bets for both purses.
-        self.ledger.push(bets.iter().cycle().take(PURSES).copied().collect());
+        // There are two purses: for the first rule, which is for ε, and for the last one, which is for δ if there is such a rule.
+        self.ledger.push([bets.first(), bets.last()].into_iter().flatten().copied().collect());
         // In small audits the bound takes longer than the draws. It is computed only for a listener.
         if self.listener.is_listening() {
             self.listener.hear(Event::Looked { epsilon_lower: self.anytime_bound() });
@@ -219,22 +217,18 @@ impl<L: Listener + ?Sized> PairAudit<'_, L> {
     }
 }
 
-/// The rule that shows most of the claim: in ε, unless only δ is refuted or no rule refutes and δ shows more. The first of equal ones.
-fn most_significant(certified: &[Certified], claim: Claim) -> Option<usize> {
-    let (epsilon, delta) = (claim.epsilon.get(), claim.delta.get());
-    let best = |share: &dyn Fn(&Certified) -> f64| {
-        let shares = certified.iter().map(share).enumerate();
-        shares.reduce(|best, next| if next.1 > best.1 { next } else { best })
-    };
-    let by_epsilon = best(&|part| part.epsilon_lower() / epsilon)?;
-    let by_delta = best(&|part| if delta > 0.0 { part.delta_lower() / delta } else { 0.0 })?;
-    Some(if by_epsilon.1 <= 1.0 && by_delta.1 > by_epsilon.1 { by_delta.0 } else { by_epsilon.0 })
-}
-
-/// How α is divided over the frozen rules: the first one, which is for ε, gets what the others leave.
+/// How α is divided over the frozen rules: the first one, which is for ε, gets what the others leave. If the rule for δ promises clearly
+/// more of the claim, these two change places.
 fn shares(learned: &[Learned]) -> Vec<f64> {
-    let others: f64 = learned.iter().skip(1).map(|learned| learned.role.share()).sum();
-    learned.iter().enumerate().map(|(index, learned)| if index == 0 { 1.0 - others } else { learned.role.share() }).collect()
+    /// How many times more of the claim it must promise.
+    const CLEARLY: f64 = 2.0;
+    let mut shares: Vec<f64> = learned.iter().map(|learned| learned.role.share()).collect();
+    if let Some(first) = learned.first() {
+        shares[0] = 1.0 - shares[1..].iter().sum::<f64>();
+        let delta = learned.iter().position(|rule| rule.role == Role::Delta && rule.promise > CLEARLY * first.promise);
+        shares.swap(0, delta.unwrap_or(0));
+    }
+    shares
 }
 
 /// A hash of the first outputs on a stream that no audit uses. It identifies a mechanism. Numbers are rounded, so that a platform with a

@@ -22,12 +22,15 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// How much of the claim the mechanism was seen to use: the larger of `ε_lower/ε` and `δ_lower/δ`. Above 1 the claim is refuted. It is
-    /// infinite if a bound on δ is positive and the claimed δ is 0.
+    /// How much of the claim the mechanism was seen to use: the larger of `ε_lower/ε` and `δ_lower/δ`. Above 1 the claim is refuted. A claim
+    /// without δ is measured in ε; the reach is infinite if the bound on δ refutes it and the bound on ε does not.
     #[must_use]
     pub fn reach(&self, claim: Claim) -> f64 {
-        let share = |lower: f64, claimed: f64| if lower > 0.0 { lower / claimed } else { 0.0 };
-        share(self.epsilon_lower, claim.epsilon.get()).max(share(self.delta_lower, claim.delta.get()))
+        let in_epsilon = self.epsilon_lower / claim.epsilon.get();
+        if self.delta_lower <= 0.0 || claim.delta.get() == 0.0 && in_epsilon > 1.0 {
+            return in_epsilon;
+        }
+        in_epsilon.max(self.delta_lower / claim.delta.get())
     }
 
     /// Whether a bound is above the claim.
@@ -53,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reach_is_the_larger_share_and_a_term_without_a_claim_counts_only_if_it_is_exceeded() {
+    fn reach_is_the_larger_share_and_a_claim_without_delta_is_measured_in_epsilon() {
         let reach = |epsilon_lower, delta_lower, delta: f64| {
             let claim = Claim { epsilon: 2.0.try_into().unwrap(), delta: delta.try_into().unwrap() };
             Bounds { epsilon_lower, delta_lower, detectable_epsilon: 0.0, resolved: 0.0 }.reach(claim)
@@ -62,6 +65,7 @@ mod tests {
         assert_eq!(reach(0.5, 0.05, 0.1), 0.5);
         assert_eq!(reach(1.5, 0.05, 0.1), 0.75);
         assert_eq!(reach(0.0, 0.0, 0.0), 0.0);
+        assert_eq!(reach(3.0, 0.1, 0.0), 1.5);
         assert_eq!(reach(0.5, 1e-9, 0.0), f64::INFINITY);
     }
 }

@@ -35,6 +35,15 @@ impl Level {
     }
 }
 
+/// The number that a bound is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Quantity {
+    /// ε at the claimed δ.
+    Epsilon,
+    /// δ at the claimed ε.
+    Delta,
+}
+
 /// A frozen rule's tally on the certify draws, and what it shows at the rule's own level.
 #[derive(Clone, Debug)]
 pub struct Certified {
@@ -97,4 +106,17 @@ impl Certified {
     pub fn estimate(&self) -> RuleEstimate {
         rule_estimate(self.tally, self.regions, self.claim.delta.get(), self.alpha)
     }
+}
+
+/// The rule that shows most of the claim, and in which number: in ε, unless ε is not refuted and δ shows more. The first of equal ones.
+#[must_use]
+pub fn strongest(parts: &[Certified], claim: Claim) -> Option<(usize, Quantity)> {
+    let (epsilon, delta) = (claim.epsilon.get(), claim.delta.get());
+    let best = |share: &dyn Fn(&Certified) -> f64| {
+        let shares = parts.iter().map(share).enumerate();
+        shares.reduce(|best, next| if next.1 > best.1 { next } else { best })
+    };
+    let by_epsilon = best(&|part| part.epsilon_lower() / epsilon)?;
+    let by_delta = best(&|part| if delta > 0.0 { part.delta_lower() / delta } else { 0.0 })?;
+    Some(if by_epsilon.1 <= 1.0 && by_delta.1 > by_epsilon.1 { (by_delta.0, Quantity::Delta) } else { (by_epsilon.0, Quantity::Epsilon) })
 }

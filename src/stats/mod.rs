@@ -25,7 +25,7 @@ mod region;
 pub mod wealth;
 
 pub use bounds::bounds;
-pub use certified::{Certified, Level};
+pub use certified::{Certified, Level, strongest};
 pub use forecast::Forecast;
 pub use method::Method;
 pub use region::Weights;

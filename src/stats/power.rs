@@ -1,7 +1,7 @@
 //! The power of an audit: which leaks it would have detected.
 
 use super::binomial::normal_quantile;
-use super::certified::Certified;
+use super::certified::{Certified, Quantity, strongest};
 use super::fixed::effective;
 use crate::model::{Claim, Tally};
 
@@ -37,26 +37,22 @@ impl Power {
 #[must_use]
 pub fn power(parts: &[Certified], claim: Claim) -> Power {
     let (epsilon, delta) = (claim.epsilon.get(), claim.delta.get());
-    // If several are equal, the first.
-    let best = |share: &dyn Fn(&Certified) -> f64| {
-        parts.iter().map(|part| (share(part), part)).reduce(|best, next| if next.0 > best.0 { next } else { best })
-    };
-    let Some((by_epsilon, shows_epsilon)) = best(&|part| part.epsilon_lower() / epsilon) else { return Power::NONE };
-    let by_delta = best(&|part| part.delta_lower()).filter(|(lower, _)| delta > 0.0 && lower / delta > by_epsilon);
-    if let Some((lower, part)) = by_delta {
-        let (seen, flagged) = growth_of_delta(part, lower, claim);
-        return Power::of_rule(seen, flagged, delta, epsilon);
-    }
     let of_epsilon = |part: &Certified| {
         let (seen, flagged) = (cautious_epsilon(part, delta), detectable_epsilon(part));
         Power::of_rule(seen, flagged, epsilon, epsilon)
     };
-    let power = of_epsilon(shows_epsilon);
-    if by_epsilon > 0.0 {
-        return power;
+    match strongest(parts, claim) {
+        None => Power::NONE,
+        Some((index, Quantity::Delta)) => {
+            let (seen, flagged) = growth_of_delta(&parts[index], claim);
+            Power::of_rule(seen, flagged, delta, epsilon)
+        }
+        Some((index, Quantity::Epsilon)) if parts[index].epsilon_lower() > 0.0 => of_epsilon(&parts[index]),
+        Some((index, Quantity::Epsilon)) => {
+            let resolved = parts.iter().map(|part| of_epsilon(part).resolved).fold(f64::INFINITY, f64::min);
+            Power { resolved, ..of_epsilon(&parts[index]) }
+        }
     }
-    let resolved = parts.iter().map(|part| of_epsilon(part).resolved).fold(f64::INFINITY, f64::min);
-    Power { resolved, ..power }
 }
 
 /// The ε that a rule shows, one standard error below its plain estimate `ln((c − n·δ_eff)/w)`; 0 if it shows none. The estimate varies, and
@@ -79,12 +75,12 @@ fn cautious_epsilon(part: &Certified, delta: f64) -> f64 {
 /// The rule's event becomes more likely as the leak grows. If it is `f` times as likely, the rule shows `f·δ̂`, with a standard error that
 /// is `√f` times as large. Let `k·g` be the distance from the claim at which the bound exceeds it with probability 0.9, where `g` is the
 /// distance between estimate and bound. Then `f·δ̂ − √f·k·g = δ`, a quadratic in `√f`.
-fn growth_of_delta(part: &Certified, lower: f64, claim: Claim) -> (f64, f64) {
+fn growth_of_delta(part: &Certified, claim: Claim) -> (f64, f64) {
     let Tally { correct, wrong, .. } = part.tally;
     let advantage = (correct as f64 - claim.epsilon.get().exp() * wrong as f64) / part.tally.draws() as f64;
     let seen = advantage * 2.0 / f64::from(part.regions);
     // g is z(α) standard errors or more.
-    let distance = (seen - lower) * (1.0 + normal_quantile(1.0 - POWER) / normal_quantile(part.alpha()));
+    let distance = (seen - part.delta_lower()) * (1.0 + normal_quantile(1.0 - POWER) / normal_quantile(part.alpha()));
     let root = (distance + (distance * distance + 4.0 * seen * claim.delta.get()).sqrt()) / (2.0 * seen);
     let flagged = seen * root * root;
     // δ is a probability.

@@ -21,6 +21,8 @@ struct Place {
     bins: usize,
     left: f64,
     right: f64,
+    /// Whether too few hits are near it to be of use for the bound on ε.
+    for_delta: bool,
 }
 
 /// A rule on ordered bins: it guesses D on the first `head` bins and D' from the bin `tail` on. `odds` is the expected result.
@@ -38,7 +40,8 @@ impl OrderedBins {
         let (order, sums) = sort_bins(bins, counts, order);
         let draws = counts.draws();
         let share = |hits: f64| hits / draws.max(1.0);
-        let places = cuts(&sums).into_iter().map(|cut| Place { bins: cut, left: share(sums[cut].0), right: share(sums[cut].1) });
+        let place = |(cut, for_delta): (usize, bool)| Place { bins: cut, left: share(sums[cut].0), right: share(sums[cut].1), for_delta };
+        let places = cuts(&sums).into_iter().map(place);
         Self { bins: bins.len(), order, places: places.collect(), draws }
     }
 
@@ -52,8 +55,9 @@ impl OrderedBins {
         let end = self.places.len() - 1;
         let value = |head: usize, tail: usize| goal.value(self.odds(head, tail), caution);
         // Coordinate ascent, one cut at a time. It starts with a rule that guesses only D, and with one that guesses only D'.
-        let best_head = |tail: usize| best_of(0..=tail, |head| value(head, tail));
-        let best_tail = |head: usize| best_of((head..=end).rev(), |tail| value(head, tail));
+        let tried = |place: &usize| !self.places[*place].for_delta || matches!(goal, Goal::Delta { .. });
+        let best_head = |tail: usize| best_of((0..=tail).filter(tried), |head| value(head, tail));
+        let best_tail = |head: usize| best_of((head..=end).rev().filter(tried), |tail| value(head, tail));
         let mut best = (f64::NEG_INFINITY, 0, end);
         for mut head in [best_head(end), 0] {
             let mut tail = end;
@@ -115,25 +119,29 @@ fn sort_bins(bins: &Bins, counts: &Counts, order: Order) -> (Vec<usize>, Vec<(f6
     (sorted, sums)
 }
 
-/// The places where a cut is tried: all of them if there are few, else quantiles of the hits and geometric masses at both ends.
-fn cuts(sums: &[(f64, f64)]) -> Vec<usize> {
+/// The places where a cut is tried: all of them if there are few, else quantiles of the hits and geometric masses at both ends. For the bound
+/// on δ also the first and the last bins, one of which may be a rare event.
+fn cuts(sums: &[(f64, f64)]) -> Vec<(usize, bool)> {
     const FEW: usize = 48;
+    const AT_ENDS: usize = 4;
     let m = sums.len() - 1;
     if m <= FEW {
-        return (0..=m).collect();
+        return (0..=m).map(|cut| (cut, false)).collect();
     }
     let before = |cut: usize| sums[cut].0 + sums[cut].1;
     let total = before(m);
-    let mut cuts = vec![0];
+    let mut cuts = vec![(0, false)];
     let mut last = 0.0;
     for cut in 1..m {
         let to_nearer_end = before(cut).min(total - before(cut));
         if before(cut) - last >= (total / FEW as f64).min(to_nearer_end / 2.0) {
-            cuts.push(cut);
+            cuts.push((cut, false));
             last = before(cut);
+        } else if cut <= AT_ENDS || cut + AT_ENDS >= m {
+            cuts.push((cut, true));
         }
     }
-    cuts.push(m);
+    cuts.push((m, false));
     cuts
 }
 
@@ -229,15 +237,19 @@ mod tests {
     #[test]
     fn long_orders_are_cut_at_quantiles_and_ever_more_densely_towards_both_ends() {
         let even = |bins: u32| -> Vec<(f64, f64)> { (0..=bins).map(|bin| (f64::from(bin.div_ceil(2)), f64::from(bin / 2))).collect() };
-        assert_eq!(cuts(&even(48)), (0..=48).collect::<Vec<_>>());
+        assert_eq!(cuts(&even(48)), (0..=48).map(|cut| (cut, false)).collect::<Vec<_>>());
         // One hit in each of 1,000 bins. Cuts are 21 bins apart, which is 1/48 of the hits. Where half of the hits to the nearer end is less,
         // they are that far apart.
-        let found = cuts(&even(1000));
+        let all = cuts(&even(1000));
+        let found: Vec<usize> = all.iter().filter(|(_, for_delta)| !for_delta).map(|(cut, _)| *cut).collect();
         assert_eq!(found[..9], [0, 1, 2, 4, 8, 16, 32, 53, 74]);
         assert!(found.windows(2).all(|cut| cut[0] < cut[1] && cut[1] - cut[0] <= 21));
         assert!(found.windows(2).all(|cut| cut[0] < 32 || cut[1] > 958 || cut[1] - cut[0] == 21));
         assert_eq!(found[found.len() - 3..], [998, 999, 1000]);
         assert!(found.windows(2).all(|cut| cut[1] < 960 || cut[1] == 1000 || cut[1] - cut[0] <= (1000 - cut[1]) / 2 + 2));
+        // The bound on δ may be cut after each of the first and before each of the last four bins.
+        assert!((0..=4).chain(996..=1000).all(|near| all.iter().any(|(cut, _)| *cut == near)));
+        assert!(all.iter().all(|(cut, for_delta)| !for_delta || *cut <= 4 || *cut >= 996));
     }
 
     #[test]

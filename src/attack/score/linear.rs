@@ -26,9 +26,24 @@ const RIDGE: f64 = 1e-6;
 /// Rows whose products are summed at a time. It is fixed, so that sums do not depend on the number of threads.
 const BLOCK: usize = 2048;
 
-/// Numbers are clipped to the middle fifth of their component for one of the discriminants. For heavy tails, the side of the middle on which
-/// a number lies says more than its size.
-const MIDDLE: (usize, usize) = (2, 3);
+/// For heavy tails, the side of the middle on which a number lies says more than its size. So one discriminant clips each component to this
+/// middle part of its numbers.
+const MIDDLE: f64 = 0.2;
+
+/// The same for the sum with one weight for all components: little more than the number of components above their medians.
+const TIED_MIDDLE: f64 = 0.02;
+
+/// How the weights were found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Weights {
+    /// By linear discriminant analysis; the sum is a log-ratio.
+    Discriminant,
+    /// The same with one weight for all components. It has hardly any freedom to follow chance.
+    Tied,
+    /// The direction in which the variances of the sides differ most.
+    Direction,
+}
 
 /// A weighted sum of numbers. Symbols count as the mean of their component.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -43,8 +58,7 @@ pub struct Linear {
     lows: Vec<f64>,
     #[serde(with = "crate::model::exact::list")]
     highs: Vec<f64>,
-    /// Whether the sum is a log-ratio.
-    ratio: bool,
+    kind: Weights,
 }
 
 impl Linear {
@@ -55,39 +69,36 @@ impl Linear {
         if !(2..=MAX_COMPONENTS).contains(&width) || rows < 2 * width {
             return Vec::new();
         }
-        let (raw, clipped) =
-            rayon::join(|| Self::of_scale(lesson, Scale::of(lesson, Vec::new())), || Self::of_scale(lesson, Scale::clipped(lesson)));
-        raw.into_iter().chain(clipped).collect()
+        let raw = || Scale::of(lesson, Vec::new()).map(|scale| Self::raw(lesson, &scale)).unwrap_or_default();
+        let clipped = |middle: f64, kind: Weights| {
+            let scale = Scale::clipped(lesson, middle)?;
+            Differences::new(lesson, &scale).discriminant(&scale, strong_ridge(lesson), kind)
+        };
+        let (raw, (clipped, tied)) =
+            rayon::join(raw, || rayon::join(|| clipped(MIDDLE, Weights::Discriminant), || clipped(TIED_MIDDLE, Weights::Tied)));
+        raw.into_iter().chain(clipped).chain(tied).collect()
     }
 
-    fn of_scale(lesson: Lesson, scale: Option<Scale>) -> Vec<Self> {
-        let Some(scale) = scale else { return Vec::new() };
-        let (width, rows) = (lesson.width(), lesson.left.len().min(lesson.right.len()));
-        let (left, right) = rayon::join(|| Moments::of(lesson.left, &scale), || Moments::of(lesson.right, &scale));
-        let difference = &left.mean - &right.mean;
-        let middle = (&left.mean + &right.mean) * 0.5;
-        let pooled = (&left.covariance + &right.covariance) * 0.5;
-        let discriminant = |ridge: f64| {
-            let weights = factor(&pooled, ridge)?.solve(&difference);
-            weights.iter().all(|weight| weight.is_finite()).then(|| scale.linear(&weights, &middle, true))
-        };
-        // A strong ridge where there are few rows for each component.
-        let strong = width as f64 / rows as f64;
-        if !scale.clips.is_empty() {
-            return discriminant(strong).into_iter().collect();
-        }
-        let mut scores: Vec<Self> = [RIDGE, strong].into_iter().filter_map(discriminant).collect();
-        if width <= MAX_EIGEN {
-            let directions = factor(&right.covariance, RIDGE).map(|factor| extreme_directions(&left.covariance, &factor));
-            scores.extend(directions.into_iter().flatten().map(|direction| scale.linear(&direction, &middle, false)));
-        }
-        scores
+    /// The discriminants of numbers that are not clipped, and the directions of variance.
+    fn raw(lesson: Lesson, scale: &Scale) -> Vec<Self> {
+        let found = Differences::new(lesson, scale);
+        let discriminants = [RIDGE, strong_ridge(lesson)].map(|ridge| found.discriminant(scale, ridge, Weights::Discriminant));
+        let directions = (lesson.width() <= MAX_EIGEN).then(|| factor(&found.right.covariance, RIDGE)).flatten();
+        let directions = directions.map(|factor| extreme_directions(&found.left.covariance, &factor)).unwrap_or_default();
+        let directions = directions.iter().map(|direction| scale.linear(direction, &found.middle(), Weights::Direction));
+        discriminants.into_iter().flatten().chain(directions).collect()
     }
 
     /// Whether it is a log-ratio.
     #[must_use]
     pub fn is_ratio(&self) -> bool {
-        self.ratio
+        self.kind != Weights::Direction
+    }
+
+    /// Whether all components have the same weight.
+    #[must_use]
+    pub fn is_tied(&self) -> bool {
+        self.kind == Weights::Tied
     }
 
     /// Whether there is a weight for every component of outputs of this width.
@@ -167,14 +178,15 @@ impl Scale {
         enough.then_some(scale)
     }
 
-    /// The same with each component clipped to its middle fifth.
-    fn clipped(lesson: Lesson) -> Option<Self> {
+    /// The same with each component clipped to this middle part of its numbers.
+    fn clipped(lesson: Lesson, middle: f64) -> Option<Self> {
         let brief = lesson.brief();
         let clip = |index: usize| {
             let mut numbers: Vec<f64> = brief.left.iter().chain(brief.right).filter_map(|row| finite(row[index])).collect();
             numbers.sort_unstable_by(f64::total_cmp);
-            let quantile = |fifth: usize| numbers.get(fifth * numbers.len() / 5).copied().unwrap_or(0.0);
-            (quantile(MIDDLE.0), quantile(MIDDLE.1))
+            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // between 0 and the number of numbers
+            let quantile = |share: f64| numbers.get((share * numbers.len() as f64) as usize).copied().unwrap_or(0.0);
+            (quantile(0.5 - middle / 2.0), quantile(0.5 + middle / 2.0))
         };
         Self::of(lesson, (0..lesson.width()).into_par_iter().map(clip).collect())
     }
@@ -193,13 +205,13 @@ impl Scale {
     }
 
     /// The score with these weights of standardised components; 0 at `middle`.
-    fn linear(&self, weights: &DVector<f64>, middle: &DVector<f64>, ratio: bool) -> Linear {
+    fn linear(&self, weights: &DVector<f64>, middle: &DVector<f64>, kind: Weights) -> Linear {
         let varies = |index: usize| self.deviations[index].is_finite() && self.deviations[index] > 0.0;
         let weight = |index: usize| if varies(index) { weights[index] / self.deviations[index] } else { 0.0 };
         let mean = |index: usize| if varies(index) { self.means[index] + middle[index] * self.deviations[index] } else { 0.0 };
         let width = self.means.len();
         let (lows, highs) = self.clips.iter().copied().unzip();
-        Linear { means: (0..width).map(mean).collect(), weights: (0..width).map(weight).collect(), lows, highs, ratio }
+        Linear { means: (0..width).map(mean).collect(), weights: (0..width).map(weight).collect(), lows, highs, kind }
     }
 }
 
@@ -230,6 +242,41 @@ impl Moments {
         let covariance = products / rows.len().max(1) as f64 - &mean * mean.transpose();
         Self { mean, covariance }
     }
+}
+
+/// The moments of both sides.
+struct Differences {
+    left: Moments,
+    right: Moments,
+}
+
+impl Differences {
+    fn new(lesson: Lesson, scale: &Scale) -> Self {
+        let (left, right) = rayon::join(|| Moments::of(lesson.left, scale), || Moments::of(lesson.right, scale));
+        Self { left, right }
+    }
+
+    fn middle(&self) -> DVector<f64> {
+        (&self.left.mean + &self.right.mean) * 0.5
+    }
+
+    /// The linear discriminant with this ridge; `kind` says whether its weights are free. None if there is none.
+    fn discriminant(&self, scale: &Scale, ridge: f64, kind: Weights) -> Option<Linear> {
+        let difference = &self.left.mean - &self.right.mean;
+        let pooled = (&self.left.covariance + &self.right.covariance) * 0.5;
+        let weights = if kind == Weights::Tied {
+            let ones = DVector::from_element(difference.len(), 1.0);
+            &ones * (difference.sum() / (&pooled * &ones).sum())
+        } else {
+            factor(&pooled, ridge)?.solve(&difference)
+        };
+        weights.iter().all(|weight| weight.is_finite()).then(|| scale.linear(&weights, &self.middle(), kind))
+    }
+}
+
+/// A strong ridge where there are few rows for each component.
+fn strong_ridge(lesson: Lesson) -> f64 {
+    lesson.width() as f64 / lesson.left.len().min(lesson.right.len()) as f64
 }
 
 /// The Cholesky factor of a covariance with this ridge; None if it has none.
@@ -337,6 +384,30 @@ mod tests {
     }
 
     #[test]
+    fn the_tied_sum_counts_the_components_above_their_medians() {
+        let mut rng = Generator::seed_from_u64(7);
+        // The components differ in place and scale.
+        let mut rows =
+            |shift: f64| (0..4).map(|index| f64::from(10 * index) + f64::from(index + 1) * (shift + laplace(&mut rng, 2.0))).collect();
+        let found = lesson(&mut rows, Linear::learn);
+        let tied = found.iter().find(|linear| linear.is_tied()).expect("a tied sum");
+        assert!(tied.is_ratio());
+        let of = |above: [bool; 4]| {
+            let row: Vec<f64> = (0..4_u8).map(|index| f64::from(10 * index) + if above[usize::from(index)] { 1e3 } else { -1e3 }).collect();
+            score(tied, &row)
+        };
+        // Large numbers are evidence for D'. It does not matter which component is above its median: standard deviations of clipped
+        // numbers are known to a few per cent.
+        let by_count =
+            [of([false; 4]), of([true, false, false, false]), of([true, true, false, false]), of([true, true, true, false]), of([true; 4])];
+        assert!(by_count.windows(2).all(|pair| pair[0] > pair[1]), "{by_count:?}");
+        let step = (by_count[0] - by_count[4]) / 4.0;
+        for other in [[false, true, false, false], [false, false, true, false], [false, false, false, true]] {
+            assert!((of(other) - by_count[1]).abs() < 0.2 * step, "{other:?}");
+        }
+    }
+
+    #[test]
     fn too_few_rows_or_components_have_no_sum() {
         let mut constant = |_| vec![1.0, 2.0, 3.0];
         assert!(lesson(&mut constant, Linear::learn).is_empty());
@@ -353,7 +424,7 @@ mod tests {
             weights: weights.to_vec(),
             lows: vec![],
             highs: vec![],
-            ratio: true,
+            kind: Weights::Discriminant,
         };
         let text = |weights: &[f64]| of(weights).describe(&Symbols::default());
         assert_eq!(text(&[0.5, -2.0]), "(−2·y[2] + 0.5·y[1])");

@@ -129,7 +129,10 @@ impl Score {
     /// Whether the score is tried only if it predicts better than all others: it is computed from many components, or it is far-fetched.
     #[must_use]
     pub fn is_late(&self) -> bool {
-        matches!(self, Self::Linear(_) | Self::Tuple(_) | Self::Forest(_) | Self::Fraction(_))
+        match self {
+            Self::Linear(model) => !model.is_tied(),
+            _ => matches!(self, Self::Tuple(_) | Self::Forest(_) | Self::Fraction(_)),
+        }
     }
 
     /// Whether the score is a log-ratio: large values are evidence for D.
