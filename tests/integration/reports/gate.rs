@@ -78,7 +78,7 @@ fn github_gets_annotations_and_a_summary() {
     let output = run(&[]);
     assert_eq!(code(&output), 2);
     let lines = [
-        "::error file=audits/broken.toml,title=50 %25%2C worse::violated, expected consistent, reach 1.9 guessed right",
+        "::error file=audits/broken.toml,title=50 %25%2C worse::violated, expected consistent, reach 1.9",
         "::error file=audits/weak.toml,title=weak::inconclusive (too-few-draws: ",
     ];
     assert_has(&shown(&output), &lines);
