@@ -25,11 +25,10 @@ use crate::attack::score::pattern::Pattern;
 use crate::attack::score::preselect::preselect;
 use crate::attack::score::trend::Trend;
 use crate::attack::score::tuple::Tuple;
-use crate::model::{Claim, Side};
+use crate::model::{Claim, Limit, Side};
 use crate::output::{Cell, Rows, Symbols};
 use crate::sample::Sampler;
 use crate::stats::binomial::normal_quantile;
-use crate::stats::fixed::effective;
 use crate::stats::{Forecast, Method};
 use crate::target::TargetError;
 
@@ -80,7 +79,7 @@ pub struct Learned {
 /// Collects exploration draws and learns rules from them.
 pub struct Explorer<'a> {
     attacks: &'a [Attack],
-    claim: Claim,
+    claim: &'a Claim,
     budget: DrawBudget,
     left: Rows,
     right: Rows,
@@ -99,7 +98,7 @@ impl DrawBudget {
 impl<'a> Explorer<'a> {
     /// An explorer without any draws yet.
     #[must_use]
-    pub fn new(width: usize, attacks: &'a [Attack], claim: Claim, budget: DrawBudget) -> Self {
+    pub fn new(width: usize, attacks: &'a [Attack], claim: &'a Claim, budget: DrawBudget) -> Self {
         let kept = if width == 1 { *KEPT.start() } else { (budget.explore / 8).clamp(*KEPT.start(), *KEPT.end()) };
         let kept = kept.min((KEPT_CELLS / width as u64).max(MIN_KEPT));
         Self { attacks, claim, budget, left: Rows::new(width), right: Rows::new(width), kept, draws: 0.0, candidates: Vec::new() }
@@ -216,9 +215,12 @@ impl<'a> Explorer<'a> {
         self.candidates.retain(|_| index.next().is_some_and(|index| best.contains(&index)));
     }
 
-    fn goals(&self) -> [Goal; 3] {
-        let (epsilon, delta) = (self.claim.epsilon.get(), self.claim.delta.get());
-        [Goal::Epsilon { delta }, Goal::Steady { delta }, Goal::Delta { odds: epsilon.exp() }]
+    /// What rules are learned for, with the limits of the claim that they are to break.
+    fn goals(&self) -> Vec<(Role, Goal<'a>, &'a Limit)> {
+        let main = self.claim.main();
+        let steady = Goal::steady(&main.measure).map(|goal| (Role::Steady, goal, main));
+        let delta = self.claim.second().map(|limit| (Role::Delta, Goal::new(&limit.measure), limit));
+        [Some((Role::Main, Goal::new(&main.measure), main)), steady, delta].into_iter().flatten().collect()
     }
 
     /// The scores of all attacks. Learned scores are learned from every second row.
@@ -265,15 +267,13 @@ impl<'a> Explorer<'a> {
     pub fn learn(&mut self) -> Vec<Learned> {
         self.make_candidates();
         let selected = self.select(self.draws);
-        let [epsilon, steady, delta] = [0, 1, 2].map(|goal| {
-            let of_goal = self.candidates.iter().zip(&selected).map(|(candidate, selected)| (candidate, &selected[goal]));
-            // Among equal values the first wins.
-            of_goal.reduce(|best, next| if next.1.value > best.1.value { next } else { best })
-        });
-        let delta = delta.filter(|(_, best)| best.value > 0.0);
         let mut rules: Vec<Learned> = Vec::new();
-        for (role, best) in [(Role::Epsilon, epsilon), (Role::Steady, steady), (Role::Delta, delta)] {
-            let learned = best.map(|(candidate, best)| self.learned(role, candidate, &best.answers, best.forecast));
+        for (index, (role, goal, limit)) in self.goals().into_iter().enumerate() {
+            let of_goal = self.candidates.iter().zip(&selected).map(|(candidate, selected)| (candidate, &selected[index]));
+            // Among equal values the first wins.
+            let best = of_goal.reduce(|best, next| if next.1.value > best.1.value { next } else { best });
+            let best = best.filter(|(_, best)| role != Role::Delta || best.value > 0.0);
+            let learned = best.map(|(candidate, best)| self.learned((role, goal, limit), candidate, &best.answers, best.forecast));
             // A rule for δ stays although it equals another: its limits are computed in another way.
             rules.extend(learned.filter(|learned| role == Role::Delta || rules.iter().all(|rule| rule.rule != learned.rule)));
         }
@@ -282,7 +282,8 @@ impl<'a> Explorer<'a> {
 
     /// The best rule on each candidate for each goal, as pessimistic as after `explored` draws.
     fn select(&self, explored: f64) -> Vec<Vec<Selected>> {
-        self.candidates.par_iter().map(|candidate| select(candidate, &self.goals(), explored, self.budget.caution(Role::Delta))).collect()
+        let goals: Vec<Goal> = self.goals().into_iter().map(|(_, goal, _)| goal).collect();
+        self.candidates.par_iter().map(|candidate| select(candidate, &goals, explored, self.budget.caution(Role::Delta))).collect()
     }
 
     /// Whether every kept output is a symbol that occurs once, so that there is nothing to learn from.
@@ -309,12 +310,16 @@ impl<'a> Explorer<'a> {
         const CLEARLY: f64 = 1.02;
         /// The part of the best gain of log-likelihood that a score must have.
         const NEARLY: f64 = 0.9;
-        let delta = self.claim.delta.get();
+        let main = self.claim.main();
+        let goal = Goal::new(&main.measure);
+        if goal.is_delta() {
+            return None;
+        }
         // One standard error more than the limits use, because the promise itself is an estimate.
         let caution = self.budget.caution(Role::Tail);
         let caution = Caution { z: caution.z + 1.0, ..caution };
         let candidates: Vec<&ScoreBins> = self.candidates.iter().filter(|candidate| candidate.has_curve()).collect();
-        let selected: Vec<Option<TailRule>> = candidates.par_iter().map(|candidate| tail::select(candidate, delta, caution)).collect();
+        let selected: Vec<Option<TailRule>> = candidates.par_iter().map(|candidate| tail::select(candidate, goal, caution)).collect();
         let candidates: Vec<(&ScoreBins, TailRule)> =
             candidates.into_iter().zip(selected).filter_map(|(candidate, rule)| Some((candidate, rule?))).collect();
         // A promise is worth nothing on a score that sees less than another one: its curve says little about the tail.
@@ -322,25 +327,23 @@ impl<'a> Explorer<'a> {
         let candidates = candidates.into_iter().filter(|(_, rule)| rule.gain >= NEARLY * most);
         let (candidate, best) = candidates.reduce(|best, next| if next.1.value > best.1.value { next } else { best })?;
         let Forecast { correct, wrong, .. } = than.forecast;
-        let now = Goal::Epsilon { delta }.value(Odds { correct, wrong, regions: f64::from(than.rule.regions()) }, caution);
-        (best.value.ln() > CLEARLY * now.ln().max(0.0)).then(|| self.learned(Role::Tail, candidate, &best.answers, best.forecast))
+        let now = goal.value(Odds { correct, wrong, regions: f64::from(than.rule.regions()) }, caution);
+        (best.value.ln() > CLEARLY * now.ln().max(0.0)).then(|| self.learned((Role::Tail, goal, main), candidate, &best.answers, best.forecast))
     }
 
     /// The rule that gives these answers to the bins of a candidate.
-    fn learned(&self, role: Role, candidate: &ScoreBins, answers: &[Answer], forecast: Forecast) -> Learned {
+    fn learned(
+        &self,
+        (role, goal, limit): (Role, Goal, &Limit),
+        candidate: &ScoreBins,
+        answers: &[Answer],
+        forecast: Forecast,
+    ) -> Learned {
         let rule = GuessRule::new(candidate.score().clone(), candidate.bins(), answers);
-        let (epsilon, delta) = (self.claim.epsilon.get(), self.claim.delta.get());
+        let method = Method::new(&limit.measure, forecast, rule.regions(), self.budget.certify);
         let odds = Odds { correct: forecast.correct, wrong: forecast.wrong, regions: f64::from(rule.regions()) };
-        let expected = |goal: Goal| goal.value(odds, self.budget.caution(role));
-        let (method, promise) = match role {
-            Role::Epsilon | Role::Steady | Role::Tail => {
-                (Method::for_epsilon(forecast, effective(delta, rule.regions())), expected(Goal::Epsilon { delta }).ln() / epsilon)
-            }
-            Role::Delta => {
-                let promise = if delta > 0.0 { expected(Goal::Delta { odds: epsilon.exp() }) / delta } else { 0.0 };
-                (Method::for_delta(forecast, epsilon, self.budget.certify), promise)
-            }
-        };
+        let expected = goal.bound(goal.value(odds, self.budget.caution(role)));
+        let promise = if limit.value > 0.0 { expected / limit.value } else { 0.0 };
         Learned { role, rule, forecast, method, promise: promise.max(0.0), histogram: Arc::new(ScoreHistogram::new(candidate, answers)) }
     }
 }

@@ -48,7 +48,7 @@ pub fn run_control(
     let control = audit.control_audit()?;
     let reach = |pair: &str| {
         let of_pair = report.evidence().find(|(result, _)| result.pair == pair);
-        of_pair.map_or(0.0, |(_, evidence)| evidence.bounds.reach(audit.claim))
+        of_pair.map_or(0.0, |(_, evidence)| evidence.bounds.reach(&audit.claim))
     };
     let settings = Settings { until: Until::Decided, ..settings };
     // The level of a control is its share of an α that all controls have together.

@@ -79,7 +79,7 @@ impl<L: Listener + ?Sized> PairAudit<'_, L> {
         let mut sampler = Sampler::open(self.target, self.stream(), Phase::Explore, &drawn)?;
         let rounds = &schedule.rounds;
         let budget = DrawBudget { explore: rounds.iter().sum(), certify: schedule.certify(), alpha: self.plan.level.fixed(1.0) };
-        let mut explorer = Explorer::new(sampler.width(), &self.plan.attacks, self.plan.claim, budget);
+        let mut explorer = Explorer::new(sampler.width(), &self.plan.attacks, &self.plan.claim, budget);
         let mut explored = Exploration::default();
         let mut learned_at = 0;
         for (index, &round) in rounds.iter().enumerate() {
@@ -136,7 +136,7 @@ impl<L: Listener + ?Sized> PairAudit<'_, L> {
         }
         sampler.check_independence()?;
         let shares = shares(&learned);
-        let PairPlan { claim, level, .. } = *self.plan;
+        let PairPlan { claim, level, .. } = self.plan;
         let certified = learned.iter().zip(&sums).zip(shares);
         let certified = certified
             .map(|((learned, tally), share)| Certified::new(*tally, learned.rule.regions(), level.fixed(share), claim, learned.method));
@@ -147,7 +147,7 @@ impl<L: Listener + ?Sized> PairAudit<'_, L> {
     /// Bounds, verdict, and the rule that did best.
     fn evidence(self, certification: Certification) -> Evidence {
         let Certification { learned, certified, complete, outputs_never_repeat } = certification;
-        let PairPlan { claim, level, resolution, reach: asked_reach, .. } = *self.plan;
+        let PairPlan { ref claim, level, resolution, reach: asked_reach, .. } = *self.plan;
         // Fixed-sample limits hold only for the sample size that was fixed in advance.
         let fixed: &[Certified] = if complete { &certified } else { &[] };
         let bounds = bounds(&self.ledger, fixed, claim, level);
@@ -163,7 +163,7 @@ impl<L: Listener + ?Sized> PairAudit<'_, L> {
         let learned = best.map(|best| &learned[best]);
         // The verdict on this pair alone. In an audit, the other pairs count too.
         let reach = bounds.reach(claim);
-        let grounds = Grounds { claim, bounds, outputs_never_repeat, reach, asked_reach, resolution, control: None };
+        let grounds = Grounds { claim: claim.clone(), bounds, outputs_never_repeat, reach, asked_reach, resolution, control: None };
         let verdict = Verdict::new(&grounds);
         let reproducible = self.target.reproducible();
         let behaviour = if verdict == Verdict::Violated && reproducible { behaviour(self.target).ok() } else { None };
@@ -197,7 +197,7 @@ impl<L: Listener + ?Sized> PairAudit<'_, L> {
         let bets = learned.iter().zip(tallies).filter(|(learned, _)| learned.role != Role::Tail);
         let bets: Vec<Bet> = bets.map(|(l, tally)| Bet { forecast: l.forecast, regions: l.rule.regions(), tally: *tally }).collect();
         self.draws_at_looks.push(self.draws);
-        // There are two purses: for the first rule, which is for ε, and for the last one, which is for δ if there is such a rule.
+        // There are two purses: for the first rule, which is for the main limit, and for the last one, which is for δ if there is such a rule.
         self.ledger.push([bets.first(), bets.last()].into_iter().flatten().copied().collect());
         // In small audits the bound takes longer than the draws. It is computed only for a listener.
         if self.listener.is_listening() {
@@ -207,17 +207,16 @@ impl<L: Listener + ?Sized> PairAudit<'_, L> {
 
     /// Whether no more draws are needed.
     fn decided(&self) -> bool {
-        self.plan.until == Until::Decided && self.anytime_bound() > self.plan.claim.epsilon.get()
+        self.plan.until == Until::Decided && self.anytime_bound() > self.plan.claim.main().value
     }
 
-    /// The ε bound that holds at any time.
+    /// The bound in the unit of the claim that holds at any time.
     fn anytime_bound(&self) -> f64 {
-        let claim = self.plan.claim;
-        self.ledger.epsilon_lower(claim.epsilon.get(), claim.delta.get(), self.plan.level.anytime())
+        self.ledger.lower(self.plan.claim.main(), self.plan.level.anytime())
     }
 }
 
-/// How α is divided over the frozen rules: the first one, which is for ε, gets what the others leave. If the rule for δ promises clearly
+/// How α is divided over the frozen rules: the first one, which is for the main limit, gets what the others leave. If the rule for δ promises clearly
 /// more of the claim, these two change places.
 fn shares(learned: &[Learned]) -> Vec<f64> {
     /// How many times more of the claim it must promise.

@@ -12,7 +12,6 @@ use crate::model::{
     Agreement, Bounds, Claim, Conclusion, ControlResult, Expectation, Grounds, RuleEstimate, Settings, Tally, Truth, Verdict,
 };
 use crate::output::Symbols;
-use crate::stats::fixed::effective;
 use crate::target::TargetError;
 
 /// Everything that a run found.
@@ -135,11 +134,11 @@ impl AuditReport {
     #[must_use]
     pub fn new(audit: Arc<Audit>, results: Vec<PairResult>, control: Option<ControlResult>) -> Self {
         let mut report = Self { audit, results, control };
-        let Audit { claim, resolution, reach: ref asked, .. } = *report.audit;
+        let Audit { ref claim, resolution, reach: ref asked, .. } = *report.audit;
         let (reach, asked_reach) = (report.reach(), asked.at_least());
         for evidence in report.results.iter_mut().filter_map(|result| result.outcome.as_mut().ok()) {
             let Evidence { bounds, outputs_never_repeat, .. } = *evidence;
-            let grounds = Grounds { claim, bounds, outputs_never_repeat, reach, asked_reach, resolution, control };
+            let grounds = Grounds { claim: claim.clone(), bounds, outputs_never_repeat, reach, asked_reach, resolution, control };
             evidence.verdict = Verdict::new(&grounds);
         }
         report
@@ -148,7 +147,7 @@ impl AuditReport {
     /// How much of its claim the mechanism was seen to use: the reach of the best pair. Above 1 the claim is refuted.
     #[must_use]
     pub fn reach(&self) -> f64 {
-        self.evidence().map(|(_, evidence)| evidence.bounds.reach(self.audit.claim)).fold(0.0, f64::max)
+        self.evidence().map(|(_, evidence)| evidence.bounds.reach(&self.audit.claim)).fold(0.0, f64::max)
     }
 
     /// The pairs that could be run, with their evidence.
@@ -225,8 +224,8 @@ impl PairResult {
 impl Evidence {
     /// `max(0, δ_lower − δ)`: by how much the claimed δ is exceeded at least.
     #[must_use]
-    pub fn delta_excess(&self, claim: Claim) -> f64 {
-        (self.bounds.delta_lower - claim.delta.get()).max(0.0)
+    pub fn delta_excess(&self, claim: &Claim) -> f64 {
+        (self.bounds.delta_lower - claim.delta()).max(0.0)
     }
 
     /// The rule in words.
@@ -237,14 +236,11 @@ impl Evidence {
 
     /// One sentence: how often the attacker guessed right, and what the claim allows.
     #[must_use]
-    pub fn sentence(&self, claim: Claim) -> String {
+    pub fn sentence(&self, claim: &Claim) -> String {
         let guesses = self.tally.guesses() as f64;
         let draws = self.tally.draws() as f64;
         let right = self.tally.correct as f64 / guesses.max(1.0);
-        let odds = claim.epsilon.get().exp();
-        // P(correct) ≤ e^ε·P(wrong) + δ_eff, divided by P(guess).
-        let spent = effective(claim.delta.get(), self.regions) * draws / guesses.max(1.0);
-        let allowed = if odds.is_finite() { ((odds + spent) / (1.0 + odds)).min(1.0) } else { 1.0 };
+        let allowed = claim.main().allowed_right(guesses / draws.max(1.0), self.regions);
         let share = if guesses < draws { format!(" when answering on {} of the outputs", percent(guesses / draws)) } else { String::new() };
         format!("guessed right {} of the time{share}; {claim} allows {}", percent(right), percent(allowed))
     }

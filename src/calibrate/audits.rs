@@ -92,8 +92,8 @@ mod tests {
             for pair in &audit.pairs {
                 let (epsilon, delta) = (pair.truth.epsilon.unwrap(), pair.truth.delta.unwrap());
                 // On the boundary, the claimed δ is used up; if it is zero, the claimed ε.
-                assert_eq!(delta, audit.claim.delta.get(), "{}", audit.name);
-                assert!(epsilon == audit.claim.epsilon.get() || delta > 0.0, "{}", audit.name);
+                assert_eq!(delta, audit.claim.delta(), "{}", audit.name);
+                assert!(epsilon == audit.claim.epsilon() || delta > 0.0, "{}", audit.name);
             }
         }
     }

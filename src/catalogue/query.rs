@@ -4,7 +4,7 @@ use serde::Deserialize;
 
 use crate::catalogue::arithmetic::Arithmetic;
 use crate::model::Dataset;
-use crate::model::claim::Finite;
+use crate::model::checked::Finite;
 use crate::target::{Misfit, Universe};
 
 /// A numeric query.

@@ -9,7 +9,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use super::screen::print_error;
 use crate::audit::{Audit, AuditReport, Event, Listener};
 use crate::model::number::{Brief, round_down};
-use crate::model::{Agreement, Verdict};
+use crate::model::{Agreement, Limit, Verdict};
 
 /// Progress on standard error: a bar for the running audit on a terminal, and one line for each finished audit.
 pub struct Progress {
@@ -92,10 +92,11 @@ impl Progress {
 }
 
 fn summary_line(audit: &AuditReport, seconds: f64) -> String {
-    let best = audit.evidence().map(|(_, evidence)| evidence.bounds.epsilon_lower).fold(0.0, f64::max);
+    let best = audit.evidence().map(|(_, evidence)| evidence.bounds.lower).fold(0.0, f64::max);
     let verdict = audit.verdict().map_or_else(|| style("error".to_owned()).red(), styled);
-    let (mark, bound, claim) = (mark(audit.agreement()), Brief(round_down(best, 3)), audit.audit.claim.epsilon);
-    format!("{mark} {verdict:<12} {}  (ε ≥ {bound}, claimed {claim}; {seconds:.1} s)", audit.audit.name)
+    let Limit { measure, value } = audit.audit.claim.main();
+    let (mark, symbol, bound) = (mark(audit.agreement()), measure.symbol(), Brief(round_down(best, 3)));
+    format!("{mark} {verdict:<12} {}  ({symbol} ≥ {bound}, claimed {value}; {seconds:.1} s)", audit.audit.name)
 }
 
 fn mark(agreement: Agreement) -> console::StyledObject<&'static str> {

@@ -26,7 +26,7 @@ pub fn run_summary(report: &RunReport, seconds: f64) -> String {
         for result in &audit.results {
             let _ = match &result.outcome {
                 Ok(evidence) if evidence.verdict == Verdict::Violated => {
-                    writeln!(text, "{name} / {}: the attacker {}.", result.pair, evidence.sentence(audit.audit.claim))
+                    writeln!(text, "{name} / {}: the attacker {}.", result.pair, evidence.sentence(&audit.audit.claim))
                 }
                 Ok(_) => Ok(()),
                 Err(error) => writeln!(text, "{name} / {}: could not be run: {error}.", result.pair),
@@ -121,12 +121,14 @@ fn table(report: &RunReport) -> Table {
     // These columns are left out if they are empty.
     let reasons = rows.iter().any(|(_, result, _)| reason(result).is_some());
     let controls = rows.iter().any(|(audit, ..)| audit.control.is_some());
+    let units = rows.iter().any(|(audit, ..)| audit.audit.claim.second().is_none());
     let mut header = vec!["", "verdict", "audit", "pair", "claim ε", "δ", "ε ≥", "δ ≥", "reach"];
+    header.extend(units.then_some("in its unit"));
     header.extend(controls.then_some("control"));
     header.extend(reasons.then_some("reason"));
     let mut table = plain_table(&header);
     for (audit, result, agreement) in rows {
-        let (claim, bounds) = (audit.audit.claim, result.outcome.as_ref().ok().map(|evidence| evidence.bounds));
+        let (claim, bounds) = (&audit.audit.claim, result.outcome.as_ref().ok().map(|evidence| evidence.bounds));
         let number = |value: Option<f64>| Cell::new(value.map_or_else(String::new, brief)).set_alignment(CellAlignment::Right);
         let text = |value: Option<String>| Cell::new(value.unwrap_or_default());
         let mut cells = vec![
@@ -134,12 +136,13 @@ fn table(report: &RunReport) -> Table {
             Cell::new(result.conclusion()),
             Cell::new(&audit.audit.name),
             Cell::new(&result.pair),
-            number(Some(claim.epsilon.get())),
-            number(Some(claim.delta.get())),
+            number(Some(claim.epsilon())),
+            number(Some(claim.delta())),
             number(bounds.map(|bounds| round_down(bounds.epsilon_lower, 4))),
             number(bounds.map(|bounds| round_down(bounds.delta_lower, 4))),
             number(bounds.map(|bounds| round_down(bounds.reach(claim), 4))),
         ];
+        cells.extend(units.then(|| text(bounds.and_then(|bounds| bounds.in_unit(claim)))));
         cells.extend(controls.then(|| text(audit.control.map(|control| control.to_string()))));
         cells.extend(reasons.then(|| text(reason(result).map(|reason| reason.to_string()))));
         table.add_row(cells);
@@ -223,7 +226,7 @@ pub fn audit(audit: &Audit) -> String {
         relation => line("relation", relation.to_string()),
     }
     line("expected", audit.expect.to_string());
-    line("resolution", format!("a leak of ε = {} should be detected", Brief(audit.claim.epsilon.get() + audit.resolution)));
+    line("resolution", format!("a leak of {} should be detected", audit.detectable()));
     let because = audit.reach.because().map_or_else(String::new, |reason| format!(": {reason}"));
     line("reach", format!("at least {}{because}", Brief(audit.reach.at_least())));
     match &audit.control {

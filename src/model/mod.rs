@@ -1,6 +1,7 @@
 //! Data types that all other modules use: claims, datasets, tallies, verdicts, settings.
 
 mod bounds;
+pub mod checked;
 pub mod claim;
 mod dataset;
 mod error;
@@ -16,7 +17,8 @@ mod truth;
 mod verdict;
 
 pub use bounds::{Bounds, RuleEstimate};
-pub use claim::{Claim, Confidence, Delta, Epsilon};
+pub use checked::{Confidence, Delta, Epsilon};
+pub use claim::{Claim, Limit, Measure};
 pub use dataset::{Dataset, Record};
 pub use error::{Error, FileProblem};
 pub use reach::AskedReach;

@@ -98,7 +98,7 @@ impl fmt::Display for ControlResult {
 }
 
 /// Everything that the verdict on a pair depends on.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Grounds {
     /// What is claimed.
     pub claim: Claim,
@@ -121,7 +121,7 @@ impl Verdict {
     /// consistent only if nothing speaks against the audit itself.
     #[must_use]
     pub fn new(grounds: &Grounds) -> Self {
-        let Grounds { claim, bounds, outputs_never_repeat, reach, asked_reach, resolution, control } = *grounds;
+        let Grounds { ref claim, bounds, outputs_never_repeat, reach, asked_reach, resolution, control } = *grounds;
         // Written so that a number that is not comparable never counts as enough. If the attack sees a part of the leak, an excess in that
         // part stands for a larger excess in the whole leak. Below a half, the reach itself is what is missing, and not the draws.
         let enough_draws = bounds.resolved <= resolution * reach.clamp(AskedReach::DEFAULT, 1.0);
@@ -272,7 +272,7 @@ mod tests {
     /// The claim (1, 0.25); everything that is asked for is just met.
     fn grounds() -> Grounds {
         Grounds {
-            claim: Claim { epsilon: 1.0.try_into().unwrap(), delta: 0.25.try_into().unwrap() },
+            claim: Claim::new(1.0, 0.25).unwrap(),
             bounds: Bounds { epsilon_lower: 1.0, delta_lower: 0.25, detectable_epsilon: 7.0, resolved: 0.375 },
             outputs_never_repeat: false,
             reach: 0.75,

@@ -44,7 +44,7 @@ impl Comparison {
     /// consistent claim is inconclusive, or if its ε bound has risen by more than chance explains: more than the audit's resolution above the upper limit of what the earlier rules
     /// showed. Then the mechanism leaks more or the attack is better; random variation of the counts is not enough.
     fn compare(&mut self, name: &str, (_, before): (f64, &JsonPair), (resolution, now): (f64, &JsonPair)) {
-        let claim = |pair: &JsonPair| (pair.row.claim_epsilon, pair.row.claim_delta);
+        let claim = |pair: &JsonPair| (pair.row.claim_epsilon, pair.row.claim_delta, pair.row.unit.clone(), pair.row.claimed);
         if claim(before) != claim(now) {
             self.notes.push(format!("{name}: the claim has changed, so the results are not compared"));
             return;
@@ -159,7 +159,7 @@ mod tests {
     fn a_changed_claim_is_noted_and_not_compared() {
         let before = run(vec![result(Verdict::Consistent)]);
         let mut stricter = audit("count");
-        stricter.claim.epsilon = 0.5.try_into().unwrap();
+        stricter.claim = Claim::new(0.5, 0.0).unwrap();
         let found = compared(&before, &run_of(vec![(stricter, vec![result(Verdict::Violated)])]));
         let notes = vec!["count / one more: the claim has changed, so the results are not compared".to_owned()];
         assert_eq!(found, Comparison { notes, ..Comparison::default() });

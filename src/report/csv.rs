@@ -20,6 +20,7 @@ pub struct PairRow {
     pub mechanism: String,
     pub relation: String,
     pub pair: String,
+    #[serde(with = "crate::model::exact::number")]
     pub claim_epsilon: f64,
     pub claim_delta: f64,
     pub verdict: Conclusion,
@@ -49,6 +50,14 @@ pub struct PairRow {
     pub seed: u64,
     pub reproducible: Option<bool>,
     pub seconds: Option<f64>,
+    #[serde(default)]
+    pub unit: String,
+    #[serde(default)]
+    pub claimed: f64,
+    #[serde(default)]
+    pub lower: Option<Exact>,
+    #[serde(default)]
+    pub detectable: Option<Exact>,
 }
 
 impl PairRow {
@@ -56,14 +65,15 @@ impl PairRow {
     #[must_use]
     pub fn new(run: &RunReport, report: &AuditReport, result: &PairResult) -> Self {
         let (audit, evidence) = (&report.audit, result.outcome.as_ref().ok());
-        let claim = audit.claim;
+        let claim = &audit.claim;
+        let detectable = evidence.map(|evidence| Exact(-round_down(-evidence.bounds.detectable, DIGITS)));
         Self {
             audit: audit.name.clone(),
             mechanism: audit.subject.mechanism().to_owned(),
             relation: audit.relation.to_string(),
             pair: result.pair.clone(),
-            claim_epsilon: claim.epsilon.get(),
-            claim_delta: claim.delta.get(),
+            claim_epsilon: claim.epsilon(),
+            claim_delta: claim.delta(),
             verdict: result.conclusion(),
             reason: evidence.and_then(|evidence| evidence.verdict.reason()),
             expected: evidence.and(result.expect).unwrap_or(audit.expect),
@@ -74,7 +84,7 @@ impl PairRow {
             reach: evidence.map(|evidence| Exact(round_down(evidence.bounds.reach(claim), DIGITS))),
             asked_reach: audit.reach.at_least(),
             control: report.control,
-            detectable_epsilon: evidence.map(|evidence| Exact(-round_down(-evidence.bounds.detectable_epsilon, DIGITS))),
+            detectable_epsilon: detectable.filter(|_| claim.second().is_some()),
             resolved: evidence.map(|evidence| Exact(-round_down(-evidence.bounds.resolved, DIGITS))),
             truth_epsilon: evidence.and(result.truth.epsilon).map(Exact),
             confidence: run.settings.confidence.get(),
@@ -89,6 +99,10 @@ impl PairRow {
             seed: run.settings.seed,
             reproducible: evidence.map(|evidence| evidence.reproducible),
             seconds: evidence.map(|_| (result.seconds * 1e3).round() / 1e3),
+            unit: claim.main().measure.name().to_owned(),
+            claimed: claim.main().value,
+            lower: evidence.map(|evidence| Exact(round_down(evidence.bounds.lower, DIGITS))),
+            detectable,
         }
     }
 

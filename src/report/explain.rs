@@ -7,7 +7,7 @@ use crate::attack::Attack;
 use crate::audit::Audit;
 use crate::catalogue::registry;
 use crate::model::number::{Brief, percent};
-use crate::model::{Claim, Conclusion, Relation};
+use crate::model::{Conclusion, Relation};
 
 /// Explains what is claimed, on which pairs it is tested, what the attacker looks at, what each verdict would mean, and, with a report,
 /// what was found.
@@ -34,19 +34,21 @@ fn claim(audit: &Audit) -> String {
         (None, Some(entry)) => format!("mechanism {name} ({})", entry.summary),
         (None, None) => format!("mechanism {name}"),
     };
-    let Claim { epsilon, delta } = audit.claim;
-    let (epsilon, delta) = (epsilon.get(), delta.get());
+    let (epsilon, delta) = (audit.claim.epsilon(), audit.claim.delta());
     let slack = if delta > 0.0 { format!(", except for a slack of δ = {}", Brief(delta)) } else { String::new() };
-    // A rule that always guesses has P(correct) ≤ (e^ε + δ)/(1 + e^ε).
-    let right = if epsilon < 700.0 { (epsilon.exp() + delta) / (1.0 + epsilon.exp()) } else { 1.0 };
+    let neighbours = neighbours(&audit.relation);
+    let allowed = if audit.claim.second().is_some() {
+        format!("For {neighbours}, no output may be more than e^ε = {} times as likely on one as on the other{slack}.", Brief(epsilon.exp()))
+    } else if epsilon.is_finite() {
+        format!("For {neighbours}, this allows ε = {} at δ = {}.", Brief(epsilon), Brief(delta))
+    } else {
+        format!("For {neighbours}, it says nothing about ε at δ = {}.", Brief(delta))
+    };
     format!(
-        "The {mechanism} is claimed to be private with {}.\n\
-         For {}, no output may be more than e^ε = {} times as likely on one as on the other{slack}.\n\
+        "The {mechanism} is claimed to be private with {}.\n{allowed}\n\
          So an attacker who sees an output and guesses which of the two datasets it came from is right at most {} of the time.{}",
         audit.claim,
-        neighbours(&audit.relation),
-        Brief(epsilon.exp()),
-        percent(right),
+        percent(audit.claim.main().allowed_right(1.0, 2)),
         audit.source.as_ref().map_or_else(String::new, |source| format!("\nSource: {source}")),
     )
 }
@@ -114,11 +116,11 @@ fn attack_view(attack: Attack) -> &'static str {
 }
 
 fn verdicts(audit: &Audit) -> String {
-    let (asked, detectable) = (percent(audit.reach.at_least()), Brief(audit.claim.epsilon.get() + audit.resolution));
+    let (asked, detectable) = (percent(audit.reach.at_least()), audit.detectable());
     let because = audit.reach.because().map_or_else(String::new, |reason| format!(" ({reason})"));
     format!(
         "violated      the attacker was right more often than the claim allows; this is proven at the run's confidence\n\
-         consistent    not refuted; the attacker was seen to reach at least {asked} of the claim{because}; the draws are precise enough to tell ε = {detectable} from the claim\n\
+         consistent    not refuted; the attacker was seen to reach at least {asked} of the claim{because}; the draws are precise enough to tell {detectable} from the claim\n\
          inconclusive  not refuted, but one of these is missing, or a control was not caught; the reason is given\n\
          A claim that is not refuted is not proven: other data or a better attack may still refute it.\n\
          The audit file expects: {}.",

@@ -79,7 +79,7 @@ fn describe(audit: &AuditReport) -> String {
     }
     match (audit.verdict(), audit.most_significant()) {
         (Some(verdict), Some((result, evidence))) => {
-            let (expected, claim) = (audit.audit.expect, audit.audit.claim);
+            let (expected, claim) = (audit.audit.expect, &audit.audit.claim);
             let why = verdict.reason().map_or_else(String::new, |reason| format!(" ({reason}: {})", reason.advice()));
             let reach = Brief(round_down(audit.reach(), 4));
             format!("{verdict}{why}, expected {expected}, reach {reach}; {}: the attacker {}", result.pair, evidence.sentence(claim))

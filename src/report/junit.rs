@@ -45,7 +45,7 @@ impl JUnit {
         let message = match &result.outcome {
             Ok(evidence) => {
                 let why = evidence.verdict.reason().map_or_else(String::new, |reason| format!(" ({reason}: {})", reason.advice()));
-                format!("{}{why}, expected {}: the attacker {}", row.verdict, row.expected, evidence.sentence(audit.audit.claim))
+                format!("{}{why}, expected {}: the attacker {}", row.verdict, row.expected, evidence.sentence(&audit.audit.claim))
             }
             Err(error) => format!("could not be run: {error}"),
         };

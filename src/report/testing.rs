@@ -16,7 +16,7 @@ pub const INCONCLUSIVE: Verdict = Verdict::Inconclusive(Reason::TooFewDraws);
 
 /// The claim ε = 1, δ = 0.
 pub fn claim() -> Claim {
-    Claim { epsilon: 1.0.try_into().expect("positive"), delta: Delta::default() }
+    Claim::new(1.0, 0.0).expect("a claim")
 }
 
 /// An audit with this name, the claim ε = 1 and the pair [`PAIR`].

@@ -7,20 +7,18 @@ use crate::model::{Bounds, Claim};
 
 /// The best of the anytime bounds and, once the whole budget is spent, the fixed-sample bounds of each rule.
 #[must_use]
-pub fn bounds(ledger: &Ledger, certified: &[Certified], claim: Claim, level: Level) -> Bounds {
-    let (epsilon, delta) = (claim.epsilon.get(), claim.delta.get());
+pub fn bounds(ledger: &Ledger, certified: &[Certified], claim: &Claim, level: Level) -> Bounds {
+    let best = |of: &dyn Fn(&Certified) -> f64| certified.iter().map(of).fold(0.0, f64::max);
     let power = power(certified, claim);
-    let mut bounds = Bounds {
-        epsilon_lower: ledger.epsilon_lower(epsilon, delta, level.anytime()),
-        delta_lower: ledger.delta_lower(epsilon, delta, level.anytime()),
-        detectable_epsilon: power.detectable_epsilon,
-        resolved: power.resolved,
+    let lower = ledger.lower(claim.main(), level.anytime()).max(best(&Certified::lower));
+    let second = claim.second().map(|limit| ledger.lower(limit, level.anytime()).max(best(&Certified::second_lower)));
+    // A claim in another unit has bounds on ε and δ from the same limits.
+    let (epsilon, delta) = (claim.epsilon(), claim.delta());
+    let (epsilon_lower, delta_lower) = match second {
+        Some(second) => (lower, second),
+        None => (best(&|part| part.limits().epsilon_lower(delta)), best(&|part| part.limits().delta_lower(epsilon))),
     };
-    for part in certified {
-        bounds.epsilon_lower = bounds.epsilon_lower.max(part.epsilon_lower());
-        bounds.delta_lower = bounds.delta_lower.max(part.delta_lower());
-    }
-    bounds
+    Bounds { lower, epsilon_lower, delta_lower, detectable: power.detectable, resolved: power.resolved }
 }
 
 #[cfg(test)]
@@ -49,7 +47,7 @@ mod tests {
 
     #[test]
     fn each_bound_is_the_best_of_all_evidence() {
-        let claim = Claim { epsilon: 1.0.try_into().unwrap(), delta: 0.01.try_into().unwrap() };
+        let claim = &Claim::new(1.0, 0.01).unwrap();
         let level = Level::of_pair(0.95, 1);
         let strong = Tally { correct: 60_000, wrong: 10_000, abstained: 30_000 };
         let weak = Tally { correct: 30_000, wrong: 20_000, abstained: 50_000 };

@@ -3,7 +3,7 @@
 use super::binomial::{log_mean_exp, logistic, lower_limit, lower_log_odds};
 use super::method::Method;
 use super::region::Region;
-use crate::model::{Claim, RuleEstimate, Tally};
+use crate::model::{Claim, Measure, RuleEstimate, Tally};
 
 /// The share of α of an upper limit that bounds how often the rule guesses; the rest bounds how often a guess is right.
 const MASS_SHARE: f64 = 0.05;
@@ -33,46 +33,54 @@ impl Limits {
     /// The limits from the tally of a rule that gives `regions` different answers. They are tightest near the claim. The method must not
     /// depend on the draws of the tally.
     #[must_use]
-    pub fn new(tally: Tally, regions: u8, alpha: f64, claim: Claim, method: Method) -> Self {
-        let (epsilon, delta) = (claim.epsilon.get(), claim.delta.get());
+    pub fn new(tally: Tally, regions: u8, alpha: f64, claim: &Claim, method: Method) -> Self {
         let kind = match method {
             Method::Region(weights) => {
-                let of_epsilon = |correct: f64, wrong: f64| solved_for_epsilon(correct, wrong, effective(delta, regions));
-                let of_delta = |correct: f64, wrong: f64| solved_for_delta(correct, wrong, epsilon);
-                Kind::Region(Region::new(tally, alpha, weights, &[&of_epsilon, &of_delta]))
+                let measures: Vec<_> = claim.limits().iter().map(|limit| &limit.measure).collect();
+                let values: Vec<_> = measures.iter().map(|measure| |correct, wrong| measure.of(correct, wrong, regions)).collect();
+                let values: Vec<&dyn Fn(f64, f64) -> f64> = values.iter().map(|value| value as _).collect();
+                Kind::Region(Region::new(tally, alpha, weights, &values))
             }
-            Method::Bets => Kind::Bets { epsilon, delta_eff: won_from_bets(tally, alpha, epsilon) },
+            Method::Bets => {
+                let epsilon = claim.epsilon();
+                Kind::Bets { epsilon, delta_eff: won_from_bets(tally, alpha, epsilon) }
+            }
         };
         Self { kind, regions }
+    }
+
+    /// The largest value of this measure known to be exceeded or reached; 0 if none is.
+    #[must_use]
+    pub fn lower(&self, measure: &Measure) -> f64 {
+        match (&self.kind, measure) {
+            (_, Measure::Delta { epsilon }) => self.delta_lower(*epsilon),
+            (Kind::Region(region), _) => region.least(|correct, wrong| measure.of(correct, wrong, self.regions)).max(0.0),
+            (Kind::Bets { .. }, _) => 0.0,
+        }
     }
 
     /// The largest ε known to be exceeded or reached at this δ; 0 if none is.
     #[must_use]
     pub fn epsilon_lower(&self, delta: f64) -> f64 {
-        match &self.kind {
-            Kind::Region(region) => {
-                region.least(|correct, wrong| solved_for_epsilon(correct, wrong, effective(delta, self.regions))).max(0.0)
-            }
-            Kind::Bets { .. } => 0.0,
-        }
+        self.lower(&Measure::Epsilon { delta })
     }
 
     /// The largest δ known to be exceeded or reached at this ε; 0 if none is.
     #[must_use]
     pub fn delta_lower(&self, epsilon: f64) -> f64 {
-        let delta_eff = match &self.kind {
-            Kind::Region(region) => region.least(|correct, wrong| solved_for_delta(correct, wrong, epsilon)),
+        let delta = match &self.kind {
+            Kind::Region(region) => region.least(|correct, wrong| Measure::Delta { epsilon }.of(correct, wrong, self.regions)),
             // At a larger ε less may be true; at a smaller one δ is at least as large.
             Kind::Bets { epsilon: known, delta_eff } => {
                 if epsilon <= *known {
-                    *delta_eff
+                    *delta_eff * 2.0 / f64::from(self.regions.max(1))
                 } else {
                     0.0
                 }
             }
         };
         // Not `clamp`, which keeps a negative zero.
-        if delta_eff > 0.0 && self.regions > 0 { (delta_eff * 2.0 / f64::from(self.regions)).min(1.0) } else { 0.0 }
+        if delta > 0.0 && self.regions > 0 { delta.min(1.0) } else { 0.0 }
     }
 }
 
@@ -105,16 +113,6 @@ fn won_from_bets(tally: Tally, alpha: f64, epsilon: f64) -> f64 {
         if enough(middle) { known = middle } else { unknown = middle }
     }
     known
-}
-
-/// `ε = ln((P(correct) − δ_eff)/P(wrong))`; −∞ if δ alone explains the correct guesses.
-fn solved_for_epsilon(correct: f64, wrong: f64, delta_eff: f64) -> f64 {
-    if correct > delta_eff { ((correct - delta_eff) / wrong).ln() } else { f64::NEG_INFINITY }
-}
-
-/// `δ_eff = P(correct) − e^ε·P(wrong)`.
-fn solved_for_delta(correct: f64, wrong: f64, epsilon: f64) -> f64 {
-    if wrong > 0.0 { correct - epsilon.exp() * wrong } else { correct }
 }
 
 /// The ε that a rule shows at this δ, and an upper limit of it with confidence `1 − α`. Both are about this rule only: the mechanism may

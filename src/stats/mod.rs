@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `binomial.rs` | tails and conservative limits of binomial counts |
 //! | `forecast.rs` | what is known about a rule before it is judged |
+//! | `measure.rs` | what a rule's probabilities say about a claim, in its unit |
 //! | `region.rs` | one confidence region for how often a rule guesses and how often it is right |
 //! | `method.rs` | how the limits of a rule are computed |
 //! | `fixed.rs` | bounds from a sample whose size was fixed in advance |
@@ -19,6 +20,7 @@ mod certified;
 pub mod fixed;
 mod forecast;
 pub mod independence;
+mod measure;
 mod method;
 pub mod power;
 mod region;

@@ -10,7 +10,8 @@ use super::pattern::{Components, Pattern};
 use crate::attack::Attack;
 use crate::audit::{Audit, Control, Pair};
 use crate::catalogue::registry;
-use crate::model::claim::Positive;
+use crate::model::checked::Positive;
+use crate::model::claim::Spelling;
 use crate::model::{AskedReach, Claim, Dataset, Expectation, FileProblem, Params, Relation, Truth, check_draws};
 use crate::target::Subject;
 use crate::target::process::{self, CommandLine};
@@ -26,7 +27,7 @@ struct AuditFile {
     command: Option<Vec<String>>,
     timeout: Option<Positive>,
     setup: Option<String>,
-    claim: Claim,
+    claim: Spelling,
     relation: RelationName,
     reason: Option<String>,
     #[serde(default)]
@@ -219,19 +220,23 @@ fn check(file_path: &Path, file: AuditFile) -> Result<Audit, Vec<KeyProblem>> {
         let truth = raw.truth.or(file.truth).unwrap_or_default();
         pairs.push(Pair { name: raw.name, left: raw.left, right: raw.right, expect: raw.expect, truth });
     }
-    if !problems.is_empty() {
-        return Err(problems);
-    }
+    let folder = file_path.parent().unwrap_or(Path::new(""));
+    let claim = file.claim.with_points(folder).and_then(Claim::try_from).map_err(|problem| KeyProblem::new("claim", format!("claim {problem}")));
+    let claim = match claim {
+        Ok(claim) if problems.is_empty() => claim,
+        Ok(_) => return Err(problems),
+        Err(problem) => return Err(problems.into_iter().chain([problem]).collect()),
+    };
     let mut audit = Audit {
         name: file.name,
         file: file_path.to_owned(),
         subject,
-        claim: file.claim,
+        resolution: file.resolution.map_or(claim.resolution(), Positive::get),
+        claim,
         relation,
         expect: file.expect,
         source: file.source,
         draws: file.draws,
-        resolution: file.resolution.map_or(file.claim.resolution(), Positive::get),
         reach: file.reach,
         control: stated_control,
         attacks: file.attacks.unwrap_or_else(|| Attack::DEFAULT.to_vec()),

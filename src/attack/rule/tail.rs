@@ -32,8 +32,8 @@ pub struct TailRule {
 }
 
 /// The rule with the largest promised value, unless the hits contradict it. `caution` is that of the certify draws.
-pub fn select(score_bins: &ScoreBins, delta: f64, caution: Caution) -> Option<TailRule> {
-    let (bins, goal, all) = (score_bins.bins(), Goal::Epsilon { delta }, score_bins.counts());
+pub fn select(score_bins: &ScoreBins, goal: Goal, caution: Caution) -> Option<TailRule> {
+    let (bins, all) = (score_bins.bins(), score_bins.counts());
     let (order, gain) = calibration(score_bins);
     let ordered = OrderedBins::new(bins, &all, order);
     let cut = ordered.best_cut(goal, caution);

@@ -13,7 +13,7 @@ use statrs::function::erf::erfc;
 
 use crate::catalogue::query::Query;
 use crate::model::Dataset;
-use crate::model::claim::{Epsilon, Positive, PositiveDelta};
+use crate::model::checked::{Epsilon, Positive, PositiveDelta};
 use crate::noise;
 use crate::noise::Generator;
 use crate::output::{Cell, MAX_WIDTH};

@@ -14,7 +14,7 @@ use serde::Deserialize;
 use crate::catalogue::additive::continuous::{Calibration, one};
 use crate::catalogue::query::Query;
 use crate::model::Dataset;
-use crate::model::claim::{Finite, Positive};
+use crate::model::checked::{Finite, Positive};
 use crate::noise;
 use crate::noise::Generator;
 use crate::output::Cell;

@@ -17,7 +17,7 @@ use serde::Deserialize;
 
 use crate::catalogue::additive::continuous::one;
 use crate::model::Dataset;
-use crate::model::claim::{Epsilon, Positive, PositiveDelta};
+use crate::model::checked::{Epsilon, Positive, PositiveDelta};
 use crate::noise;
 use crate::noise::Generator;
 use crate::output::Cell;
