@@ -13,6 +13,7 @@ use crate::attack::rule::gain::drop_late;
 use crate::attack::rule::goal::{Caution, Goal, Odds};
 use crate::attack::rule::guess::GuessRule;
 use crate::attack::rule::judge::Tallies;
+use crate::attack::rule::moment::{self, Grouped};
 use crate::attack::rule::score_bins::{Hits, ScoreBins};
 use crate::attack::rule::select::{Selected, select};
 use crate::attack::rule::tail::{self, TailRule};
@@ -328,17 +329,24 @@ impl<'a> Explorer<'a> {
         let (candidate, best) = candidates.reduce(|best, next| if next.1.value > best.1.value { next } else { best })?;
         let Forecast { correct, wrong, .. } = than.forecast;
         let now = goal.value(Odds { correct, wrong, regions: f64::from(than.rule.regions()) }, caution);
-        (best.value.ln() > CLEARLY * now.ln().max(0.0)).then(|| self.learned((Role::Tail, goal, main), candidate, &best.answers, best.forecast))
+        (best.value.ln() > CLEARLY * now.ln().max(0.0))
+            .then(|| self.learned((Role::Tail, goal, main), candidate, &best.answers, best.forecast))
+    }
+
+    /// Groups of outputs for a claim that limits a Rényi divergence, if they promise a larger bound than the rule `than`.
+    #[must_use]
+    pub fn groups(&self, than: &Learned) -> Option<Grouped> {
+        let Limit { measure, value } = self.claim.main();
+        if measure.moment_orders().is_empty() {
+            return None;
+        }
+        let alpha = self.budget.alpha * Role::GROUPS_SHARE;
+        moment::select(&self.candidates, measure, self.budget.certify as f64, alpha)
+            .filter(|grouped| grouped.promise / value > than.promise)
     }
 
     /// The rule that gives these answers to the bins of a candidate.
-    fn learned(
-        &self,
-        (role, goal, limit): (Role, Goal, &Limit),
-        candidate: &ScoreBins,
-        answers: &[Answer],
-        forecast: Forecast,
-    ) -> Learned {
+    fn learned(&self, (role, goal, limit): (Role, Goal, &Limit), candidate: &ScoreBins, answers: &[Answer], forecast: Forecast) -> Learned {
         let rule = GuessRule::new(candidate.score().clone(), candidate.bins(), answers);
         let method = Method::new(&limit.measure, forecast, rule.regions(), self.budget.certify);
         let odds = Odds { correct: forecast.correct, wrong: forecast.wrong, regions: f64::from(rule.regions()) };
@@ -417,11 +425,12 @@ mod tests {
     fn every_draw_is_kept_or_counted_and_judges_the_rules_once() {
         let target = Response { width: 1 };
         let mut sampler = Sampler::open(&target, PairStream::new(1, "explore", ""), Phase::Explore, &|_| ()).unwrap();
-        let mut explorer = Explorer::new(1, &Attack::DEFAULT, claim(), BUDGET);
+        let claim = claim();
+        let mut explorer = Explorer::new(1, &Attack::DEFAULT, &claim, BUDGET);
         assert_eq!(explorer.absorb(&mut sampler, 100_000, &[]).unwrap().0, []);
         let rules: Vec<GuessRule> = explorer.learn().into_iter().map(|learned| learned.rule).collect();
         let roles: Vec<Role> = explorer.learn().into_iter().map(|learned| learned.role).collect();
-        assert_eq!((roles.first(), roles.last()), (Some(&Role::Epsilon), Some(&Role::Delta)));
+        assert_eq!((roles.first(), roles.last()), (Some(&Role::Main), Some(&Role::Delta)));
         // The first 2^18 rows are kept; the others are only counted.
         for (draws, kept, explored) in [(100_000, 200_000, 200_000.0), (100_000, 1 << 18, 300_000.0), (50_000, 1 << 18, 350_000.0)] {
             let tallies = explorer.absorb(&mut sampler, draws, &rules).unwrap();
@@ -439,7 +448,7 @@ mod tests {
 
     #[test]
     fn fewer_rows_of_wide_outputs_are_kept_but_never_too_few() {
-        let kept = |width: usize, explore: u64| Explorer::new(width, &Attack::DEFAULT, claim(), DrawBudget { explore, ..BUDGET }).kept;
+        let kept = |width: usize, explore: u64| Explorer::new(width, &Attack::DEFAULT, &claim(), DrawBudget { explore, ..BUDGET }).kept;
         assert_eq!((kept(1, 1 << 40), kept(2, 1 << 10), kept(2, 1 << 22), kept(2, 1 << 40)), (1 << 18, 1 << 18, 1 << 19, 1 << 20));
         assert_eq!((kept(1 << 10, 1 << 40), kept(1 << 16, 1 << 40)), (1 << 15, 1 << 12));
     }
@@ -449,7 +458,8 @@ mod tests {
         let target = Response { width: 5 };
         let mut sampler = Sampler::open(&target, PairStream::new(1, "explore", ""), Phase::Explore, &|_| ()).unwrap();
         let attacks = [Attack::Coordinates, Attack::WholeRow, Attack::Aggregates, Attack::NaiveBayes, Attack::Pairs];
-        let mut explorer = Explorer::new(5, &attacks, claim(), BUDGET);
+        let claim = claim();
+        let mut explorer = Explorer::new(5, &attacks, &claim, BUDGET);
         explorer.absorb(&mut sampler, 20_000, &[]).unwrap();
         let scores = explorer.scores();
         let learned = scores.iter().filter(|score| score.is_learned()).count();
@@ -462,7 +472,7 @@ mod tests {
         // Three aggregates that never vary are one candidate.
         assert!(explorer.candidates.len() < scores.len());
         assert!(explorer.tail_rule(&best).is_none(), "there is no tail");
-        let of_one = |attacks: &[Attack]| Explorer::new(1, attacks, claim(), BUDGET).scores();
+        let of_one = |attacks: &[Attack]| Explorer::new(1, attacks, &claim, BUDGET).scores();
         assert_eq!(of_one(&Attack::DEFAULT), [Score::Output, Score::Fraction(0)]);
         assert_eq!(of_one(&[Attack::FloatBits]), [Score::LowestBit(0), Score::BitsUsed(0)]);
         assert_eq!(of_one(&[Attack::Pairs, Attack::FloatBits]), [Score::Output, Score::LowestBit(0), Score::BitsUsed(0)]);

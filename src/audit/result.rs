@@ -57,6 +57,9 @@ pub struct PairResult {
     pub seconds: f64,
 }
 
+/// What groups of outputs are called in a sentence.
+const GROUPS: &str = "groups of outputs together";
+
 /// The evidence on one pair.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -75,6 +78,9 @@ pub struct Evidence {
     pub tally: Tally,
     /// How many of the two answers, left and right, the rule ever gives.
     pub regions: u8,
+    /// Whether groups of outputs show more than the reported rule.
+    #[serde(default)]
+    pub by_groups: bool,
     /// The rule; absent if the budget was too small to learn one.
     pub rule: Option<GuessRule>,
     /// The names of the symbols that the rule uses.
@@ -242,6 +248,8 @@ impl Evidence {
         let right = self.tally.correct as f64 / guesses.max(1.0);
         let allowed = claim.main().allowed_right(guesses / draws.max(1.0), self.regions);
         let share = if guesses < draws { format!(" when answering on {} of the outputs", percent(guesses / draws)) } else { String::new() };
-        format!("guessed right {} of the time{share}; {claim} allows {}", percent(right), percent(allowed))
+        let groups =
+            if self.by_groups { format!("; {GROUPS} show {}", self.bounds.in_unit(claim).unwrap_or_default()) } else { String::new() };
+        format!("guessed right {} of the time{share}; {claim} allows {}{groups}", percent(right), percent(allowed))
     }
 }

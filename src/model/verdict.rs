@@ -273,7 +273,7 @@ mod tests {
     fn grounds() -> Grounds {
         Grounds {
             claim: Claim::new(1.0, 0.25).unwrap(),
-            bounds: Bounds { epsilon_lower: 1.0, delta_lower: 0.25, detectable_epsilon: 7.0, resolved: 0.375 },
+            bounds: Bounds { lower: 1.0, epsilon_lower: 1.0, delta_lower: 0.25, detectable: 7.0, resolved: 0.375 },
             outputs_never_repeat: false,
             reach: 0.75,
             asked_reach: 0.75,
@@ -285,8 +285,11 @@ mod tests {
     #[test]
     fn a_bound_above_the_claim_refutes_it_whatever_else_is_known() {
         assert_eq!(Verdict::new(&grounds()), Verdict::Consistent);
-        let nothing = Bounds { epsilon_lower: 0.0, delta_lower: 0.0, detectable_epsilon: f64::INFINITY, resolved: f64::INFINITY };
-        for bounds in [Bounds { epsilon_lower: 1.0_f64.next_up(), ..nothing }, Bounds { delta_lower: 0.25_f64.next_up(), ..nothing }] {
+        let nothing = Bounds { lower: 0.0, epsilon_lower: 0.0, delta_lower: 0.0, detectable: f64::INFINITY, resolved: f64::INFINITY };
+        for bounds in [
+            Bounds { lower: 1.0_f64.next_up(), epsilon_lower: 1.0_f64.next_up(), ..nothing },
+            Bounds { delta_lower: 0.25_f64.next_up(), ..nothing },
+        ] {
             let weak = Grounds { bounds, outputs_never_repeat: true, reach: 0.0, control: Some(ControlResult::NotCaught), ..grounds() };
             assert_eq!(Verdict::new(&weak), Verdict::Violated);
         }
@@ -312,7 +315,7 @@ mod tests {
         assert_eq!(because(&|g| g.control = Some(ControlResult::Caught)), None);
         // More draws are of no use if no output occurs twice, and a low asked reach is no excuse.
         let blind = |g: &mut Grounds| {
-            (g.bounds.epsilon_lower, g.bounds.delta_lower, g.bounds.resolved) = (0.0, 0.0, f64::INFINITY);
+            (g.bounds.lower, g.bounds.delta_lower, g.bounds.resolved) = (0.0, 0.0, f64::INFINITY);
             (g.outputs_never_repeat, g.asked_reach) = (true, 0.0);
         };
         assert_eq!(because(&blind), Some(Reason::OutputsNeverRepeat));

@@ -159,7 +159,7 @@ mod tests {
     fn a_changed_claim_is_noted_and_not_compared() {
         let before = run(vec![result(Verdict::Consistent)]);
         let mut stricter = audit("count");
-        stricter.claim = Claim::new(0.5, 0.0).unwrap();
+        stricter.claim = crate::model::Claim::new(0.5, 0.0).unwrap();
         let found = compared(&before, &run_of(vec![(stricter, vec![result(Verdict::Violated)])]));
         let notes = vec!["count / one more: the claim has changed, so the results are not compared".to_owned()];
         assert_eq!(found, Comparison { notes, ..Comparison::default() });

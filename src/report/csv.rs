@@ -201,7 +201,13 @@ mod tests {
 
     #[test]
     fn bounds_are_rounded_in_the_direction_that_keeps_them_valid() {
-        let bounds = Bounds { epsilon_lower: 0.123_456_78, delta_lower: 1.999_999_9e-5, detectable_epsilon: 1.000_000_1, resolved: 0.0 };
+        let bounds = Bounds {
+            lower: 0.123_456_78,
+            epsilon_lower: 0.123_456_78,
+            delta_lower: 1.999_999_9e-5,
+            detectable: 1.000_000_1,
+            resolved: 0.0,
+        };
         let result = |bounds| PairResult {
             outcome: Ok(Evidence { bounds, ..evidence(Verdict::Consistent) }),
             ..pair(Verdict::Consistent, Expectation::Consistent)
@@ -213,7 +219,7 @@ mod tests {
         assert_eq!(value(&rounded, "reach"), "inf", "δ is not 0 as claimed");
         let only_epsilon = run(vec![result(Bounds { delta_lower: 0.0, ..bounds })]);
         assert_eq!(value(&only_epsilon, "reach").parse::<f64>(), Ok(0.123_456));
-        let unlimited = run(vec![result(Bounds { detectable_epsilon: f64::INFINITY, ..bounds })]);
+        let unlimited = run(vec![result(Bounds { detectable: f64::INFINITY, ..bounds })]);
         assert_eq!(value(&unlimited, "detectable_epsilon"), "inf");
     }
 

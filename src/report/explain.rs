@@ -38,7 +38,10 @@ fn claim(audit: &Audit) -> String {
     let slack = if delta > 0.0 { format!(", except for a slack of δ = {}", Brief(delta)) } else { String::new() };
     let neighbours = neighbours(&audit.relation);
     let allowed = if audit.claim.second().is_some() {
-        format!("For {neighbours}, no output may be more than e^ε = {} times as likely on one as on the other{slack}.", Brief(epsilon.exp()))
+        format!(
+            "For {neighbours}, no output may be more than e^ε = {} times as likely on one as on the other{slack}.",
+            Brief(epsilon.exp())
+        )
     } else if epsilon.is_finite() {
         format!("For {neighbours}, this allows ε = {} at δ = {}.", Brief(epsilon), Brief(delta))
     } else {

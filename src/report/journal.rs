@@ -437,7 +437,7 @@ mod tests {
             |audit| audit.name.push('2'),
             |audit| audit.file.push("2"),
             |audit| audit.subject = Subject::Registered { mechanism: "laplace".to_owned(), params: Params::new() },
-            |audit| audit.claim = Claim::new(2.0, 0.0).unwrap(),
+            |audit| audit.claim = crate::model::Claim::new(2.0, 0.0).unwrap(),
             |audit| audit.expect = Expectation::Violated,
             |audit| audit.source = Some("a paper".to_owned()),
             |audit| audit.draws = Some(1),

@@ -59,7 +59,9 @@ impl Witness {
         let audit = &report.audit;
         let (result, evidence) = report.most_significant()?;
         let pair = audit.pairs.iter().find(|pair| pair.name == result.pair)?;
-        let rule = evidence.rule.clone().filter(|_| evidence.verdict == Verdict::Violated && audit.is_from_file())?;
+        // Groups of outputs have no single rule that could be judged again.
+        let refuted = evidence.verdict == Verdict::Violated && !evidence.by_groups;
+        let rule = evidence.rule.clone().filter(|_| refuted && audit.is_from_file())?;
         Some(Self {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             audit: audit.name.clone(),

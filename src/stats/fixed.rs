@@ -156,7 +156,7 @@ mod tests {
     const TALLY: Tally = Tally { correct: 7000, wrong: 2000, abstained: 1000 };
 
     fn limits(tally: Tally, regions: u8, delta: f64) -> Limits {
-        let claim = Claim { epsilon: 1.0.try_into().unwrap(), delta: delta.try_into().unwrap() };
+        let claim = &Claim::new(1.0, delta).unwrap();
         let forecast = Forecast { correct: 0.7, wrong: 0.2, draws: 1e5 };
         Limits::new(tally, regions, 0.05, claim, Method::for_epsilon(forecast, effective(delta, regions)))
     }
@@ -171,13 +171,13 @@ mod tests {
 
     #[test]
     fn the_two_formulas_solve_the_same_inequality() {
-        for (correct, wrong, delta_eff) in [(0.3, 0.1, 0.02), (0.01, 0.001, 0.001), (0.5, 0.4, 0.0)] {
-            let epsilon = solved_for_epsilon(correct, wrong, delta_eff);
+        for (correct, wrong, delta_eff) in [(0.3_f64, 0.1, 0.02), (0.01, 0.001, 0.001), (0.5, 0.4, 0.0)] {
+            let epsilon = Measure::Epsilon { delta: delta_eff }.of(correct, wrong, 2);
             assert!((correct - epsilon.exp() * wrong - delta_eff).abs() < 1e-12);
-            assert!((solved_for_delta(correct, wrong, epsilon) - delta_eff).abs() < 1e-12);
+            assert!((Measure::Delta { epsilon }.of(correct, wrong, 2) - delta_eff).abs() < 1e-12);
         }
         // Here δ alone explains every correct guess.
-        assert_eq!(solved_for_epsilon(0.7, 0.2, 0.8), f64::NEG_INFINITY);
+        assert_eq!(Measure::Epsilon { delta: 0.8 }.of(0.7, 0.2, 2), f64::NEG_INFINITY);
         assert_eq!(limits(TALLY, 2, 0.8).epsilon_lower(0.8), 0.0);
         assert_eq!(rule_estimate(TALLY, 2, 0.8, 0.05), RuleEstimate { epsilon: 0.0, epsilon_upper: 0.0 });
     }
@@ -257,7 +257,7 @@ mod tests {
     fn a_rare_event_without_errors_is_worth_more_with_bets() {
         // 44 correct guesses and no wrong one in 175,000 draws.
         let tally = Tally { correct: 44, wrong: 0, abstained: 174_956 };
-        let claim = Claim { epsilon: 1.0.try_into().unwrap(), delta: 1e-4.try_into().unwrap() };
+        let claim = &Claim::new(1.0, 1e-4).unwrap();
         let of = |method: Method| Limits::new(tally, 1, 0.005, claim, method);
         let region =
             (0..20).map(|weight| of(Method::Region(Weights::new(1.0, f64::from(weight) / 20.0))).delta_lower(1.0)).fold(0.0, f64::max);

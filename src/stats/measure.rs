@@ -10,8 +10,8 @@ use super::fixed::effective;
 use crate::model::{Claim, Limit, Measure};
 
 /// Orders minus one at which ρ is looked for: powers of this ratio, from the first to the last exponent. Every order gives a valid bound.
-const ORDER_RATIO: f64 = 1.25;
-const ORDER_EXPONENTS: std::ops::RangeInclusive<i32> = -16..=26;
+const ORDER_RATIO: f64 = 1.5;
+const ORDER_EXPONENTS: std::ops::RangeInclusive<i32> = -10..=14;
 
 /// No ε above this is of interest: it allows everything.
 const LARGEST: f64 = 1e3;
@@ -29,9 +29,15 @@ impl Measure {
             _ if p <= a => 0.0,
             // z(1 − p) = −z(p), without loss where p is close to 1.
             Self::Mu => normal_quantile(a) - normal_quantile(p),
-            Self::Renyi { order } => renyi(*order, p, a),
-            Self::Rho => orders().map(|order| renyi(order, p, a) / order).fold(0.0, f64::max),
-            Self::Orders(orders) => orders.iter().map(|(order, claimed)| renyi(*order, p, a) / claimed).fold(0.0, f64::max),
+            Self::Renyi { order } => Coins::new(p, a).renyi(*order),
+            Self::Rho => {
+                let coins = Coins::new(p, a);
+                orders().map(|order| coins.renyi(order) / order).fold(0.0, f64::max)
+            }
+            Self::Orders(orders) => {
+                let coins = Coins::new(p, a);
+                orders.iter().map(|(order, claimed)| coins.renyi(*order) / claimed).fold(0.0, f64::max)
+            }
             Self::Profile(points) => {
                 let factor = |(epsilon, delta): &(f64, f64)| if p > *delta { ((p - delta) / a).ln() / epsilon } else { 0.0 };
                 points.iter().map(factor).fold(0.0, f64::max)
@@ -39,12 +45,23 @@ impl Measure {
         }
     }
 
-    /// The same, `z` standard errors of frequencies in `draws` draws below.
+    /// The same, if P(correct) is smaller and P(wrong) is larger than these frequencies in `draws` draws: by `z` standard errors together, in
+    /// the direction in which the value falls fastest.
     #[must_use]
     pub fn cautious(&self, correct: f64, wrong: f64, regions: u8, draws: f64, z: f64) -> f64 {
-        let value = self.of(correct, wrong, regions);
+        // By chance a rule that gives one answer may be correct on all draws of its side, and more than half of the draws may be of this side.
+        let correct = correct.min(f64::from(regions) / 2.0 - 0.5 / draws);
         let (by_correct, by_wrong) = self.slopes(correct, wrong, regions);
-        value - z * ((by_correct * by_correct * correct + by_wrong * by_wrong * wrong) / draws).sqrt()
+        let errors = ((correct / draws).sqrt(), (wrong / draws).sqrt());
+        let (fall, rise) = ((by_correct * errors.0).abs(), (by_wrong * errors.1).abs());
+        let length = fall.hypot(rise);
+        if correct <= 0.0 || !length.is_finite() || length == 0.0 {
+            return 0.0;
+        }
+        let (down, up) = (z * fall / length, z * rise / length);
+        // Few wrong guesses may by chance be far fewer than expected: the upper limit of a Poisson mean.
+        let (correct, wrong) = (correct - down * errors.0, wrong + up * errors.1 + up * up / (2.0 * draws));
+        if correct <= 0.0 { 0.0 } else { self.of(correct, wrong, regions) }
     }
 
     /// The derivatives of the value by P(correct) and by P(wrong).
@@ -52,9 +69,35 @@ impl Measure {
     pub fn slopes(&self, correct: f64, wrong: f64, regions: u8) -> (f64, f64) {
         const STEP: f64 = 1e-4;
         let of = |correct: f64, wrong: f64| self.of(correct, wrong, regions);
-        let by_correct = (of(correct * (1.0 + STEP), wrong) - of(correct * (1.0 - STEP), wrong)) / (2.0 * STEP * correct);
-        let by_wrong = (of(correct, wrong * (1.0 + STEP)) - of(correct, wrong * (1.0 - STEP))) / (2.0 * STEP * wrong);
+        // To the side on which every probability is possible.
+        let value = of(correct, wrong);
+        let by_correct = (value - of(correct * (1.0 - STEP), wrong)) / (STEP * correct);
+        let by_wrong = (of(correct, wrong * (1.0 - STEP)) - value) / (-STEP * wrong);
         (by_correct, by_wrong)
+    }
+
+    /// The orders at which a Rényi divergence says something about this measure.
+    #[must_use]
+    pub fn moment_orders(&self) -> Vec<f64> {
+        match self {
+            Self::Renyi { order } => vec![*order],
+            Self::Rho => vec![1.2, 1.5, 2.0, 3.0],
+            Self::Orders(orders) => orders.iter().map(|(order, _)| *order).collect(),
+            Self::Epsilon { .. } | Self::Delta { .. } | Self::Mu | Self::Profile(_) => Vec::new(),
+        }
+    }
+
+    /// The least value that allows this Rényi divergence, of one of the [`moment_orders`](Self::moment_orders); 0 for other orders.
+    #[must_use]
+    pub fn of_divergence(&self, order: f64, divergence: f64) -> f64 {
+        match self {
+            Self::Renyi { order: of } if *of == order => divergence,
+            Self::Rho => divergence / order,
+            Self::Orders(orders) => {
+                orders.iter().filter(|(of, _)| *of == order).map(|(_, claimed)| divergence / claimed).fold(0.0, f64::max)
+            }
+            _ => 0.0,
+        }
     }
 
     /// A δ that holds at this ε, if the measure is at most `value`.
@@ -65,7 +108,15 @@ impl Measure {
             Self::Delta { epsilon: at } => implied_delta((*at, value), epsilon),
             Self::Mu => gaussian_delta(value, epsilon),
             Self::Renyi { order } => renyi_delta(*order, value, epsilon),
-            Self::Rho => orders().map(|order| renyi_delta(order, value * order, epsilon)).fold(1.0, f64::min),
+            Self::Rho => {
+                // The best order without the last term of the formula, and a few around it.
+                let best = ((epsilon - value) / (2.0 * value)).max(1e-2);
+                [0.8, 1.0, 1.25]
+                    .map(|factor| 1.0 + factor * best)
+                    .map(|order| renyi_delta(order, value * order, epsilon))
+                    .into_iter()
+                    .fold(1.0, f64::min)
+            }
             Self::Orders(orders) => orders.iter().map(|(order, claimed)| renyi_delta(*order, value * claimed, epsilon)).fold(1.0, f64::min),
             Self::Profile(points) => points.iter().map(|(at, delta)| implied_delta((value * at, *delta), epsilon)).fold(1.0, f64::min),
         };
@@ -76,7 +127,7 @@ impl Measure {
     /// Every ε gives a pair that holds, so a search that is not exact costs power only.
     #[must_use]
     pub fn line(&self, value: f64, a: f64) -> (f64, f64) {
-        const STEPS: usize = 40;
+        const STEPS: usize = 20;
         match self {
             Self::Epsilon { delta } => return (value, *delta),
             Self::Delta { epsilon } => return (*epsilon, value),
@@ -157,14 +208,27 @@ fn solved_for_delta(correct: f64, wrong: f64, epsilon: f64) -> f64 {
     if wrong > 0.0 { correct - epsilon.exp() * wrong } else { correct }
 }
 
-/// The Rényi divergence between coins with these probabilities, the larger of both directions.
-fn renyi(order: f64, p: f64, a: f64) -> f64 {
-    let (p, a) = (p.clamp(1e-300, 1.0), a.clamp(1e-300, 1.0));
-    let (heads, tails) = ((p / a).ln(), ((1.0 - p).max(1e-300) / (1.0 - a).max(1e-300)).ln());
-    // Σ p·(p/a)^(λ − 1) over both outcomes.
-    let forward = p * ((order - 1.0) * heads).exp() + (1.0 - p) * ((order - 1.0) * tails).exp();
-    let backward = a * (-(order - 1.0) * heads).exp() + (1.0 - a) * (-(order - 1.0) * tails).exp();
-    forward.max(backward).ln().max(0.0) / (order - 1.0)
+/// Two coins: the logarithms of the probabilities of both outcomes, for one coin and for the other.
+struct Coins {
+    heads: [f64; 2],
+    tails: [f64; 2],
+}
+
+impl Coins {
+    fn new(p: f64, a: f64) -> Self {
+        let log = |probability: f64| probability.max(1e-300).ln();
+        Self { heads: [log(p), log(a)], tails: [log(1.0 - p), log(1.0 - a)] }
+    }
+
+    /// The Rényi divergence of this order, the larger of both directions.
+    fn renyi(&self, order: f64) -> f64 {
+        // ln Σ x^λ·y^(1−λ) over both outcomes, without overflow.
+        let divergence = |this: usize, other: usize| {
+            let [first, second] = [self.heads, self.tails].map(|logs| order * logs[this] + (1.0 - order) * logs[other]);
+            (first.max(second) + (-(first - second).abs()).exp().ln_1p()) / (order - 1.0)
+        };
+        divergence(0, 1).max(divergence(1, 0)).max(0.0)
+    }
 }
 
 /// The δ at this ε that follows from (ε, δ) at another one. For a smaller ε the worst mechanism has two outputs beside its δ.
@@ -174,7 +238,8 @@ fn implied_delta((known, delta): (f64, f64), epsilon: f64) -> f64 {
 
 /// The δ at this ε of Gaussian noise with sensitivity μ in standard deviations (Balle & Wang 2018).
 fn gaussian_delta(mu: f64, epsilon: f64) -> f64 {
-    normal_tail(epsilon / mu - mu / 2.0) - epsilon.exp() * normal_tail(epsilon / mu + mu / 2.0)
+    let other = normal_tail(epsilon / mu + mu / 2.0);
+    normal_tail(epsilon / mu - mu / 2.0) - if other > 0.0 { epsilon.exp() * other } else { 0.0 }
 }
 
 /// A δ at this ε that follows from a Rényi divergence (Canonne, Kamath & Steinke 2020).
@@ -247,7 +312,8 @@ mod tests {
     #[test]
     fn what_follows_from_a_claim_allows_every_event_that_the_claim_allows() {
         // For Gaussian noise at its claim, every event stays below the line of every claim, wherever it touches.
-        let measures = [(Measure::Mu, 1.0), (Measure::Rho, 0.5), (Measure::Renyi { order: 4.0 }, 2.0), (Measure::Renyi { order: 1.5 }, 0.75)];
+        let measures =
+            [(Measure::Mu, 1.0), (Measure::Rho, 0.5), (Measure::Renyi { order: 4.0 }, 2.0), (Measure::Renyi { order: 1.5 }, 0.75)];
         for (measure, value) in measures {
             for touch in [1e-6, 1e-3, 0.05, 0.3] {
                 let (epsilon, delta) = measure.line(value, touch);

@@ -9,6 +9,7 @@
 //! | `method.rs` | how the limits of a rule are computed |
 //! | `fixed.rs` | bounds from a sample whose size was fixed in advance |
 //! | `wealth.rs` | bounds that hold at any time: bets against the claim |
+//! | `moment.rs` | a bound on a Rényi divergence from several groups of outputs |
 //! | `certified.rs` | how α is divided; a rule's tally with its limits |
 //! | `power.rs` | which leaks would have been detected |
 //! | `bounds.rs` | combines all evidence on a pair |
@@ -22,6 +23,7 @@ mod forecast;
 pub mod independence;
 mod measure;
 mod method;
+mod moment;
 pub mod power;
 mod region;
 pub mod wealth;
@@ -30,4 +32,5 @@ pub use bounds::bounds;
 pub use certified::{Certified, Level, strongest};
 pub use forecast::Forecast;
 pub use method::Method;
+pub use moment::{GroupEvidence, Moment};
 pub use region::Weights;

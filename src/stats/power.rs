@@ -3,6 +3,7 @@
 use super::binomial::normal_quantile;
 use super::certified::{Certified, strongest};
 use super::fixed::effective;
+use super::moment::GroupEvidence;
 use crate::model::{Claim, Limit, Measure, Tally};
 
 /// The probability with which a leak must be flagged to count as detectable.
@@ -60,6 +61,15 @@ pub fn power(parts: &[Certified], claim: &Claim) -> Power {
             Power { resolved, ..of_main(&parts[index]) }
         }
     }
+}
+
+/// What groups of outputs would have detected. Their bound is `√(2·ln(1/α))` standard errors below what they show, in effect.
+#[must_use]
+pub fn power_of_groups(groups: GroupEvidence, claim: &Claim) -> Power {
+    let claimed = claim.main().value;
+    let error = (groups.shown - groups.lower).max(0.0) / (-2.0 * groups.alpha.ln()).sqrt();
+    let flagged = claimed + (groups.shown - groups.lower).max(0.0) + normal_quantile(1.0 - POWER) * error;
+    Power::of_rule(groups.shown - error, flagged, claimed, claimed)
 }
 
 /// What a rule shows in this measure, one standard error below its plain estimate, and the value from which on it would have been flagged

@@ -177,6 +177,10 @@ fn largest_refuted(claimed: f64, min: f64, max: f64, refuted: impl Fn(f64, f64) 
 mod tests {
     use super::*;
 
+    fn of_epsilon(epsilon: f64, delta: f64) -> Limit {
+        Limit { measure: Measure::Epsilon { delta }, value: epsilon }
+    }
+
     fn bet(correct: u64, wrong: u64, abstained: u64) -> Bet {
         Bet { forecast: Forecast { correct: 0.6, wrong: 0.1, draws: 1000.0 }, regions: 2, tally: Tally { correct, wrong, abstained } }
     }
@@ -218,7 +222,7 @@ mod tests {
         let payoffs = looks.map(|bets| bets.map(|bet| bet.growth(claim, claim).exp()));
         let wealth =
             [f64::midpoint(payoffs[0][0], payoffs[0][1]), f64::midpoint(payoffs[0][0] * payoffs[1][0], payoffs[0][1] * payoffs[1][1])];
-        let path: Vec<f64> = ledger.path(1.0, 0.01).collect();
+        let path: Vec<f64> = ledger.path(&of_epsilon(1.0, 0.01)).collect();
         assert_eq!(path.len(), 2);
         assert!(path.iter().zip(wealth).all(|(log, wealth)| (log - wealth.ln()).abs() < 1e-12), "{path:?} against {wealth:?}");
         // Logarithms whose exponentials overflow, and empty purses.
@@ -231,21 +235,21 @@ mod tests {
     fn wealth_grows_when_the_leak_is_real_and_its_maximum_counts() {
         let mut ledger = Ledger::default();
         ledger.push(vec![bet(600, 100, 300)]);
-        let good = ledger.log_wealth(1.0, 0.0);
+        let good = ledger.log_wealth(&of_epsilon(1.0, 0.0));
         assert!(good > 10.0);
         ledger.push(vec![bet(100, 600, 300)]);
-        assert_eq!(ledger.log_wealth(1.0, 0.0), good);
-        assert!(ledger.epsilon_lower(1.0, 0.0, 1e-4) > 1.0);
+        assert_eq!(ledger.log_wealth(&of_epsilon(1.0, 0.0)), good);
+        assert!(ledger.lower(&of_epsilon(1.0, 0.0), 1e-4) > 1.0);
     }
 
     #[test]
     fn the_bound_is_below_the_observed_ratio() {
         let mut ledger = Ledger::default();
         ledger.push(vec![bet(60_000, 10_000, 30_000)]);
-        let bound = ledger.epsilon_lower(1.0, 0.0, 0.05);
+        let bound = ledger.lower(&of_epsilon(1.0, 0.0), 0.05);
         assert!(bound > 1.6 && bound < 6.0_f64.ln(), "{bound}");
-        assert!(ledger.epsilon_lower(1.0, 0.1, 0.05) < bound);
-        let delta = ledger.delta_lower(1.0, 0.0, 0.05);
+        assert!(ledger.lower(&of_epsilon(1.0, 0.1), 0.05) < bound);
+        let delta = ledger.lower(&Limit { measure: Measure::Delta { epsilon: 1.0 }, value: 0.0 }, 0.05);
         // correct − e·wrong = 0.6 − 0.2718…
         assert!(delta > 0.2 && delta < 0.6 - 0.1 * 1.0_f64.exp(), "{delta}");
     }
@@ -257,11 +261,11 @@ mod tests {
         let mut ledger = Ledger::default();
         ledger.push(vec![bet(60_000, 10_000, 30_000)]);
         for claimed in [0.5, 1.0, 1.7, 3.0] {
-            let bound = ledger.epsilon_lower(claimed, 0.0, 0.05);
+            let bound = ledger.lower(&of_epsilon(claimed, 0.0), 0.05);
             let end = |epsilon: f64| claimed * 1.05_f64.powf(((epsilon / claimed).ln() / 1.05_f64.ln()).ceil());
             let refuted = |epsilon: f64| {
-                let point = |epsilon| Point { epsilon, delta: 0.0 };
-                ledger.refutes(point(epsilon), point(end(epsilon)), 0.05)
+                let point = |epsilon| move |_: &Bet| Point { epsilon, delta: 0.0 };
+                ledger.staked_path(point(epsilon), point(end(epsilon))).fold(0.0, f64::max) >= -0.05_f64.ln()
             };
             assert!((1..1000).map(|step| f64::from(step) / 1000.0 * bound).filter(|epsilon| *epsilon > 2e-3).all(refuted));
             assert!(!refuted(bound * 1.0001));
@@ -274,7 +278,7 @@ mod tests {
         ledger.push(vec![bet(600, 100, 300), bet(10, 10, 980)]);
         let mut alone = Ledger::default();
         alone.push(vec![bet(600, 100, 300)]);
-        assert!(ledger.log_wealth(1.0, 0.0) > alone.log_wealth(1.0, 0.0) - 2.0_f64.ln() - 1e-9);
+        assert!(ledger.log_wealth(&of_epsilon(1.0, 0.0)) > alone.log_wealth(&of_epsilon(1.0, 0.0)) - 2.0_f64.ln() - 1e-9);
     }
 
     #[test]

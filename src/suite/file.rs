@@ -221,7 +221,8 @@ fn check(file_path: &Path, file: AuditFile) -> Result<Audit, Vec<KeyProblem>> {
         pairs.push(Pair { name: raw.name, left: raw.left, right: raw.right, expect: raw.expect, truth });
     }
     let folder = file_path.parent().unwrap_or(Path::new(""));
-    let claim = file.claim.with_points(folder).and_then(Claim::try_from).map_err(|problem| KeyProblem::new("claim", format!("claim {problem}")));
+    let claim =
+        file.claim.with_points(folder).and_then(Claim::try_from).map_err(|problem| KeyProblem::new("claim", format!("claim {problem}")));
     let claim = match claim {
         Ok(claim) if problems.is_empty() => claim,
         Ok(_) => return Err(problems),
