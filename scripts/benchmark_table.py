@@ -51,9 +51,10 @@ def measure(file, pair, draws, seed):
         report = pathlib.Path(folder) / "report.csv"
         options = ["--pair", pair, "--draws", draws, "--seed", str(seed), "--confidence", "0.9", "--csv", str(report), "--quiet"]
         command = [str(ROOT / "target" / "release" / "dp-audit"), "run", f"audits/benchmark/{file}.toml", *options]
-        # Exit code 2 is a verdict that differs from what the suite expects at its own settings; the table shows the bound all the same.
+        # Exit code 2 is a verdict that differs from what the suite expects at its own settings, 3 is an inconclusive one. The bound holds in both
+        # cases, so the table shows it; the verdict is printed.
         code = subprocess.run(command, cwd=ROOT, check=False).returncode
-        if code not in (0, 2):
+        if code not in (0, 2, 3):
             sys.exit(f"{file}: dp-audit ended with exit code {code}")
         with report.open(newline="", encoding="utf-8") as lines:
             rows = [row for row in csv.DictReader(lines) if row["pair"] == pair]
@@ -97,7 +98,7 @@ def main():
         result = measure(file, pair, arguments.draws, arguments.seed)
         kept = {column: result[column] for column in ("pair", "epsilon_lower", "truth_epsilon", "draws", "seconds", "seed")}
         rows.append({"mechanism": result["audit"], "published_dp_sniper": sniper, "published_statdp": statdp, **kept})
-        print(f"{result['audit']:20} ε ≥ {number(result['epsilon_lower']):8} truth {number(result['truth_epsilon']):8} {float(result['seconds']):6.1f} s", flush=True)
+        print(f"{result['audit']:20} ε ≥ {number(result['epsilon_lower']):8} truth {number(result['truth_epsilon']):8} {float(result['seconds']):6.1f} s  {result['verdict']} {result['reason']}".rstrip(), flush=True)
     arguments.out.mkdir(parents=True, exist_ok=True)
     with (arguments.out / "benchmark.csv").open("w", newline="", encoding="utf-8") as out:
         writer = csv.DictWriter(out, COLUMNS, lineterminator="\n")

@@ -12,7 +12,6 @@ Writes results/reference/printed_power.csv and printed_power.md. Needs cargo. Th
 """
 
 import argparse
-import csv
 import math
 import pathlib
 import statistics
@@ -20,6 +19,7 @@ import sys
 
 from scipy.special import betaincinv
 
+import reference
 from cases import KINDS, ROOT, audits, program
 
 POWER = 0.9
@@ -103,13 +103,7 @@ def main():
             rows.append(row)
             print(f"{row['case']:42} could catch {row['detectable_epsilon']:>8} flagged {row.get('flagged', '–')} ({row.get('flagged_low')} – {row.get('flagged_high')})", flush=True)
     if not arguments.filter:
-        arguments.out.mkdir(parents=True, exist_ok=True)
-        with (arguments.out / "printed_power.csv").open("w", newline="", encoding="utf-8") as out:
-            writer = csv.DictWriter(out, COLUMNS, lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(rows)
-        (arguments.out / "printed_power.md").write_text(markdown(rows), encoding="utf-8")
-        print("\n" + markdown(rows))
+        reference.write(arguments.out, "printed_power", COLUMNS, rows, markdown(rows))
     sys.exit(0 if all(keeps_promise(row) for row in rows) else 1)
 
 

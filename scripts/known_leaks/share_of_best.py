@@ -8,11 +8,11 @@ Writes results/reference/share_of_best.csv and share_of_best.md. Needs cargo.
 """
 
 import argparse
-import csv
 import math
 import pathlib
 import statistics
 
+import reference
 from best_rule import expected_bounds
 from cases import KINDS, ROOT, audits, program
 
@@ -92,15 +92,8 @@ def main():
             row = measure(path, case, int(arguments.draws), arguments.seeds)
             rows.append(row)
             print(f"{row['case']:60} best {row['best_rule']:>8} dp-audit {row['mean_epsilon_lower']:>8} share {row['share']}  {row['rule'][:80]}", flush=True)
-    if arguments.filter:
-        return
-    arguments.out.mkdir(parents=True, exist_ok=True)
-    with (arguments.out / "share_of_best.csv").open("w", newline="", encoding="utf-8") as out:
-        writer = csv.DictWriter(out, COLUMNS, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
-    (arguments.out / "share_of_best.md").write_text(markdown(rows), encoding="utf-8")
-    print("\n" + markdown(rows))
+    if not arguments.filter:
+        reference.write(arguments.out, "share_of_best", COLUMNS, rows, markdown(rows))
 
 
 if __name__ == "__main__":
