@@ -47,7 +47,7 @@ def arguments():
     )
     parser.add_argument("--steps", default=1, type=number(1, 10**7, "a whole number from 1 to 10,000,000", whole=True), help="T (1)")
     parser.add_argument(
-        "--epsilons", required=True, nargs="+", type=number(0.0, 100.0, "a number from 0 to 100"), help="the places of the profile, at least one"
+        "--epsilons", required=True, nargs="+", type=number(positive, 100.0, "greater than 0 and at most 100"), help="the places of the profile, at least one"
     )
     parser.add_argument("--interval", default=1e-4, type=number(1e-6, 0.1, "a number from 1e-6 to 0.1"), help="the grid of privacy losses (1e-4)")
     parser.add_argument("--out", required=True, type=pathlib.Path, help="the CSV file to write")
