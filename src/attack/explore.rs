@@ -328,17 +328,12 @@ impl<'a> Explorer<'a> {
         let (candidate, best) = candidates.reduce(|best, next| if next.1.value > best.1.value { next } else { best })?;
         let Forecast { correct, wrong, .. } = than.forecast;
         let now = goal.value(Odds { correct, wrong, regions: f64::from(than.rule.regions()) }, caution);
-        (best.value.ln() > CLEARLY * now.ln().max(0.0)).then(|| self.learned((Role::Tail, goal, main), candidate, &best.answers, best.forecast))
+        (best.value.ln() > CLEARLY * now.ln().max(0.0))
+            .then(|| self.learned((Role::Tail, goal, main), candidate, &best.answers, best.forecast))
     }
 
     /// The rule that gives these answers to the bins of a candidate.
-    fn learned(
-        &self,
-        (role, goal, limit): (Role, Goal, &Limit),
-        candidate: &ScoreBins,
-        answers: &[Answer],
-        forecast: Forecast,
-    ) -> Learned {
+    fn learned(&self, (role, goal, limit): (Role, Goal, &Limit), candidate: &ScoreBins, answers: &[Answer], forecast: Forecast) -> Learned {
         let rule = GuessRule::new(candidate.score().clone(), candidate.bins(), answers);
         let method = Method::new(&limit.measure, forecast, rule.regions(), self.budget.certify);
         let odds = Odds { correct: forecast.correct, wrong: forecast.wrong, regions: f64::from(rule.regions()) };

@@ -247,7 +247,8 @@ mod tests {
     #[test]
     fn what_follows_from_a_claim_allows_every_event_that_the_claim_allows() {
         // For Gaussian noise at its claim, every event stays below the line of every claim, wherever it touches.
-        let measures = [(Measure::Mu, 1.0), (Measure::Rho, 0.5), (Measure::Renyi { order: 4.0 }, 2.0), (Measure::Renyi { order: 1.5 }, 0.75)];
+        let measures =
+            [(Measure::Mu, 1.0), (Measure::Rho, 0.5), (Measure::Renyi { order: 4.0 }, 2.0), (Measure::Renyi { order: 1.5 }, 0.75)];
         for (measure, value) in measures {
             for touch in [1e-6, 1e-3, 0.05, 0.3] {
                 let (epsilon, delta) = measure.line(value, touch);

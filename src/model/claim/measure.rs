@@ -81,11 +81,13 @@ impl fmt::Display for Limit {
             Measure::Mu | Measure::Rho => write!(f, "{} = {value}", measure.symbol()),
             Measure::Renyi { order } => write!(f, "τ = {value} at order {order}"),
             Measure::Orders(orders) => {
-                let texts: Vec<String> = orders.iter().map(|(order, value)| format!("τ = {} at order {}", Brief(*value), Brief(*order))).collect();
+                let texts: Vec<String> =
+                    orders.iter().map(|(order, value)| format!("τ = {} at order {}", Brief(*value), Brief(*order))).collect();
                 f.write_str(&shortened(&texts))
             }
             Measure::Profile(points) => {
-                let texts: Vec<String> = points.iter().map(|(epsilon, delta)| format!("({}, {})", Brief(*epsilon), Brief(*delta))).collect();
+                let texts: Vec<String> =
+                    points.iter().map(|(epsilon, delta)| format!("({}, {})", Brief(*epsilon), Brief(*delta))).collect();
                 write!(f, "profile {}", shortened(&texts))
             }
         }

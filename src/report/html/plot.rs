@@ -129,7 +129,8 @@ pub fn profile(evidence: &Evidence, claim: &Claim) -> Markup {
     }
     // What the claim allows up to its own ε and from there on.
     let known = epsilon.min(end);
-    let epsilons = (0..=30).map(|index| known * f64::from(index) / 30.0).chain((1..=30).map(|index| known + (end - known) * f64::from(index) / 30.0));
+    let epsilons =
+        (0..=30).map(|index| known * f64::from(index) / 30.0).chain((1..=30).map(|index| known + (end - known) * f64::from(index) / 30.0));
     let claimed: Vec<(f64, f64)> = epsilons.map(|epsilon| at(epsilon, claim.delta_at(epsilon))).collect();
     let area: Vec<(f64, f64)> = claimed.iter().copied().chain([(RIGHT, BOTTOM), (LEFT, BOTTOM)]).collect();
     drawing.path("allowed", &area);
