@@ -151,7 +151,7 @@ impl From<OutputEvent> for EventKeys {
         match event.condition {
             Condition::Equals(Items::Same(item)) => keys.equals = Some(item.record),
             Condition::Equals(Items::Each(items)) => {
-                keys.equals = Some(Record::Fields(items.into_iter().map(|item| item.record).collect()))
+                keys.equals = Some(Record::Fields(items.into_iter().map(|item| item.record).collect()));
             }
             Condition::OneOf(items) => keys.one_of = Some(items.into_iter().map(|item| item.record).collect()),
             Condition::Within { radius, of } => {

@@ -53,12 +53,13 @@ mod tests {
                 for probability in [0.5, 0.95, 0.99] {
                     let claim = claim(probability);
                     let verdict = |failures| claim.verdict(failure_limits(failures, n, alpha));
-                    let points = points(n, claim.allowed());
-                    let refuted: f64 = (0..=n).filter(|k| verdict(*k) == Verdict::Violated).map(|k| points[k as usize]).sum();
+                    let chance = |p: f64, wrong: Verdict| {
+                        (0..=n).zip(points(n, p)).filter(|(k, _)| verdict(*k) == wrong).map(|(_, point)| point).sum::<f64>()
+                    };
+                    let refuted = chance(claim.allowed(), Verdict::Violated);
                     assert!(refuted <= alpha, "n = {n}, probability {probability}: {refuted}");
                     // A claim that fails just beyond the resolution is called consistent as rarely.
-                    let beyond = super::tests::points(n, claim.noticed().next_up());
-                    let passed: f64 = (0..=n).filter(|k| verdict(*k) == Verdict::Consistent).map(|k| beyond[k as usize]).sum();
+                    let passed = chance(claim.noticed().next_up(), Verdict::Consistent);
                     assert!(passed <= alpha, "n = {n}, probability {probability}: {passed}");
                 }
             }
