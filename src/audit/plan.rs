@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use super::Accuracy;
 use crate::attack::Attack;
 use crate::model::number::Brief;
 use crate::model::{AskedReach, Claim, DEFAULT_DRAWS, Dataset, Expectation, Limit, Params, Relation, Settings, Truth, Until};
@@ -42,6 +43,9 @@ pub struct Audit {
     pub attacks: Vec<Attack>,
     /// The neighbours.
     pub pairs: Vec<Pair>,
+    /// What is claimed about accuracy.
+    #[serde(default)]
+    pub accuracy: Vec<Accuracy>,
 }
 
 /// Something that leaks more than an audit claims: the mutation test of the audit.
@@ -116,6 +120,7 @@ impl Audit {
             control: None,
             attacks: Attack::DEFAULT.to_vec(),
             pairs: pairs.into_iter().map(pair).collect(),
+            accuracy: Vec::new(),
         }
     }
 
@@ -138,9 +143,15 @@ impl Audit {
         format!("{} = {}", measure.symbol(), Brief(value + self.resolution))
     }
 
-    /// The plans of its pairs, in a run with `pairs_of_run` pairs in total. The run's confidence is divided over all of them.
+    /// The plans of its pairs, in a run with `pairs_of_run` pairs and accuracy claims in total. The run's confidence is divided over all of
+    /// them.
     pub fn plans(&self, settings: Settings, pairs_of_run: usize) -> impl Iterator<Item = PairPlan> {
-        self.pairs.iter().map(move |pair| PairPlan {
+        self.pairs.iter().map(move |pair| self.plan(pair, settings, pairs_of_run))
+    }
+
+    /// The plan of one pair.
+    pub(super) fn plan(&self, pair: &Pair, settings: Settings, pairs_of_run: usize) -> PairPlan {
+        PairPlan {
             audit: self.name.clone(),
             pair: pair.clone(),
             subject: self.subject.clone(),
@@ -152,7 +163,7 @@ impl Audit {
             draws: self.budget(settings),
             until: settings.until,
             level: Level::of_pair(settings.confidence.get(), pairs_of_run),
-        })
+        }
     }
 }
 

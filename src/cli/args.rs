@@ -433,7 +433,17 @@ impl CalibrateArgs {
         match (self.power, self.paths.as_slice()) {
             (true, _) => calibrate::power_audits(),
             (false, []) => calibrate::boundary_audits(),
-            (false, paths) => suite::load(paths),
+            (false, paths) => {
+                // What is calibrated is the attack on pairs. The limits of accuracy claims are exact.
+                let mut audits = suite::load(paths)?;
+                audits.retain(Audit::is_about_privacy);
+                audits.iter_mut().for_each(|audit| audit.accuracy.clear());
+                if audits.is_empty() {
+                    let paths: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
+                    return Err(Error::NoAudits { place: format!("{} with a [[pair]]", paths.join(", ")) });
+                }
+                Ok(audits)
+            }
         }
     }
 

@@ -1,5 +1,6 @@
 //! Data types that all other modules use: claims, datasets, tallies, verdicts, settings.
 
+mod accuracy;
 mod bounds;
 pub mod checked;
 pub mod claim;
@@ -16,6 +17,7 @@ pub mod text;
 mod truth;
 mod verdict;
 
+pub use accuracy::{AccuracyClaim, FailureLimits};
 pub use bounds::{Bounds, RuleEstimate};
 pub use checked::{Confidence, Delta, Epsilon};
 pub use claim::{Claim, Limit, Measure};

@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
-use super::json::{JsonPair, JsonReport};
+use super::json::{JsonAccuracy, JsonPair, JsonReport};
 use crate::attack::Attack;
-use crate::audit::Audit;
+use crate::audit::{Accuracy, Audit};
 use crate::catalogue::registry;
 use crate::model::number::{Brief, percent};
 use crate::model::{Conclusion, Relation};
@@ -17,23 +17,32 @@ pub fn explain(audit: &Audit, report: Option<&JsonReport>) -> String {
     let mut paragraph = |title: &str, body: &str| {
         let _ = writeln!(text, "{title}\n  {}\n", body.replace('\n', "\n  "));
     };
-    paragraph("What is claimed", &claim(audit));
-    paragraph("On which data it is tested", &pairs(audit));
-    paragraph("What the attacker looks at", &attacker(audit));
-    paragraph("What a verdict would mean", &verdicts(audit));
+    if audit.is_about_privacy() {
+        paragraph("What is claimed", &claim(audit));
+        paragraph("On which data it is tested", &pairs(audit));
+        paragraph("What the attacker looks at", &attacker(audit));
+        paragraph("What a verdict would mean", &verdicts(audit));
+    }
+    if !audit.accuracy.is_empty() {
+        paragraph("What is claimed about accuracy", &accuracy(audit));
+    }
     if let Some(report) = report {
         paragraph("What the run found", &results(audit, report));
     }
     text
 }
 
-fn claim(audit: &Audit) -> String {
+fn mechanism(audit: &Audit) -> String {
     let name = audit.subject.mechanism();
-    let mechanism = match (audit.subject.command(), registry::find(name)) {
+    match (audit.subject.command(), registry::find(name)) {
         (Some(command), _) => format!("program `{command}`"),
         (None, Some(entry)) => format!("mechanism {name} ({})", entry.summary),
         (None, None) => format!("mechanism {name}"),
-    };
+    }
+}
+
+fn claim(audit: &Audit) -> String {
+    let mechanism = mechanism(audit);
     let (epsilon, delta) = (audit.claim.epsilon(), audit.claim.delta());
     let slack = if delta > 0.0 { format!(", except for a slack of δ = {}", Brief(delta)) } else { String::new() };
     let neighbours = neighbours(&audit.relation);
@@ -131,12 +140,43 @@ fn verdicts(audit: &Audit) -> String {
     )
 }
 
+fn accuracy(audit: &Audit) -> String {
+    let mut text = format!("The {} is run on each dataset, and the draws that are not in the event are counted.", mechanism(audit));
+    for accuracy in &audit.accuracy {
+        let Accuracy { name, data, event, claim, expect, truth, source, .. } = accuracy;
+        let _ = write!(
+            text,
+            "\n{name}\n  on {data}\n  {event}, with probability at least {}; expected {expect}",
+            Brief(claim.probability.get())
+        );
+        let _ = write!(
+            text,
+            "\n  violated if it fails more often than {}, consistent if it does not fail more often than {}; both at the run's confidence",
+            percent(claim.allowed()),
+            percent(claim.noticed())
+        );
+        if let Some(truth) = truth {
+            let _ = write!(text, "\n  the exact probability is {truth}");
+        }
+        if let Some(source) = source {
+            let _ = write!(text, "\n  Source: {source}");
+        }
+    }
+    match &audit.source {
+        Some(source) if !audit.is_about_privacy() => text + "\nSource: " + source,
+        _ => text,
+    }
+}
+
 fn results(audit: &Audit, report: &JsonReport) -> String {
     let Some(reported) = report.audits.iter().find(|reported| reported.audit == audit.name) else {
         return "The report does not contain this audit.".to_owned();
     };
     let confidence = percent(report.settings.confidence.get());
-    let lines: Vec<String> = reported.pairs.iter().map(|pair| pair_result(pair, &confidence)).collect();
+    let mut lines: Vec<String> = reported.pairs.iter().map(|pair| pair_result(pair, &confidence)).collect();
+    lines.extend(reported.accuracy.iter().map(|JsonAccuracy { row, sentence, meaning, .. }| {
+        format!("{}: {}. {meaning}\n  {sentence}, with confidence {confidence}.", row.pair, row.verdict)
+    }));
     lines.join("\n")
 }
 

@@ -22,6 +22,12 @@ impl Level {
         Self { alpha: (1.0 - confidence) / pairs.max(1) as f64 }
     }
 
+    /// All of it, for a statement that has no other use for it.
+    #[must_use]
+    pub fn whole(self) -> f64 {
+        self.alpha
+    }
+
     /// The level of each of the two anytime bounds: the bound on ε and the bound on δ.
     #[must_use]
     pub fn anytime(self) -> f64 {

@@ -13,11 +13,13 @@
 //! | `certified.rs` | how α is divided; a rule's tally with its limits |
 //! | `power.rs` | which leaks would have been detected |
 //! | `bounds.rs` | combines all evidence on a pair |
+//! | `failure.rs` | limits of the failure probability of an accuracy claim |
 //! | `independence.rs` | tests whether the draws are independent (it reads rows, not tallies) |
 
 pub mod binomial;
 mod bounds;
 mod certified;
+mod failure;
 pub mod fixed;
 mod forecast;
 pub mod independence;
@@ -30,6 +32,7 @@ pub mod wealth;
 
 pub use bounds::bounds;
 pub use certified::{Certified, Level, strongest};
+pub use failure::failure_limits;
 pub use forecast::Forecast;
 pub use method::Method;
 pub use moment::{GroupEvidence, Moment};

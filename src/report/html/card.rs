@@ -2,7 +2,7 @@
 
 use maud::{Markup, display, html};
 
-use super::plot;
+use super::{accuracy, plot};
 use crate::audit::{Audit, AuditReport, Evidence, PairResult, RunReport};
 use crate::model::number::{Brief, grouped, percent, round_down};
 use crate::model::{Agreement, Claim, Verdict};
@@ -33,7 +33,7 @@ pub fn card(run: &RunReport, report: &AuditReport, open: bool) -> Markup {
                 span.name {
                     (audit.name)
                     @if let Some(reason) = report.verdict().and_then(Verdict::reason) { " " em { (display(reason)) } }
-                    @if surprise { " " em { "expected " (display(audit.expect)) } }
+                    @if surprise && audit.is_about_privacy() { " " em { "expected " (display(audit.expect)) } }
                     small { (subtitle(report)) }
                 }
                 @if let Some((_, evidence)) = best { (bar(evidence, audit)) }
@@ -42,6 +42,7 @@ pub fn card(run: &RunReport, report: &AuditReport, open: bool) -> Markup {
                 @for result in first { (pair_body(run, audit, result, true)) }
                 @if best.is_none() { (facts(audit)) }
                 @for result in others { (other_pair(run, audit, result)) }
+                @for result in &report.accuracy { (accuracy::claim(result, report.results.is_empty() && report.accuracy.len() == 1)) }
                 @if let Some(control) = report.control { p { "Control: " (display(control)) "." } }
             }
         }
@@ -71,7 +72,9 @@ fn subtitle(report: &AuditReport) -> String {
         (Some((_, evidence)), _) if evidence.verdict == Verdict::Violated => format!("The attacker {}.", evidence.sentence(claim)),
         (_, Some((_, error))) => format!("Could not be run: {error}."),
         (Some((_, evidence)), None) => format!("The best attack {}.", evidence.sentence(claim)),
-        (None, None) => String::new(),
+        (None, None) => {
+            report.worst_accuracy().map_or_else(String::new, |result| format!("{}: {}.", result.accuracy.name, result.sentence()))
+        }
     }
 }
 
@@ -214,12 +217,12 @@ fn facts(audit: &Audit) -> Markup {
     let mechanism = if params.is_empty() { mechanism } else { format!("{mechanism} ({})", params.join(", ")) };
     let because = audit.reach.because().map_or_else(String::new, |reason| format!(" ({reason})"));
     let asked = format!("{}{because}", Brief(audit.reach.at_least()));
-    let mut facts = vec![
-        ("mechanism", mechanism),
-        ("claim", format!("{} for {} neighbours", audit.claim, audit.relation)),
-        ("expected", audit.expect.to_string()),
-        ("reach asked for", asked),
-    ];
+    let mut facts = vec![("mechanism", mechanism)];
+    if audit.is_about_privacy() {
+        facts.push(("claim", format!("{} for {} neighbours", audit.claim, audit.relation)));
+        facts.push(("expected", audit.expect.to_string()));
+        facts.push(("reach asked for", asked));
+    }
     if audit.is_from_file() {
         facts.push(("file", audit.file.display().to_string()));
     }
@@ -228,7 +231,7 @@ fn facts(audit: &Audit) -> Markup {
 }
 
 /// A list of names and values.
-fn list(facts: &[(&str, String)]) -> Markup {
+pub fn list(facts: &[(&str, String)]) -> Markup {
     html! {
         dl {
             @for (name, value) in facts {
