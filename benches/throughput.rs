@@ -175,7 +175,7 @@ fn sample(target: &dyn Target, draws: u64) {
 fn learn(audit: &Audit, target: &dyn Target, draws: u64) -> (Vec<GuessRule>, Vec<Bet>) {
     let mut sampler = sampler(target, Phase::Explore);
     let budget = DrawBudget { explore: draws, certify: 7 * draws, alpha: 0.05 };
-    let mut explorer = Explorer::new(sampler.width(), &Attack::DEFAULT, audit.claim, budget);
+    let mut explorer = Explorer::new(sampler.width(), &Attack::DEFAULT, &audit.claim, budget);
     for round in Schedule::new(8 * draws).rounds {
         explorer.absorb(&mut sampler, round, &[]).unwrap_or_else(|error| panic!("{error}"));
     }
@@ -197,7 +197,7 @@ fn all_bounds(audit: &Audit, rules: &[GuessRule], bets: &[Bet]) {
     let certified: Vec<Certified> = rules
         .iter()
         .zip(bets)
-        .map(|(rule, bet)| Certified::new(bet.tally, rule.regions(), level.fixed(0.5), audit.claim, Method::Region(Weights::ONLY_RIGHT)))
+        .map(|(rule, bet)| Certified::new(bet.tally, rule.regions(), level.fixed(0.5), &audit.claim, Method::Region(Weights::ONLY_RIGHT)))
         .collect();
-    black_box(bounds(&ledger, &certified, audit.claim, level));
+    black_box(bounds(&ledger, &certified, None, &audit.claim, level));
 }

@@ -191,7 +191,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             evidence.verdict.to_string(),
             bounds.epsilon_lower.to_string(),
             bounds.delta_lower.to_string(),
-            bounds.detectable_epsilon.to_string(),
+            bounds.detectable.to_string(),
             (evidence.tally.guesses() as f64 / evidence.tally.draws() as f64).to_string(),
             evidence.rule_text(),
         ])?;

@@ -98,13 +98,14 @@ pub use api::{Finding, MechanismAudit, audit};
 pub use attack::Attack;
 #[doc(inline)]
 pub use audit::{
-    Audit, AuditReport, Control, Event, Evidence, Listener, Pair, PairPlan, PairResult, RunReport, TargetSource, run, run_pair,
+    Accuracy, AccuracyEvidence, AccuracyPlan, AccuracyResult, Audit, AuditReport, Control, Event, Evidence, Listener, Pair, PairPlan,
+    PairResult, RunReport, TargetSource, run, run_accuracy, run_pair,
 };
 pub use model::{
-    AskedReach, Bounds, Claim, Confidence, ControlResult, Dataset, Expectation, Reason, Record, Relation, Settings, Side, Tally, Truth,
-    Until, Verdict,
+    AccuracyClaim, AskedReach, Bounds, Claim, Confidence, ControlResult, Dataset, Expectation, FailureLimits, Reason, Record, Relation,
+    Settings, Side, Tally, Truth, Until, Verdict,
 };
-pub use output::{Cell, Output, OutputRow, Rows, Symbols};
+pub use output::{Cell, Output, OutputEvent, OutputRow, Rows, Symbols};
 pub use rand;
 pub use target::{PrepareError, StreamSeed, Subject, Target, TargetError};
 

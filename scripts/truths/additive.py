@@ -203,6 +203,23 @@ def sampled_count(params, left, right, audit):
     return Pair(*sides)
 
 
+def sampled_sum(params, left, right, audit):
+    """The sum of a random sample plus Gaussian noise: a mixture over all samples of the clamped records."""
+    rate, low, high = params["rate"], params["lower"], params["upper"]
+    s = sigma(params["calibration"], max(abs(low), abs(high))) * params.get("scale_factor", 1.0)
+    sides = []
+    for data in (left, right):
+        weights = {0.0: 1.0}
+        for value in (min(max(value, low), high) for value in data):
+            after = {}
+            for total, weight in weights.items():
+                after[total] = after.get(total, 0.0) + weight * (1 - rate)
+                after[total + value] = after.get(total + value, 0.0) + weight * rate
+            weights = after
+        sides.append({"answer": Mixture([(weight, Gaussian(total, s)) for total, weight in weights.items()])})
+    return Pair(*sides)
+
+
 def gaussian_delta(mu, epsilon):
     """Phi(mu/2 - epsilon/mu) - e^epsilon Phi(-mu/2 - epsilon/mu): delta of answers mu standard deviations apart (Balle & Wang 2018, theorem 8)."""
     phi = lambda x: 0.5 * math.erfc(-x / math.sqrt(2))
@@ -214,6 +231,10 @@ def sigma(calibration, sensitivity):
     (kind, value), = calibration.items()
     if kind == "sigma":
         return value
+    if kind == "mu":
+        return sensitivity / value
+    if kind == "rho":
+        return sensitivity / math.sqrt(2 * value)
     epsilon, delta = value["epsilon"], value["delta"]
     if kind == "classic":
         # Dwork & Roth 2014, theorem A.1
@@ -236,6 +257,39 @@ def gaussian(params, left, right, audit):
     if s != t:
         return None
     return Pair({"answer": Gaussian(0.0, s)}, {"answer": Gaussian(math.dist(a, b), t)})
+
+
+def composed(params, left, right, audit):
+    """Independent releases. Gaussian noise on k copies of the answers is Gaussian noise on answers that are sqrt(k) times as far apart."""
+    times, inner = params["times"], params.get("params", {})
+    if params["mechanism"] != "gaussian":
+        return None
+    a, b, sensitivities = answers(inner, left, right)
+    s, t = (sigma(inner["calibration"], own) * inner.get("scale_factor", 1.0) for own in sensitivities)
+    if s != t:
+        return None
+    return Pair({"answer": Gaussian(0.0, s)}, {"answer": Gaussian(math.sqrt(times) * math.dist(a, b), t)})
+
+
+def discrete_gaussian(params, left, right, audit):
+    """Integers with P(k) proportional to e^(-k^2 / 2 sigma^2) around the answer, on a grid. Beyond 38 sigma doubles have nothing left.
+
+    Only for claims with a positive delta: without one, the loss has no limit.
+    """
+    a, b, sensitivities = answers(params, left, right)
+    moved = [(x, y) for x, y in zip(a, b, strict=True) if x != y]
+    if len(moved) != 1 or sensitivities[0] != sensitivities[1]:
+        return None
+    grid = params.get("grid", 1.0)
+    s = sigma(params["calibration"], math.ceil(sensitivities[0] / grid) * grid) * params.get("scale_factor", 1.0) / grid
+    centres = [round(x / grid) for x in moved[0]]
+    reach = math.ceil(38 * s)
+    sides = []
+    for centre in centres:
+        weights = {k: math.exp(-((k - centre) ** 2) / (2 * s * s)) for k in range(min(centres) - reach, max(centres) + reach + 1)}
+        total = math.fsum(weights.values())
+        sides.append({k: weight / total for k, weight in weights.items()})
+    return Pair(*sides)
 
 
 def whitened(factor, vector):
@@ -325,9 +379,12 @@ MODELS = {
     "laplace/suppressed-count": suppressed,
     "laplace/sampled-count": sampled_count,
     "gaussian/sampled-count": sampled_count,
+    "gaussian/sampled-sum": sampled_sum,
     "gaussian": gaussian,
     "gaussian/correlated": correlated,
+    "discrete-gaussian": discrete_gaussian,
     "discrete-laplace": discrete_laplace,
     "truncated-geometric": truncated_geometric,
+    "composed": composed,
     "command": command,
 }

@@ -15,6 +15,7 @@ import time
 
 sys.dont_write_bytecode = True
 
+import accuracy
 import additive
 import histogram
 import local
@@ -77,6 +78,14 @@ def main():
     arguments = parser.parse_args()
     paths = arguments.paths or [REPOSITORY / "audits", *sorted(path for path in (REPOSITORY / "src").rglob("boundary") if path.is_dir())]
     began, ways, stating = time.monotonic(), {}, set()
+
+    def count(key, stated, computed, bound, path, name):
+        way = NO_MODEL if computed is None else agreement(stated, computed, bound) or WRONG
+        ways[way] = ways.get(way, 0) + 1
+        if arguments.all or way in (NO_MODEL, WRONG):
+            shown = "" if computed is None else f"{computed:.10g}"
+            print(f"{way:12}  {key:7}  stated {getattr(stated, 'text', stated):<20}  computed {shown:<16}  {path.parent.name}/{path.stem}: {name}")
+
     for path in files(paths):
         audit = spec.load(path)
         for pair in spec.pairs(audit):
@@ -88,13 +97,15 @@ def main():
             for key, at in (("epsilon", float(claim.get("delta", 0.0))), ("delta", float(claim["epsilon"]))):
                 if key not in truth:
                     continue
-                stated, computed = truth[key], getattr(result, key)(at) if result else None
+                computed = getattr(result, key)(at) if result else None
                 bound = getattr(result, "bound", None) if key == "epsilon" else None
-                way = NO_MODEL if computed is None else agreement(stated, computed, bound) or WRONG
-                ways[way] = ways.get(way, 0) + 1
-                if arguments.all or way in (NO_MODEL, WRONG):
-                    shown = "" if computed is None else f"{computed:.10g}"
-                    print(f"{way:12}  {key:7}  stated {getattr(stated, 'text', stated):<20}  computed {shown:<16}  {path.parent.name}/{path.stem}: {pair['name']}")
+                count(key, truth[key], computed, bound, path, pair["name"])
+        for claim in audit.get("accuracy", []):
+            if "truth" not in claim:
+                continue
+            stating.add(path)
+            computed = accuracy.probability(audit["mechanism"], audit.get("params", {}), spec.records(claim["data"]), claim["event"])
+            count("chance", claim["truth"], computed, None, path, claim["name"])
     summary = ", ".join(f"{count} {way}" for way, count in sorted(ways.items()))
     print(f"{sum(ways.values())} truths in {len(stating)} files: {summary}; {time.monotonic() - began:.0f} seconds")
     sys.exit(1 if NO_MODEL in ways or WRONG in ways else 0)

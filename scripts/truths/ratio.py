@@ -11,9 +11,13 @@ def users(data):
     return data.count(1.0), len(data)
 
 
-def naive(params, left, right, audit):
+def naive_line(params, data):
     """(a + Lap(2/epsilon)) / (b + Lap(2/epsilon))"""
-    return Pair(*({"ratio": Quotient(*users(data), 2 / params["epsilon"])} for data in (left, right)))
+    return Quotient(*users(data), 2 / params["epsilon"])
+
+
+def naive(params, left, right, audit):
+    return Pair(*({"ratio": naive_line(params, data)} for data in (left, right)))
 
 
 def ones_and_zeros(params, left, right, audit):
@@ -99,7 +103,7 @@ def sensitivity_bounds(a, b, noise, reach, kind):
     return [(weight, moment / weight) for weight, moment in merged], bailed
 
 
-def bounded_sensitivity(params, left, right, audit):
+def bounded_line(params, data):
     """Noisy ranges of a and b at epsilon_1/2 each, then a/b + Lap(bound / epsilon_2), or the naive ratio at epsilon_2 where b may be 1 or less.
 
     With T = 2 ln(2/delta) / epsilon_1. The output is a mixture over all noisy ranges.
@@ -108,15 +112,14 @@ def bounded_sensitivity(params, left, right, audit):
     first, second = epsilon * part, epsilon - epsilon * part
     noise = discrete_laplace(first / 2)
     reach = 2 * math.log(2 / params["delta"]) / first
-    sides = []
-    for data in (left, right):
-        a, b = users(data)
-        bounds, bailed = sensitivity_bounds(a, b, noise, reach, params.get("bound", "proven"))
-        line = ManyScales(a / b, [(weight, bound / second) for weight, bound in bounds])
-        if bailed:
-            line = Mixture([(1.0, line), (bailed, Quotient(a, b, 2 / second))])
-        sides.append({"ratio": line})
-    return Pair(*sides)
+    a, b = users(data)
+    bounds, bailed = sensitivity_bounds(a, b, noise, reach, params.get("bound", "proven"))
+    line = ManyScales(a / b, [(weight, bound / second) for weight, bound in bounds])
+    return Mixture([(1.0, line), (bailed, Quotient(a, b, 2 / second))]) if bailed else line
+
+
+def bounded_sensitivity(params, left, right, audit):
+    return Pair(*({"ratio": bounded_line(params, data)} for data in (left, right)))
 
 
 MODELS = {

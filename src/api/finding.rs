@@ -99,7 +99,7 @@ impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let confidence = percent(self.report.settings.confidence.get());
         for report in self.audits() {
-            let (audit, claim) = (&report.audit, report.audit.claim);
+            let (audit, claim) = (&report.audit, &report.audit.claim);
             match self.verdict() {
                 Ok(Verdict::Violated) => writeln!(f, "{}: the claim {claim} is refuted with confidence {confidence}", audit.name)?,
                 Ok(Verdict::Consistent) => writeln!(f, "{}: the claim {claim} is not refuted (confidence {confidence})", audit.name)?,
@@ -139,15 +139,16 @@ impl fmt::Display for Finding {
     }
 }
 
-fn describe(f: &mut fmt::Formatter<'_>, pair: &str, evidence: &Evidence, claim: Claim) -> fmt::Result {
+fn describe(f: &mut fmt::Formatter<'_>, pair: &str, evidence: &Evidence, claim: &Claim) -> fmt::Result {
     let bounds = evidence.bounds;
     writeln!(
         f,
-        "  {pair}: {}; ε ≥ {}, δ ≥ {} at ε = {}; reach {} with {} draws",
+        "  {pair}: {};{} ε ≥ {}, δ ≥ {} at ε = {}; reach {} with {} draws",
         evidence.verdict,
+        bounds.in_unit(claim).map_or_else(String::new, |bound| format!(" {bound};")),
         Brief(round_down(bounds.epsilon_lower, 4)),
         Brief(round_down(bounds.delta_lower, 4)),
-        claim.epsilon,
+        Brief(claim.epsilon()),
         Brief(round_down(bounds.reach(claim), 4)),
         grouped(evidence.draws),
     )?;

@@ -9,7 +9,7 @@ pub use finding::Finding;
 
 use crate::attack::Attack;
 use crate::audit::{self, Audit, PairPlan};
-use crate::model::claim::Positive;
+use crate::model::checked::Positive;
 use crate::model::{AskedReach, Claim, Confidence, Settings, Until, check_draws};
 use crate::noise::Generator;
 use crate::output::Output;
@@ -95,10 +95,19 @@ where
     /// The claim: the mechanism is (ε, δ)-differentially private.
     ///
     /// # Panics
-    /// When ε is not positive and finite, or when δ is not at least 0 and less than 1.
+    /// When ε is negative or not finite, or when δ is not at least 0 and less than 1.
     #[track_caller]
-    pub fn claim(mut self, epsilon: f64, delta: f64) -> Self {
-        self.claim = Some(Claim { epsilon: checked("ε", epsilon.try_into()), delta: checked("δ", delta.try_into()) });
+    pub fn claim(self, epsilon: f64, delta: f64) -> Self {
+        self.claim_of(Claim::new(epsilon, delta))
+    }
+
+    /// A claim in another unit, for example `Claim::mu(1.0)` or `Claim::rho(0.5)`.
+    ///
+    /// # Panics
+    /// When the claim has a value out of its range.
+    #[track_caller]
+    pub fn claim_of(mut self, claim: Result<Claim, String>) -> Self {
+        self.claim = Some(claim.unwrap_or_else(|reason| panic!("{reason}")));
         self
     }
 
@@ -214,7 +223,7 @@ where
     #[track_caller]
     #[must_use = "a finding does not fail by itself; call assert_consistent or read it"]
     pub fn run(self) -> Finding {
-        let Some(claim) = self.claim else { panic!("the audit has no claim; set it with .claim(epsilon, delta)") };
+        let Some(claim) = self.claim.clone() else { panic!("the audit has no claim; set it with .claim(epsilon, delta)") };
         assert!(!self.pairs.is_empty(), "the audit has no pair; add neighbouring datasets with .pair(left, right)");
         let mut audit = Audit::given(&self.name, "closure", claim, self.pairs.iter().map(|(name, ..)| name.clone()));
         audit.attacks = self.attacks;

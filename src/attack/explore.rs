@@ -13,6 +13,7 @@ use crate::attack::rule::gain::drop_late;
 use crate::attack::rule::goal::{Caution, Goal, Odds};
 use crate::attack::rule::guess::GuessRule;
 use crate::attack::rule::judge::Tallies;
+use crate::attack::rule::moment::{self, Grouped};
 use crate::attack::rule::score_bins::{Hits, ScoreBins};
 use crate::attack::rule::select::{Selected, select};
 use crate::attack::rule::tail::{self, TailRule};
@@ -25,11 +26,10 @@ use crate::attack::score::pattern::Pattern;
 use crate::attack::score::preselect::preselect;
 use crate::attack::score::trend::Trend;
 use crate::attack::score::tuple::Tuple;
-use crate::model::{Claim, Side};
+use crate::model::{Claim, Limit, Side};
 use crate::output::{Cell, Rows, Symbols};
 use crate::sample::Sampler;
 use crate::stats::binomial::normal_quantile;
-use crate::stats::fixed::effective;
 use crate::stats::{Forecast, Method};
 use crate::target::TargetError;
 
@@ -80,7 +80,7 @@ pub struct Learned {
 /// Collects exploration draws and learns rules from them.
 pub struct Explorer<'a> {
     attacks: &'a [Attack],
-    claim: Claim,
+    claim: &'a Claim,
     budget: DrawBudget,
     left: Rows,
     right: Rows,
@@ -99,7 +99,7 @@ impl DrawBudget {
 impl<'a> Explorer<'a> {
     /// An explorer without any draws yet.
     #[must_use]
-    pub fn new(width: usize, attacks: &'a [Attack], claim: Claim, budget: DrawBudget) -> Self {
+    pub fn new(width: usize, attacks: &'a [Attack], claim: &'a Claim, budget: DrawBudget) -> Self {
         let kept = if width == 1 { *KEPT.start() } else { (budget.explore / 8).clamp(*KEPT.start(), *KEPT.end()) };
         let kept = kept.min((KEPT_CELLS / width as u64).max(MIN_KEPT));
         Self { attacks, claim, budget, left: Rows::new(width), right: Rows::new(width), kept, draws: 0.0, candidates: Vec::new() }
@@ -216,9 +216,12 @@ impl<'a> Explorer<'a> {
         self.candidates.retain(|_| index.next().is_some_and(|index| best.contains(&index)));
     }
 
-    fn goals(&self) -> [Goal; 3] {
-        let (epsilon, delta) = (self.claim.epsilon.get(), self.claim.delta.get());
-        [Goal::Epsilon { delta }, Goal::Steady { delta }, Goal::Delta { odds: epsilon.exp() }]
+    /// What rules are learned for, with the limits of the claim that they are to break.
+    fn goals(&self) -> Vec<(Role, Goal<'a>, &'a Limit)> {
+        let main = self.claim.main();
+        let steady = Goal::steady(&main.measure).map(|goal| (Role::Steady, goal, main));
+        let delta = self.claim.second().map(|limit| (Role::Delta, Goal::new(&limit.measure), limit));
+        [Some((Role::Main, Goal::new(&main.measure), main)), steady, delta].into_iter().flatten().collect()
     }
 
     /// The scores of all attacks. Learned scores are learned from every second row.
@@ -265,15 +268,13 @@ impl<'a> Explorer<'a> {
     pub fn learn(&mut self) -> Vec<Learned> {
         self.make_candidates();
         let selected = self.select(self.draws);
-        let [epsilon, steady, delta] = [0, 1, 2].map(|goal| {
-            let of_goal = self.candidates.iter().zip(&selected).map(|(candidate, selected)| (candidate, &selected[goal]));
-            // Among equal values the first wins.
-            of_goal.reduce(|best, next| if next.1.value > best.1.value { next } else { best })
-        });
-        let delta = delta.filter(|(_, best)| best.value > 0.0);
         let mut rules: Vec<Learned> = Vec::new();
-        for (role, best) in [(Role::Epsilon, epsilon), (Role::Steady, steady), (Role::Delta, delta)] {
-            let learned = best.map(|(candidate, best)| self.learned(role, candidate, &best.answers, best.forecast));
+        for (index, (role, goal, limit)) in self.goals().into_iter().enumerate() {
+            let of_goal = self.candidates.iter().zip(&selected).map(|(candidate, selected)| (candidate, &selected[index]));
+            // Among equal values the first wins.
+            let best = of_goal.reduce(|best, next| if next.1.value > best.1.value { next } else { best });
+            let best = best.filter(|(_, best)| role != Role::Delta || best.value > 0.0);
+            let learned = best.map(|(candidate, best)| self.learned((role, goal, limit), candidate, &best.answers, best.forecast));
             // A rule for δ stays although it equals another: its limits are computed in another way.
             rules.extend(learned.filter(|learned| role == Role::Delta || rules.iter().all(|rule| rule.rule != learned.rule)));
         }
@@ -282,7 +283,8 @@ impl<'a> Explorer<'a> {
 
     /// The best rule on each candidate for each goal, as pessimistic as after `explored` draws.
     fn select(&self, explored: f64) -> Vec<Vec<Selected>> {
-        self.candidates.par_iter().map(|candidate| select(candidate, &self.goals(), explored, self.budget.caution(Role::Delta))).collect()
+        let goals: Vec<Goal> = self.goals().into_iter().map(|(_, goal, _)| goal).collect();
+        self.candidates.par_iter().map(|candidate| select(candidate, &goals, explored, self.budget.caution(Role::Delta))).collect()
     }
 
     /// Whether every kept output is a symbol that occurs once, so that there is nothing to learn from.
@@ -309,12 +311,16 @@ impl<'a> Explorer<'a> {
         const CLEARLY: f64 = 1.02;
         /// The part of the best gain of log-likelihood that a score must have.
         const NEARLY: f64 = 0.9;
-        let delta = self.claim.delta.get();
+        let main = self.claim.main();
+        let goal = Goal::new(&main.measure);
+        if goal.is_delta() {
+            return None;
+        }
         // One standard error more than the limits use, because the promise itself is an estimate.
         let caution = self.budget.caution(Role::Tail);
         let caution = Caution { z: caution.z + 1.0, ..caution };
         let candidates: Vec<&ScoreBins> = self.candidates.iter().filter(|candidate| candidate.has_curve()).collect();
-        let selected: Vec<Option<TailRule>> = candidates.par_iter().map(|candidate| tail::select(candidate, delta, caution)).collect();
+        let selected: Vec<Option<TailRule>> = candidates.par_iter().map(|candidate| tail::select(candidate, goal, caution)).collect();
         let candidates: Vec<(&ScoreBins, TailRule)> =
             candidates.into_iter().zip(selected).filter_map(|(candidate, rule)| Some((candidate, rule?))).collect();
         // A promise is worth nothing on a score that sees less than another one: its curve says little about the tail.
@@ -322,25 +328,30 @@ impl<'a> Explorer<'a> {
         let candidates = candidates.into_iter().filter(|(_, rule)| rule.gain >= NEARLY * most);
         let (candidate, best) = candidates.reduce(|best, next| if next.1.value > best.1.value { next } else { best })?;
         let Forecast { correct, wrong, .. } = than.forecast;
-        let now = Goal::Epsilon { delta }.value(Odds { correct, wrong, regions: f64::from(than.rule.regions()) }, caution);
-        (best.value.ln() > CLEARLY * now.ln().max(0.0)).then(|| self.learned(Role::Tail, candidate, &best.answers, best.forecast))
+        let now = goal.value(Odds { correct, wrong, regions: f64::from(than.rule.regions()) }, caution);
+        (best.value.ln() > CLEARLY * now.ln().max(0.0))
+            .then(|| self.learned((Role::Tail, goal, main), candidate, &best.answers, best.forecast))
+    }
+
+    /// Groups of outputs for a claim that limits a Rényi divergence, if they promise a larger bound than the rule `than`.
+    #[must_use]
+    pub fn groups(&self, than: &Learned) -> Option<Grouped> {
+        let Limit { measure, value } = self.claim.main();
+        if measure.moment_orders().is_empty() {
+            return None;
+        }
+        let alpha = self.budget.alpha * Role::GROUPS_SHARE;
+        moment::select(&self.candidates, measure, self.budget.certify as f64, alpha)
+            .filter(|grouped| grouped.promise / value > than.promise)
     }
 
     /// The rule that gives these answers to the bins of a candidate.
-    fn learned(&self, role: Role, candidate: &ScoreBins, answers: &[Answer], forecast: Forecast) -> Learned {
+    fn learned(&self, (role, goal, limit): (Role, Goal, &Limit), candidate: &ScoreBins, answers: &[Answer], forecast: Forecast) -> Learned {
         let rule = GuessRule::new(candidate.score().clone(), candidate.bins(), answers);
-        let (epsilon, delta) = (self.claim.epsilon.get(), self.claim.delta.get());
+        let method = Method::new(&limit.measure, forecast, rule.regions(), self.budget.certify);
         let odds = Odds { correct: forecast.correct, wrong: forecast.wrong, regions: f64::from(rule.regions()) };
-        let expected = |goal: Goal| goal.value(odds, self.budget.caution(role));
-        let (method, promise) = match role {
-            Role::Epsilon | Role::Steady | Role::Tail => {
-                (Method::for_epsilon(forecast, effective(delta, rule.regions())), expected(Goal::Epsilon { delta }).ln() / epsilon)
-            }
-            Role::Delta => {
-                let promise = if delta > 0.0 { expected(Goal::Delta { odds: epsilon.exp() }) / delta } else { 0.0 };
-                (Method::for_delta(forecast, epsilon, self.budget.certify), promise)
-            }
-        };
+        let expected = goal.bound(goal.value(odds, self.budget.caution(role)));
+        let promise = if limit.value > 0.0 { expected / limit.value } else { 0.0 };
         Learned { role, rule, forecast, method, promise: promise.max(0.0), histogram: Arc::new(ScoreHistogram::new(candidate, answers)) }
     }
 }
@@ -414,11 +425,12 @@ mod tests {
     fn every_draw_is_kept_or_counted_and_judges_the_rules_once() {
         let target = Response { width: 1 };
         let mut sampler = Sampler::open(&target, PairStream::new(1, "explore", ""), Phase::Explore, &|_| ()).unwrap();
-        let mut explorer = Explorer::new(1, &Attack::DEFAULT, claim(), BUDGET);
+        let claim = claim();
+        let mut explorer = Explorer::new(1, &Attack::DEFAULT, &claim, BUDGET);
         assert_eq!(explorer.absorb(&mut sampler, 100_000, &[]).unwrap().0, []);
         let rules: Vec<GuessRule> = explorer.learn().into_iter().map(|learned| learned.rule).collect();
         let roles: Vec<Role> = explorer.learn().into_iter().map(|learned| learned.role).collect();
-        assert_eq!((roles.first(), roles.last()), (Some(&Role::Epsilon), Some(&Role::Delta)));
+        assert_eq!((roles.first(), roles.last()), (Some(&Role::Main), Some(&Role::Delta)));
         // The first 2^18 rows are kept; the others are only counted.
         for (draws, kept, explored) in [(100_000, 200_000, 200_000.0), (100_000, 1 << 18, 300_000.0), (50_000, 1 << 18, 350_000.0)] {
             let tallies = explorer.absorb(&mut sampler, draws, &rules).unwrap();
@@ -436,7 +448,7 @@ mod tests {
 
     #[test]
     fn fewer_rows_of_wide_outputs_are_kept_but_never_too_few() {
-        let kept = |width: usize, explore: u64| Explorer::new(width, &Attack::DEFAULT, claim(), DrawBudget { explore, ..BUDGET }).kept;
+        let kept = |width: usize, explore: u64| Explorer::new(width, &Attack::DEFAULT, &claim(), DrawBudget { explore, ..BUDGET }).kept;
         assert_eq!((kept(1, 1 << 40), kept(2, 1 << 10), kept(2, 1 << 22), kept(2, 1 << 40)), (1 << 18, 1 << 18, 1 << 19, 1 << 20));
         assert_eq!((kept(1 << 10, 1 << 40), kept(1 << 16, 1 << 40)), (1 << 15, 1 << 12));
     }
@@ -446,7 +458,8 @@ mod tests {
         let target = Response { width: 5 };
         let mut sampler = Sampler::open(&target, PairStream::new(1, "explore", ""), Phase::Explore, &|_| ()).unwrap();
         let attacks = [Attack::Coordinates, Attack::WholeRow, Attack::Aggregates, Attack::NaiveBayes, Attack::Pairs];
-        let mut explorer = Explorer::new(5, &attacks, claim(), BUDGET);
+        let claim = claim();
+        let mut explorer = Explorer::new(5, &attacks, &claim, BUDGET);
         explorer.absorb(&mut sampler, 20_000, &[]).unwrap();
         let scores = explorer.scores();
         let learned = scores.iter().filter(|score| score.is_learned()).count();
@@ -459,7 +472,7 @@ mod tests {
         // Three aggregates that never vary are one candidate.
         assert!(explorer.candidates.len() < scores.len());
         assert!(explorer.tail_rule(&best).is_none(), "there is no tail");
-        let of_one = |attacks: &[Attack]| Explorer::new(1, attacks, claim(), BUDGET).scores();
+        let of_one = |attacks: &[Attack]| Explorer::new(1, attacks, &claim, BUDGET).scores();
         assert_eq!(of_one(&Attack::DEFAULT), [Score::Output, Score::Fraction(0)]);
         assert_eq!(of_one(&[Attack::FloatBits]), [Score::LowestBit(0), Score::BitsUsed(0)]);
         assert_eq!(of_one(&[Attack::Pairs, Attack::FloatBits]), [Score::Output, Score::LowestBit(0), Score::BitsUsed(0)]);

@@ -46,6 +46,7 @@
 //! | `rule/ordered.rs` | bins in an order, and the best cut |
 //! | `rule/score_bins.rs` | a score, its bins and their hits |
 //! | `rule/select.rs` | the best rule for each goal, by cross-validation |
+//! | `rule/moment.rs` | groups of outputs for a bound on a Rényi divergence |
 //! | `rule/tail.rs` | a rule for a tail that a curve predicts |
 //! | `rule/guess.rs` | a frozen rule: it answers rows and can be described in words |
 //! | `rule/judge.rs` | the tallies of rules on draws |
@@ -72,4 +73,5 @@ pub use histogram::{Bar, Distribution, NumberLine, ScoreHistogram};
 pub use role::Role;
 pub use rule::guess::GuessRule;
 pub use rule::judge::{Tallies, judge, tally_of};
+pub use rule::moment::Grouped;
 pub use score::Score;

@@ -3,22 +3,25 @@
 /// What a frozen rule is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// The bound on ε, from hits alone.
-    Epsilon,
-    /// The bound on ε, from many guesses: what is left if chance misled the first rule.
+    /// The bound on the main limit of the claim, from hits alone.
+    Main,
+    /// The same from many guesses: what is left if chance misled the first rule.
     Steady,
-    /// The bound on δ.
+    /// The bound on δ at the claimed ε.
     Delta,
-    /// The bound on ε, from a tail that a curve predicts.
+    /// The bound on the main limit, from a tail that a curve predicts.
     Tail,
 }
 
 impl Role {
-    /// The share of the fixed sample's α that a rule with this role gets; the rule for ε gets what the others leave.
+    /// The share of the fixed sample's α for groups of outputs, where a claim limits a Rényi divergence. They take the place of a tail rule.
+    pub const GROUPS_SHARE: f64 = 0.6;
+
+    /// The share of the fixed sample's α that a rule with this role gets; the main rule gets what the others leave.
     #[must_use]
     pub fn share(self) -> f64 {
         match self {
-            Self::Epsilon => 1.0,
+            Self::Main => 1.0,
             Self::Steady | Self::Delta => 0.1,
             Self::Tail => 0.4,
         }

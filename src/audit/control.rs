@@ -39,16 +39,16 @@ pub fn run_control(
     let result = |refuted| if refuted { ControlResult::Caught } else { ControlResult::NotCaught };
     if let Some(Control::Audit(name)) = &audit.control {
         let twin = finished.iter().find(|other| other.audit.name == *name)?;
-        return Some(result(twin.verdict() == Some(Verdict::Violated)));
+        return Some(result(twin.privacy_verdict() == Some(Verdict::Violated)));
     }
     // A claim that is refuted, or an audit that is inconclusive anyway, needs no control.
-    if !settings.controls || report.verdict() != Some(Verdict::Consistent) {
+    if !settings.controls || report.privacy_verdict() != Some(Verdict::Consistent) {
         return None;
     }
     let control = audit.control_audit()?;
     let reach = |pair: &str| {
         let of_pair = report.evidence().find(|(result, _)| result.pair == pair);
-        of_pair.map_or(0.0, |(_, evidence)| evidence.bounds.reach(audit.claim))
+        of_pair.map_or(0.0, |(_, evidence)| evidence.bounds.reach(&audit.claim))
     };
     let settings = Settings { until: Until::Decided, ..settings };
     // The level of a control is its share of an α that all controls have together.

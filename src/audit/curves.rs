@@ -57,7 +57,7 @@ pub struct CurveData<'a> {
     /// The number of draws before each look.
     pub draws_at_looks: &'a [u64],
     /// What is claimed.
-    pub claim: Claim,
+    pub claim: &'a Claim,
     /// The bounds on ε and δ.
     pub bounds: Bounds,
     /// The level of the bounds.
@@ -70,8 +70,7 @@ impl CurveData<'_> {
     /// Computes the curves.
     #[must_use]
     pub fn curves(&self) -> Curves {
-        let (epsilon, delta) = (self.claim.epsilon.get(), self.claim.delta.get());
-        let path = self.draws_at_looks.iter().zip(self.ledger.path(epsilon, delta));
+        let path = self.draws_at_looks.iter().zip(self.ledger.path(self.claim.main()));
         Curves {
             distribution: self.learned.map(|learned| learned.histogram.distribution(self.symbols)),
             profile: self.profile(),
@@ -82,7 +81,8 @@ impl CurveData<'_> {
 
     fn profile(&self) -> Vec<ProfilePoint> {
         // The limits do not depend on ε, so all points of the curve hold at once.
-        let end = 1.5 * self.claim.epsilon.get().max(self.bounds.epsilon_lower);
+        let claimed = Some(self.claim.epsilon()).filter(|epsilon| epsilon.is_finite() && *epsilon > 0.0).unwrap_or(1.0);
+        let end = 1.5 * claimed.max(self.bounds.epsilon_lower);
         let point = |index: u32| {
             let epsilon = round_down(end * f64::from(index) / f64::from(POINTS), 4);
             let lower = self.certified.iter().map(|part| round_down(part.limits().delta_lower(epsilon), 4)).reduce(f64::max);

@@ -12,7 +12,7 @@ pub enum Event<'a> {
     AuditStarted {
         /// The audit.
         audit: &'a Audit,
-        /// The draws that it may make for each pair.
+        /// All draws that it may make.
         draws: u64,
     },
     /// More draws were made.

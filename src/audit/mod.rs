@@ -3,7 +3,10 @@
 //! A [`PairPlan`] says what to audit. It can be written to a file and run by another process. [`run_pair`] explores, freezes rules,
 //! certifies them and computes the verdict. A [`PairResult`] holds everything that was found, including errors. [`run`] does this for all
 //! pairs of all audits and reports events to a [`Listener`].
+//!
+//! Accuracy claims go the same way, in one step: [`AccuracyPlan`], [`run_accuracy`], [`AccuracyResult`].
 
+mod accuracy;
 mod control;
 mod curves;
 mod events;
@@ -12,6 +15,7 @@ mod plan;
 mod result;
 mod run;
 
+pub use accuracy::{Accuracy, AccuracyEvidence, AccuracyPlan, AccuracyResult, run_accuracy};
 pub use curves::{Curves, ProfilePoint, WealthPoint};
 pub use events::{Event, Listener};
 pub use pair::{behaviour, run_pair};

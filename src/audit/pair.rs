@@ -4,12 +4,12 @@ use std::time::Instant;
 
 use super::curves::CurveData;
 use super::{Event, Evidence, Listener, PairPlan, PairResult};
-use crate::attack::{DrawBudget, Explorer, GuessRule, Learned, Role, judge};
+use crate::attack::{DrawBudget, Explorer, Grouped, GuessRule, Learned, Role, judge};
 use crate::model::{Grounds, RuleEstimate, Side, Tally, Until, Verdict};
 use crate::output::{Symbols, fingerprint};
 use crate::sample::{Sampler, Schedule};
 use crate::stats::wealth::{Bet, Ledger};
-use crate::stats::{Certified, bounds, strongest};
+use crate::stats::{Certified, GroupEvidence, bounds, strongest};
 use crate::target::{PairStream, Phase, Target, TargetError};
 
 /// Up to this many exploration draws, rules are learned after every round.
@@ -48,6 +48,8 @@ struct PairAudit<'a, L: ?Sized> {
 struct Exploration {
     learned: Vec<Learned>,
     tallies: Vec<Tally>,
+    /// Groups of outputs, for a claim that limits a Rényi divergence.
+    groups: Option<Grouped>,
     /// Whether every output was a different symbol.
     outputs_never_repeat: bool,
 }
@@ -67,6 +69,7 @@ fn add(sums: &mut Vec<Tally>, tallies: &[Tally]) {
 struct Certification {
     learned: Vec<Learned>,
     certified: Vec<Certified>,
+    groups: Option<GroupEvidence>,
     complete: bool,
     outputs_never_repeat: bool,
 }
@@ -79,7 +82,7 @@ impl<L: Listener + ?Sized> PairAudit<'_, L> {
         let mut sampler = Sampler::open(self.target, self.stream(), Phase::Explore, &drawn)?;
         let rounds = &schedule.rounds;
         let budget = DrawBudget { explore: rounds.iter().sum(), certify: schedule.certify(), alpha: self.plan.level.fixed(1.0) };
-        let mut explorer = Explorer::new(sampler.width(), &self.plan.attacks, self.plan.claim, budget);
+        let mut explorer = Explorer::new(sampler.width(), &self.plan.attacks, &self.plan.claim, budget);
         let mut explored = Exploration::default();
         let mut learned_at = 0;
         for (index, &round) in rounds.iter().enumerate() {
@@ -100,7 +103,8 @@ impl<L: Listener + ?Sized> PairAudit<'_, L> {
                 learned_at = self.draws;
             }
             if last {
-                let tail = explored.learned.first().and_then(|first| explorer.tail_rule(first));
+                explored.groups = explored.learned.first().and_then(|first| explorer.groups(first));
+                let tail = explored.learned.first().filter(|_| explored.groups.is_none()).and_then(|first| explorer.tail_rule(first));
                 explored.learned.extend(tail);
             }
         }
@@ -116,7 +120,8 @@ impl<L: Listener + ?Sized> PairAudit<'_, L> {
         let listener = self.listener;
         let drawn = |draws| listener.hear(Event::Drawn { draws });
         let mut sampler = Sampler::open(self.target, self.stream(), Phase::Certify, &drawn)?;
-        let rules = explored.rules();
+        let mut rules = explored.rules();
+        rules.extend(explored.groups.iter().flat_map(|groups| groups.rules.iter().cloned()));
         let outputs_never_repeat = explored.outputs_never_repeat;
         let mut learned = explored.learned;
         let mut sums = vec![Tally::default(); rules.len()];
@@ -135,22 +140,28 @@ impl<L: Listener + ?Sized> PairAudit<'_, L> {
             learned.iter_mut().zip(&tallies).for_each(|(learned, tally)| learned.forecast = learned.forecast.and(*tally));
         }
         sampler.check_independence()?;
-        let shares = shares(&learned);
-        let PairPlan { claim, level, .. } = *self.plan;
+        let of_groups = if explored.groups.is_some() { Role::GROUPS_SHARE } else { 0.0 };
+        let shares = shares(&learned, 1.0 - of_groups);
+        let PairPlan { claim, level, .. } = self.plan;
         let certified = learned.iter().zip(&sums).zip(shares);
         let certified = certified
             .map(|((learned, tally), share)| Certified::new(*tally, learned.rule.regions(), level.fixed(share), claim, learned.method));
         let certified = certified.collect();
-        Ok(Certification { learned, certified, complete, outputs_never_repeat })
+        let groups = explored.groups.filter(|_| complete).map(|Grouped { moment, .. }| {
+            // The tallies of the groups come after those of the rules.
+            moment.evidence(&sums[learned.len()..], &claim.main().measure, level.fixed(of_groups))
+        });
+        Ok(Certification { learned, certified, groups, complete, outputs_never_repeat })
     }
 
     /// Bounds, verdict, and the rule that did best.
     fn evidence(self, certification: Certification) -> Evidence {
-        let Certification { learned, certified, complete, outputs_never_repeat } = certification;
-        let PairPlan { claim, level, resolution, reach: asked_reach, .. } = *self.plan;
+        let Certification { learned, certified, groups, complete, outputs_never_repeat } = certification;
+        let PairPlan { ref claim, level, resolution, reach: asked_reach, .. } = *self.plan;
         // Fixed-sample limits hold only for the sample size that was fixed in advance.
         let fixed: &[Certified] = if complete { &certified } else { &[] };
-        let bounds = bounds(&self.ledger, fixed, claim, level);
+        let bounds = bounds(&self.ledger, fixed, groups, claim, level);
+        let by_groups = groups.is_some_and(|groups| groups.lower >= bounds.lower && groups.lower > 0.0);
         let estimates: Vec<RuleEstimate> = certified.iter().map(Certified::estimate).collect();
         let best = strongest(&certified, claim).map(|(best, _)| best);
         let (tally, regions) = best.map_or((Tally::default(), 0), |best| (certified[best].tally, certified[best].regions));
@@ -163,7 +174,7 @@ impl<L: Listener + ?Sized> PairAudit<'_, L> {
         let learned = best.map(|best| &learned[best]);
         // The verdict on this pair alone. In an audit, the other pairs count too.
         let reach = bounds.reach(claim);
-        let grounds = Grounds { claim, bounds, outputs_never_repeat, reach, asked_reach, resolution, control: None };
+        let grounds = Grounds { claim: claim.clone(), bounds, outputs_never_repeat, reach, asked_reach, resolution, control: None };
         let verdict = Verdict::new(&grounds);
         let reproducible = self.target.reproducible();
         let behaviour = if verdict == Verdict::Violated && reproducible { behaviour(self.target).ok() } else { None };
@@ -178,6 +189,7 @@ impl<L: Listener + ?Sized> PairAudit<'_, L> {
             draws: self.draws,
             tally,
             regions,
+            by_groups,
             symbols: rule.as_ref().map(|rule| self.symbols.only(rule.symbols())).unwrap_or_default(),
             rule,
             curves,
@@ -197,7 +209,7 @@ impl<L: Listener + ?Sized> PairAudit<'_, L> {
         let bets = learned.iter().zip(tallies).filter(|(learned, _)| learned.role != Role::Tail);
         let bets: Vec<Bet> = bets.map(|(l, tally)| Bet { forecast: l.forecast, regions: l.rule.regions(), tally: *tally }).collect();
         self.draws_at_looks.push(self.draws);
-        // There are two purses: for the first rule, which is for ε, and for the last one, which is for δ if there is such a rule.
+        // There are two purses: for the first rule, which is for the main limit, and for the last one, which is for δ if there is such a rule.
         self.ledger.push([bets.first(), bets.last()].into_iter().flatten().copied().collect());
         // In small audits the bound takes longer than the draws. It is computed only for a listener.
         if self.listener.is_listening() {
@@ -207,24 +219,23 @@ impl<L: Listener + ?Sized> PairAudit<'_, L> {
 
     /// Whether no more draws are needed.
     fn decided(&self) -> bool {
-        self.plan.until == Until::Decided && self.anytime_bound() > self.plan.claim.epsilon.get()
+        self.plan.until == Until::Decided && self.anytime_bound() > self.plan.claim.main().value
     }
 
-    /// The ε bound that holds at any time.
+    /// The bound in the unit of the claim that holds at any time.
     fn anytime_bound(&self) -> f64 {
-        let claim = self.plan.claim;
-        self.ledger.epsilon_lower(claim.epsilon.get(), claim.delta.get(), self.plan.level.anytime())
+        self.ledger.lower(self.plan.claim.main(), self.plan.level.anytime())
     }
 }
 
-/// How α is divided over the frozen rules: the first one, which is for ε, gets what the others leave. If the rule for δ promises clearly
+/// How the part `all` of α is divided over the frozen rules: the first one, which is for the main limit, gets what the others leave. If the rule for δ promises clearly
 /// more of the claim, these two change places.
-fn shares(learned: &[Learned]) -> Vec<f64> {
+fn shares(learned: &[Learned], all: f64) -> Vec<f64> {
     /// How many times more of the claim it must promise.
     const CLEARLY: f64 = 2.0;
     let mut shares: Vec<f64> = learned.iter().map(|learned| learned.role.share()).collect();
     if let Some(first) = learned.first() {
-        shares[0] = 1.0 - shares[1..].iter().sum::<f64>();
+        shares[0] = all - shares[1..].iter().sum::<f64>();
         let delta = learned.iter().position(|rule| rule.role == Role::Delta && rule.promise > CLEARLY * first.promise);
         shares.swap(0, delta.unwrap_or(0));
     }

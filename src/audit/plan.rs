@@ -4,8 +4,10 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use super::Accuracy;
 use crate::attack::Attack;
-use crate::model::{AskedReach, Claim, DEFAULT_DRAWS, Dataset, Expectation, Params, Relation, Settings, Truth, Until};
+use crate::model::number::Brief;
+use crate::model::{AskedReach, Claim, DEFAULT_DRAWS, Dataset, Expectation, Limit, Params, Relation, Settings, Truth, Until};
 use crate::stats::Level;
 use crate::target::Subject;
 
@@ -41,6 +43,9 @@ pub struct Audit {
     pub attacks: Vec<Attack>,
     /// The neighbours.
     pub pairs: Vec<Pair>,
+    /// What is claimed about accuracy.
+    #[serde(default)]
+    pub accuracy: Vec<Accuracy>,
 }
 
 /// Something that leaks more than an audit claims: the mutation test of the audit.
@@ -105,16 +110,17 @@ impl Audit {
             name: name.to_owned(),
             file: PathBuf::new(),
             subject: Subject::Given { kind: kind.to_owned() },
+            resolution: claim.resolution(),
             claim,
             relation: Relation::Custom { reason: "as the caller says".to_owned() },
             expect: Expectation::Consistent,
             source: None,
             draws: None,
-            resolution: claim.resolution(),
             reach: AskedReach::default(),
             control: None,
             attacks: Attack::DEFAULT.to_vec(),
             pairs: pairs.into_iter().map(pair).collect(),
+            accuracy: Vec::new(),
         }
     }
 
@@ -130,13 +136,26 @@ impl Audit {
         settings.draws.or(self.draws).unwrap_or(DEFAULT_DRAWS)
     }
 
-    /// The plans of its pairs, in a run with `pairs_of_run` pairs in total. The run's confidence is divided over all of them.
+    /// The leak that it should detect, in words.
+    #[must_use]
+    pub fn detectable(&self) -> String {
+        let Limit { measure, value } = self.claim.main();
+        format!("{} = {}", measure.symbol(), Brief(value + self.resolution))
+    }
+
+    /// The plans of its pairs, in a run with `pairs_of_run` pairs and accuracy claims in total. The run's confidence is divided over all of
+    /// them.
     pub fn plans(&self, settings: Settings, pairs_of_run: usize) -> impl Iterator<Item = PairPlan> {
-        self.pairs.iter().map(move |pair| PairPlan {
+        self.pairs.iter().map(move |pair| self.plan(pair, settings, pairs_of_run))
+    }
+
+    /// The plan of one pair.
+    pub(super) fn plan(&self, pair: &Pair, settings: Settings, pairs_of_run: usize) -> PairPlan {
+        PairPlan {
             audit: self.name.clone(),
             pair: pair.clone(),
             subject: self.subject.clone(),
-            claim: self.claim,
+            claim: self.claim.clone(),
             resolution: self.resolution,
             reach: self.reach.at_least(),
             attacks: self.attacks.clone(),
@@ -144,7 +163,7 @@ impl Audit {
             draws: self.budget(settings),
             until: settings.until,
             level: Level::of_pair(settings.confidence.get(), pairs_of_run),
-        })
+        }
     }
 }
 

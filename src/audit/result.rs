@@ -5,14 +5,13 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::curves::Curves;
-use super::{Audit, PairPlan};
+use super::{AccuracyResult, Audit, PairPlan};
 use crate::attack::GuessRule;
 use crate::model::number::percent;
 use crate::model::{
     Agreement, Bounds, Claim, Conclusion, ControlResult, Expectation, Grounds, RuleEstimate, Settings, Tally, Truth, Verdict,
 };
 use crate::output::Symbols;
-use crate::stats::fixed::effective;
 use crate::target::TargetError;
 
 /// Everything that a run found.
@@ -21,7 +20,7 @@ use crate::target::TargetError;
 pub struct RunReport {
     /// How it was run.
     pub settings: Settings,
-    /// The number of pairs that the confidence is divided over.
+    /// The number of pairs and accuracy claims that the confidence is divided over.
     pub pairs: usize,
     /// The finished audits, in order.
     pub audits: Vec<Arc<AuditReport>>,
@@ -34,6 +33,8 @@ pub struct AuditReport {
     pub audit: Arc<Audit>,
     /// The results of its pairs, in order.
     pub results: Vec<PairResult>,
+    /// The results of its accuracy claims, in order.
+    pub accuracy: Vec<AccuracyResult>,
     /// What became of its control; `None` if none was audited.
     pub control: Option<ControlResult>,
 }
@@ -58,6 +59,9 @@ pub struct PairResult {
     pub seconds: f64,
 }
 
+/// What groups of outputs are called in a sentence.
+const GROUPS: &str = "groups of outputs together";
+
 /// The evidence on one pair.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -76,6 +80,9 @@ pub struct Evidence {
     pub tally: Tally,
     /// How many of the two answers, left and right, the rule ever gives.
     pub regions: u8,
+    /// Whether groups of outputs show more than the reported rule.
+    #[serde(default)]
+    pub by_groups: bool,
     /// The rule; absent if the budget was too small to learn one.
     pub rule: Option<GuessRule>,
     /// The names of the symbols that the rule uses.
@@ -100,13 +107,21 @@ impl RunReport {
     /// Whether all audits have finished.
     #[must_use]
     pub fn is_complete(&self) -> bool {
-        self.audits.iter().map(|audit| audit.results.len()).sum::<usize>() == self.pairs
+        self.audits.iter().map(|audit| audit.results.len() + audit.accuracy.len()).sum::<usize>() == self.pairs
     }
 
     /// All draws.
     #[must_use]
     pub fn draws(&self) -> u64 {
-        self.audits.iter().flat_map(|audit| audit.evidence()).map(|(_, evidence)| evidence.draws).sum()
+        let pairs = self.audits.iter().flat_map(|audit| audit.evidence()).map(|(_, evidence)| evidence.draws);
+        let accuracy = self.audits.iter().flat_map(|audit| &audit.accuracy).filter_map(|result| result.outcome.as_ref().ok());
+        pairs.chain(accuracy.map(|evidence| evidence.draws)).sum()
+    }
+
+    /// The number of accuracy claims that were judged.
+    #[must_use]
+    pub fn accuracy_claims(&self) -> usize {
+        self.audits.iter().map(|audit| audit.accuracy.len()).sum()
     }
 
     /// The audits in this order: unexpected results, audits that could not be run, refuted claims, all others. Within each group in the
@@ -134,21 +149,28 @@ impl AuditReport {
     /// What an audit found. The verdicts on its pairs depend on the whole audit: on its reach, and on its control.
     #[must_use]
     pub fn new(audit: Arc<Audit>, results: Vec<PairResult>, control: Option<ControlResult>) -> Self {
-        let mut report = Self { audit, results, control };
-        let Audit { claim, resolution, reach: ref asked, .. } = *report.audit;
+        let mut report = Self { audit, results, accuracy: Vec::new(), control };
+        let Audit { ref claim, resolution, reach: ref asked, .. } = *report.audit;
         let (reach, asked_reach) = (report.reach(), asked.at_least());
         for evidence in report.results.iter_mut().filter_map(|result| result.outcome.as_mut().ok()) {
             let Evidence { bounds, outputs_never_repeat, .. } = *evidence;
-            let grounds = Grounds { claim, bounds, outputs_never_repeat, reach, asked_reach, resolution, control };
+            let grounds = Grounds { claim: claim.clone(), bounds, outputs_never_repeat, reach, asked_reach, resolution, control };
             evidence.verdict = Verdict::new(&grounds);
         }
         report
     }
 
+    /// The same report with the results of its accuracy claims.
+    #[must_use]
+    pub fn with_accuracy(mut self, accuracy: Vec<AccuracyResult>) -> Self {
+        self.accuracy = accuracy;
+        self
+    }
+
     /// How much of its claim the mechanism was seen to use: the reach of the best pair. Above 1 the claim is refuted.
     #[must_use]
     pub fn reach(&self) -> f64 {
-        self.evidence().map(|(_, evidence)| evidence.bounds.reach(self.audit.claim)).fold(0.0, f64::max)
+        self.evidence().map(|(_, evidence)| evidence.bounds.reach(&self.audit.claim)).fold(0.0, f64::max)
     }
 
     /// The pairs that could be run, with their evidence.
@@ -169,10 +191,24 @@ impl AuditReport {
         self.evidence().reduce(|best, next| if weight(next.1) > weight(best.1) { next } else { best })
     }
 
-    /// The verdict on the mechanism: one pair that refutes the claim is enough. `None` if nothing could be run.
+    /// The verdict on the mechanism: one pair that refutes the privacy claim is enough, and so is one accuracy claim that is refuted.
+    /// `None` if nothing could be run.
     #[must_use]
     pub fn verdict(&self) -> Option<Verdict> {
+        Verdict::of_all(self.privacy_verdict().into_iter().chain(self.accuracy.iter().filter_map(AccuracyResult::verdict)))
+    }
+
+    /// The verdict on the privacy claim alone.
+    #[must_use]
+    pub fn privacy_verdict(&self) -> Option<Verdict> {
         Verdict::of_all(self.evidence().map(|(_, evidence)| evidence.verdict))
+    }
+
+    /// The most significant accuracy claim: the one with the largest reach.
+    #[must_use]
+    pub fn worst_accuracy(&self) -> Option<&AccuracyResult> {
+        // If several are equal, the first.
+        self.accuracy.iter().reduce(|worst, next| if next.reach() > worst.reach() { next } else { worst })
     }
 
     /// How one pair compares with its expectation. Pairs without their own expectation share the audit's: if a violation is expected, it is
@@ -193,10 +229,11 @@ impl AuditReport {
         }
     }
 
-    /// How the audit compares with what was expected: the worst agreement of its pairs.
+    /// How the audit compares with what was expected: the worst agreement of its pairs and accuracy claims.
     #[must_use]
     pub fn agreement(&self) -> Agreement {
-        self.results.iter().map(|result| self.agreement_of(result)).fold(Agreement::Agrees, Agreement::worse)
+        let pairs = self.results.iter().map(|result| self.agreement_of(result));
+        pairs.chain(self.accuracy.iter().map(AccuracyResult::agreement)).fold(Agreement::Agrees, Agreement::worse)
     }
 }
 
@@ -225,8 +262,8 @@ impl PairResult {
 impl Evidence {
     /// `max(0, δ_lower − δ)`: by how much the claimed δ is exceeded at least.
     #[must_use]
-    pub fn delta_excess(&self, claim: Claim) -> f64 {
-        (self.bounds.delta_lower - claim.delta.get()).max(0.0)
+    pub fn delta_excess(&self, claim: &Claim) -> f64 {
+        (self.bounds.delta_lower - claim.delta()).max(0.0)
     }
 
     /// The rule in words.
@@ -237,15 +274,14 @@ impl Evidence {
 
     /// One sentence: how often the attacker guessed right, and what the claim allows.
     #[must_use]
-    pub fn sentence(&self, claim: Claim) -> String {
+    pub fn sentence(&self, claim: &Claim) -> String {
         let guesses = self.tally.guesses() as f64;
         let draws = self.tally.draws() as f64;
         let right = self.tally.correct as f64 / guesses.max(1.0);
-        let odds = claim.epsilon.get().exp();
-        // P(correct) ≤ e^ε·P(wrong) + δ_eff, divided by P(guess).
-        let spent = effective(claim.delta.get(), self.regions) * draws / guesses.max(1.0);
-        let allowed = if odds.is_finite() { ((odds + spent) / (1.0 + odds)).min(1.0) } else { 1.0 };
+        let allowed = claim.main().allowed_right(guesses / draws.max(1.0), self.regions);
         let share = if guesses < draws { format!(" when answering on {} of the outputs", percent(guesses / draws)) } else { String::new() };
-        format!("guessed right {} of the time{share}; {claim} allows {}", percent(right), percent(allowed))
+        let groups =
+            if self.by_groups { format!("; {GROUPS} show {}", self.bounds.in_unit(claim).unwrap_or_default()) } else { String::new() };
+        format!("guessed right {} of the time{share}; {claim} allows {}{groups}", percent(right), percent(allowed))
     }
 }

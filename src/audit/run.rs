@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use super::accuracy::prepare_and_judge;
 use super::control::run_control;
 use super::pair::run_pair;
-use super::{Audit, AuditReport, Control, Event, Listener, PairPlan, PairResult, RunReport};
+use super::{AccuracyResult, Audit, AuditReport, Control, Event, Listener, PairPlan, PairResult, RunReport};
 use crate::model::{ControlResult, Settings};
 use crate::target::{PrepareError, Target, TargetError};
 
@@ -23,8 +24,8 @@ impl<F: Fn(&PairPlan) -> Result<Box<dyn Target>, PrepareError>> TargetSource for
     }
 }
 
-/// Runs all audits in order, on the rayon pool that it is called in. If a mechanism cannot be run, that is reported and the others still
-/// run.
+/// Runs all audits in order, on the rayon pool that it is called in: first the pairs of an audit, then its accuracy claims. If a mechanism
+/// cannot be run, that is reported and the others still run.
 pub fn run(audits: &[Audit], settings: Settings, source: &dyn TargetSource, listener: &(impl Listener + ?Sized)) -> RunReport {
     run_rest(audits, settings, source, &|_| None, listener)
 }
@@ -34,6 +35,8 @@ pub fn run(audits: &[Audit], settings: Settings, source: &dyn TargetSource, list
 pub struct KnownAudit {
     /// The results of its pairs.
     pub results: Vec<PairResult>,
+    /// The results of its accuracy claims.
+    pub accuracy: Vec<AccuracyResult>,
     /// What became of its control.
     pub control: Option<ControlResult>,
 }
@@ -46,18 +49,19 @@ pub fn run_rest(
     known: &dyn Fn(&Audit) -> Option<KnownAudit>,
     listener: &(impl Listener + ?Sized),
 ) -> RunReport {
-    let pairs = audits.iter().map(|audit| audit.pairs.len()).sum();
+    let pairs = audits.iter().map(Audit::statements).sum();
     let controls = audits.iter().filter(|audit| matches!(audit.control, Some(Control::Params(_)))).count();
     let mut report = RunReport { settings, pairs, audits: Vec::new() };
     for audit in twins_first(audits) {
-        listener.hear(Event::AuditStarted { audit, draws: audit.budget(settings) });
-        let finished = if let Some(KnownAudit { results, control }) = known(audit) {
-            AuditReport::new(Arc::new(audit.clone()), results, control)
+        listener.hear(Event::AuditStarted { audit, draws: audit.all_draws(settings) });
+        let finished = if let Some(KnownAudit { results, accuracy, control }) = known(audit) {
+            AuditReport::new(Arc::new(audit.clone()), results, control).with_accuracy(accuracy)
         } else {
             let results = audit.plans(settings, pairs).map(|plan| prepare_and_run(&plan, source, listener)).collect();
             let without = AuditReport::new(Arc::new(audit.clone()), results, None);
             let control = run_control(&without, &report.audits, controls, settings, source);
-            AuditReport::new(without.audit, without.results, control)
+            let accuracy = audit.accuracy_plans(settings, pairs).map(|plan| prepare_and_judge(&plan, source, listener)).collect();
+            AuditReport::new(without.audit, without.results, control).with_accuracy(accuracy)
         };
         let finished = Arc::new(finished);
         listener.hear(Event::AuditFinished { report: &finished });

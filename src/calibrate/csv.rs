@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use super::Outcome;
+use crate::model::exact::Exact;
 use crate::model::number::round_down;
 
 /// Significant digits.
@@ -15,7 +16,7 @@ const DIGITS: i32 = 6;
 struct RateRow<'a> {
     audit: &'a str,
     mechanism: &'a str,
-    claim_epsilon: f64,
+    claim_epsilon: Exact,
     claim_delta: f64,
     holds: bool,
     draws: u64,
@@ -44,8 +45,8 @@ pub fn write(outcomes: &[Outcome], writer: impl Write) -> io::Result<()> {
         let row = RateRow {
             audit: &outcome.audit,
             mechanism: &outcome.mechanism,
-            claim_epsilon: outcome.claim.epsilon.get(),
-            claim_delta: outcome.claim.delta.get(),
+            claim_epsilon: Exact(outcome.claim.epsilon()),
+            claim_delta: outcome.claim.delta(),
             holds: outcome.holds,
             draws: outcome.draws,
             confidence: outcome.confidence.get(),

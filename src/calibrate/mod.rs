@@ -99,7 +99,7 @@ pub fn repeat(audit: &Audit, draws: u64, repetition: Repetition, done: &(dyn Fn(
     Ok(Outcome {
         audit: audit.name.clone(),
         mechanism: audit.subject.mechanism().to_owned(),
-        claim: audit.claim,
+        claim: audit.claim.clone(),
         holds: audit.expect == Expectation::Consistent,
         draws,
         confidence: repetition.confidence,
@@ -139,7 +139,7 @@ mod tests {
         Outcome {
             audit: audit.name.clone(),
             mechanism: audit.subject.mechanism().to_owned(),
-            claim: audit.claim,
+            claim: audit.claim.clone(),
             holds,
             draws: 1,
             confidence: 0.95.try_into().unwrap(),

@@ -114,7 +114,7 @@ pub(super) mod tests {
         let outcome = |index: usize, draws, hits, holds| Outcome {
             audit: format!("<{index}>"),
             mechanism: String::new(),
-            claim: audits[0].claim,
+            claim: audits[0].claim.clone(),
             holds,
             draws,
             confidence: 0.95.try_into().unwrap(),

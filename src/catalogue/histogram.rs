@@ -11,7 +11,7 @@ use serde::Deserialize;
 
 use crate::catalogue::test_release::threshold::Threshold;
 use crate::model::Dataset;
-use crate::model::claim::{Epsilon, PositiveDelta};
+use crate::model::checked::{Epsilon, PositiveDelta};
 use crate::noise;
 use crate::noise::Generator;
 use crate::output::Cell;

@@ -11,11 +11,13 @@
 //! | `sparse_vector.rs` | the sparse vector technique |
 //! | `local/` | randomized response and RAPPOR |
 //! | `k_anonymity.rs` | k-anonymous tables |
+//! | `composed.rs` | several releases of any other mechanism |
 //!
 //! `query.rs` and `arithmetic.rs` compute the answers to which noise is added. `registry.rs` finds a mechanism by its name and prepares it.
 
 mod additive;
 mod arithmetic;
+mod composed;
 mod histogram;
 mod k_anonymity;
 mod local;

@@ -4,7 +4,7 @@ use serde::Deserialize;
 
 use crate::catalogue::arithmetic::Arithmetic;
 use crate::model::Dataset;
-use crate::model::claim::Finite;
+use crate::model::checked::Finite;
 use crate::target::{Misfit, Universe};
 
 /// A numeric query.
@@ -72,10 +72,16 @@ impl Query {
 }
 
 fn clamped_sum(data: &Dataset, lower: Finite, upper: Finite, arithmetic: Arithmetic) -> Result<(f64, f64, f64), Misfit> {
+    let clamped = clamped(data, lower, upper, "query")?;
+    Ok((arithmetic.sum(clamped)?, lower.get(), upper.get()))
+}
+
+/// The records, each clamped to `[lower, upper]`. `key` is the parameter that is named if these are not in order.
+pub fn clamped(data: &Dataset, lower: Finite, upper: Finite, key: &str) -> Result<impl Iterator<Item = f64> + use<>, Misfit> {
     let (lower, upper) = (lower.get(), upper.get());
     if lower >= upper {
-        return Err(Misfit::params("query", &format!("lower is {lower}, must be less than upper, which is {upper}")));
+        let what = if key == "lower" { "" } else { "lower " };
+        return Err(Misfit::params(key, &format!("{what}is {lower}, must be less than upper, which is {upper}")));
     }
-    let clamped = data.numbers()?.into_iter().map(|x| x.clamp(lower, upper));
-    Ok((arithmetic.sum(clamped)?, lower, upper))
+    Ok(data.numbers()?.into_iter().map(move |x| x.clamp(lower, upper)))
 }

@@ -3,13 +3,14 @@
 use serde::de::DeserializeOwned;
 
 use super::additive::{
-    continuous, correlated, discrete_laplace, poisson_sample, post_processing, printed, reused_noise, truncated_geometric,
+    continuous, correlated, discrete_gaussian, discrete_laplace, poisson_sample, post_processing, printed, reused_noise,
+    truncated_geometric,
 };
 use super::local::{randomized_response, rappor};
 use super::ratio::{quotient, regression};
 use super::selection::{exponential, mode, noisy_max, subsample};
 use super::test_release::guarded_mean;
-use super::{histogram, k_anonymity, median, sparse_vector};
+use super::{composed, histogram, k_anonymity, median, sparse_vector};
 use crate::model::{Dataset, Params};
 use crate::target::process::{self, ChildProcess};
 use crate::target::{InProcess, Mechanism, Misfit, PrepareError, Subject, Target};
@@ -86,6 +87,7 @@ pub const ENTRIES: &[Registered] = &[
     Registered::of::<discrete_laplace::DiscreteLaplace>(),
     Registered::of::<continuous::Gaussian>(),
     Registered::of::<correlated::CorrelatedGaussian>(),
+    Registered::of::<discrete_gaussian::DiscreteGaussian>(),
     Registered::of::<randomized_response::Die>(),
     Registered::of::<randomized_response::Generalized>(),
     Registered::of::<median::local::LocalSensitivity>(),
@@ -115,9 +117,11 @@ pub const ENTRIES: &[Registered] = &[
     Registered::of::<exponential::Exponential>(),
     Registered::of::<poisson_sample::LaplaceSampledCount>(),
     Registered::of::<poisson_sample::GaussianSampledCount>(),
+    Registered::of::<poisson_sample::GaussianSampledSum>(),
     Registered::of::<post_processing::Clamped>(),
     Registered::of::<post_processing::Suppressed>(),
     Registered::of::<reused_noise::ReusedNoise>(),
+    Registered { name: composed::NAME, summary: composed::SUMMARY, prepare: composed::prepare },
 ];
 
 /// The mechanism with this name.

@@ -17,7 +17,7 @@ use serde::Deserialize;
 
 use crate::catalogue::query::Query;
 use crate::model::Dataset;
-use crate::model::claim::{Epsilon, Finite};
+use crate::model::checked::{Epsilon, Finite};
 use crate::noise;
 use crate::noise::Generator;
 use crate::output::Cell;

@@ -1,6 +1,6 @@
 //! Defines the command line. The doc comments of commands and options are their help texts.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
@@ -11,8 +11,9 @@ use serde::de::value::StrDeserializer;
 use crate::attack::Attack;
 use crate::audit::Audit;
 use crate::calibrate::{self, Repetition};
-use crate::model::claim::Share;
-use crate::model::{AskedReach, Claim, Confidence, Delta, Epsilon, Error, MAX_DRAWS, Settings, Until};
+use crate::model::checked::{ClaimedEpsilon, Share};
+use crate::model::claim::Spelling;
+use crate::model::{AskedReach, Claim, Confidence, Delta, Error, MAX_DRAWS, Settings, Until};
 use crate::report::files::{Format, ReportFiles};
 use crate::report::gate::{FailOn, Gate};
 use crate::report::html::Html;
@@ -164,11 +165,14 @@ pub struct SamplesArgs {
     #[arg(long, value_name = "FILE")]
     pub right: PathBuf,
     /// The claimed ε
-    #[arg(long, value_name = "E")]
-    pub claim_epsilon: Epsilon,
+    #[arg(long, value_name = "E", required_unless_present = "claim")]
+    pub claim_epsilon: Option<ClaimedEpsilon>,
     /// The claimed δ
     #[arg(long, value_name = "D", default_value = "0")]
     pub claim_delta: Delta,
+    /// A claim in another unit, as in an audit file: "mu = 1", "rho = 0.5", "renyi = { order = 8, epsilon = 4 }", "profile = 'file.csv'"
+    #[arg(long, value_name = "CLAIM", value_parser = parse_claim, conflicts_with_all = ["claim_epsilon", "claim_delta"])]
+    pub claim: Option<Claim>,
     /// The confidence of all bounds together
     #[arg(long, value_name = "P", default_value = "0.999")]
     pub confidence: Confidence,
@@ -205,10 +209,11 @@ pub struct SamplesArgs {
 }
 
 impl SamplesArgs {
-    /// What is claimed.
+    /// What is claimed. Where there is no claim in another unit, there is an ε.
     #[must_use]
     pub fn claim(&self) -> Claim {
-        Claim { epsilon: self.claim_epsilon, delta: self.claim_delta }
+        let of_epsilon = || (self.claim_epsilon.unwrap_or_default(), self.claim_delta).into();
+        self.claim.clone().unwrap_or_else(of_epsilon)
     }
 
     /// How much of the claim the attack must be seen to reach.
@@ -428,7 +433,17 @@ impl CalibrateArgs {
         match (self.power, self.paths.as_slice()) {
             (true, _) => calibrate::power_audits(),
             (false, []) => calibrate::boundary_audits(),
-            (false, paths) => suite::load(paths),
+            (false, paths) => {
+                // What is calibrated is the attack on pairs. The limits of accuracy claims are exact.
+                let mut audits = suite::load(paths)?;
+                audits.retain(Audit::is_about_privacy);
+                audits.iter_mut().for_each(|audit| audit.accuracy.clear());
+                if audits.is_empty() {
+                    let paths: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
+                    return Err(Error::NoAudits { place: format!("{} with a [[pair]]", paths.join(", ")) });
+                }
+                Ok(audits)
+            }
         }
     }
 
@@ -472,4 +487,10 @@ fn draws(text: &str) -> Result<u64, String> {
 fn attack(name: &str) -> Result<Attack, String> {
     let name: StrDeserializer<serde::de::value::Error> = name.into_deserializer();
     Attack::deserialize(name).map_err(|error| error.to_string())
+}
+
+/// A claim as it is written in an audit file.
+fn parse_claim(text: &str) -> Result<Claim, String> {
+    let spelling: Spelling = toml::from_str(text).map_err(|error| error.message().to_owned())?;
+    spelling.with_points(Path::new("")).and_then(Claim::try_from)
 }

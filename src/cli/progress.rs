@@ -9,7 +9,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use super::screen::print_error;
 use crate::audit::{Audit, AuditReport, Event, Listener};
 use crate::model::number::{Brief, round_down};
-use crate::model::{Agreement, Verdict};
+use crate::model::{Agreement, Limit, Verdict};
 
 /// Progress on standard error: a bar for the running audit on a terminal, and one line for each finished audit.
 pub struct Progress {
@@ -57,7 +57,7 @@ impl Listener for Progress {
 
 impl Progress {
     fn started(&self, audit: &Audit, draws: u64) {
-        let bar = if self.quiet { ProgressBar::hidden() } else { ProgressBar::new(draws * audit.pairs.len() as u64) };
+        let bar = if self.quiet { ProgressBar::hidden() } else { ProgressBar::new(draws) };
         let template = "{prefix} {bar:24} {percent:>3} % {wide_msg} {per_sec}";
         if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style.with_key("per_sec", |state: &indicatif::ProgressState, w: &mut dyn std::fmt::Write| {
@@ -92,10 +92,23 @@ impl Progress {
 }
 
 fn summary_line(audit: &AuditReport, seconds: f64) -> String {
-    let best = audit.evidence().map(|(_, evidence)| evidence.bounds.epsilon_lower).fold(0.0, f64::max);
     let verdict = audit.verdict().map_or_else(|| style("error".to_owned()).red(), styled);
-    let (mark, bound, claim) = (mark(audit.agreement()), Brief(round_down(best, 3)), audit.audit.claim.epsilon);
-    format!("{mark} {verdict:<12} {}  (ε ≥ {bound}, claimed {claim}; {seconds:.1} s)", audit.audit.name)
+    let (mark, name, findings) = (mark(audit.agreement()), &audit.audit.name, findings(audit).join("; "));
+    format!("{mark} {verdict:<12} {name}  ({findings}; {seconds:.1} s)")
+}
+
+/// The largest bound against its claim, and the accuracy claim that fails most.
+fn findings(audit: &AuditReport) -> Vec<String> {
+    let best = audit.evidence().map(|(_, evidence)| evidence.bounds.lower).fold(0.0, f64::max);
+    let Limit { measure, value } = audit.audit.claim.main();
+    let (symbol, bound) = (measure.symbol(), Brief(round_down(best, 3)));
+    let mut findings = Vec::new();
+    findings.extend(audit.audit.is_about_privacy().then(|| format!("{symbol} ≥ {bound}, claimed {value}")));
+    findings.extend(audit.worst_accuracy().and_then(|result| {
+        let (evidence, allowed) = (result.outcome.as_ref().ok()?, Brief(result.accuracy.claim.allowed()));
+        Some(format!("fails with probability {}, allowed {allowed}", evidence.limits))
+    }));
+    if findings.is_empty() { vec!["nothing could be run".to_owned()] } else { findings }
 }
 
 fn mark(agreement: Agreement) -> console::StyledObject<&'static str> {

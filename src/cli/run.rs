@@ -82,7 +82,7 @@ impl RunInput<'_> {
         let progress = Progress::new(self.audits.len(), screen == Screen::Quiet);
         let destinations: Vec<Destination> =
             reports.destinations().filter(|destination| !destination.is_standard_output()).cloned().collect();
-        let files = reports.into_files(self.settings, self.audits.iter().map(|audit| audit.pairs.len()).sum());
+        let files = reports.into_files(self.settings, self.audits.iter().map(Audit::statements).sum());
         let mut listeners: Vec<&dyn Listener> = vec![&progress];
         listeners.extend(others);
         listeners.push(&files);

@@ -1,17 +1,17 @@
 //! The text at the end of a command: tables with unexpected results first, and a sentence for each refuted claim.
 
 use std::cmp::Reverse;
-use std::fmt::Write as _;
+use std::fmt::{Display, Write as _};
 use std::time::Duration;
 
 use comfy_table::{Cell, CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
 use console::style;
 use indicatif::HumanDuration;
 
-use crate::audit::{Audit, Control, PairResult, RunReport};
+use crate::audit::{Accuracy, AccuracyResult, Audit, AuditReport, Control, PairResult, RunReport};
 use crate::catalogue::registry;
 use crate::model::number::{Brief, grouped, percent, round_down};
-use crate::model::{Agreement, Conclusion, Reason, Relation, Verdict};
+use crate::model::{Agreement, Bounds, Claim, Conclusion, ControlResult, Expectation, Reason, Relation, Verdict};
 use crate::report::replay::{ReplayResult, ReplaySettings};
 use crate::report::witness::Witness;
 use crate::target::process;
@@ -26,11 +26,14 @@ pub fn run_summary(report: &RunReport, seconds: f64) -> String {
         for result in &audit.results {
             let _ = match &result.outcome {
                 Ok(evidence) if evidence.verdict == Verdict::Violated => {
-                    writeln!(text, "{name} / {}: the attacker {}.", result.pair, evidence.sentence(audit.audit.claim))
+                    writeln!(text, "{name} / {}: the attacker {}.", result.pair, evidence.sentence(&audit.audit.claim))
                 }
                 Ok(_) => Ok(()),
                 Err(error) => writeln!(text, "{name} / {}: could not be run: {error}.", result.pair),
             };
+        }
+        for result in audit.accuracy.iter().filter(|result| matches!(result.conclusion(), Conclusion::Violated | Conclusion::Error)) {
+            let _ = writeln!(text, "{name} / {}: {}.", result.accuracy.name, result.sentence());
         }
     }
     let _ = write!(text, "\n{}", totals(report, seconds));
@@ -43,7 +46,7 @@ fn totals(report: &RunReport, seconds: f64) -> String {
         "{}, {}, {} draws in {}: {} refuted, {} of {} verdicts as expected.\n\
          All bounds hold together with confidence {}.\n",
         counted(report.audits.len(), "audit"),
-        counted(report.pairs, "pair"),
+        statements(report),
         grouped(report.draws()),
         HumanDuration(Duration::from_secs_f64(seconds)),
         counted(report.count(Conclusion::Violated), "claim"),
@@ -76,12 +79,32 @@ fn totals(report: &RunReport, seconds: f64) -> String {
                 percent(1.0 - report.settings.confidence.get()),
             );
         }
+        for result in audit.accuracy.iter().filter(|result| result.excludes_truth()) {
+            let _ = writeln!(
+                text,
+                "{} / {}: the limits exclude the truth that the audit file states; one of them is wrong, or this is one of the rare errors that the confidence allows (in at most {} of all runs).",
+                audit.audit.name,
+                result.accuracy.name,
+                percent(1.0 - report.settings.confidence.get()),
+            );
+        }
     }
     let not_run = names(Agreement::NotRun);
     if !not_run.is_empty() {
         let _ = writeln!(text, "{}: {}.", style("COULD NOT BE RUN").red().bold(), not_run.join("; "));
     }
     text
+}
+
+/// How many pairs and accuracy claims there are. What is not there is not named.
+fn statements(report: &RunReport) -> String {
+    let accuracy = report.accuracy_claims();
+    let pairs = report.pairs.saturating_sub(accuracy);
+    match (pairs, accuracy) {
+        (_, 0) => counted(pairs, "pair"),
+        (0, _) => counted(accuracy, "accuracy claim"),
+        _ => format!("{}, {}", counted(pairs, "pair"), counted(accuracy, "accuracy claim")),
+    }
 }
 
 fn counted(count: usize, noun: &str) -> String {
@@ -107,41 +130,105 @@ pub fn plain_table(header: &[&str]) -> Table {
     table
 }
 
+/// A row of the table: a pair or an accuracy claim.
+enum Row<'a> {
+    Pair(&'a AuditReport, &'a PairResult),
+    Accuracy(&'a AuditReport, &'a AccuracyResult),
+}
+
+impl Row<'_> {
+    fn agreement(&self) -> Agreement {
+        match self {
+            Self::Pair(audit, result) => audit.agreement_of(result),
+            Self::Accuracy(_, result) => result.agreement(),
+        }
+    }
+
+    fn verdict(&self) -> Option<Verdict> {
+        match self {
+            Self::Pair(_, result) => result.outcome.as_ref().ok().map(|evidence| evidence.verdict),
+            Self::Accuracy(_, result) => result.verdict(),
+        }
+    }
+
+    fn reason(&self) -> Option<Reason> {
+        self.verdict().and_then(Verdict::reason)
+    }
+
+    fn control(&self) -> Option<ControlResult> {
+        if let Self::Pair(audit, _) = self { audit.control } else { None }
+    }
+
+    /// The names, and the numbers of all columns from `claim ε` to `reach`.
+    fn cells(&self) -> ([&str; 2], [Option<f64>; 5]) {
+        match self {
+            Self::Pair(audit, result) => {
+                let (claim, bounds) = (&audit.audit.claim, result.outcome.as_ref().ok().map(|evidence| evidence.bounds));
+                let rounded = |number: fn(Bounds, &Claim) -> f64| bounds.map(|bounds| round_down(number(bounds, claim), 4));
+                let numbers = [
+                    Some(claim.epsilon()),
+                    Some(claim.delta()),
+                    rounded(|bounds, _| bounds.epsilon_lower),
+                    rounded(|bounds, _| bounds.delta_lower),
+                    rounded(|bounds, claim| bounds.reach(claim)),
+                ];
+                ([&audit.audit.name, &result.pair], numbers)
+            }
+            Self::Accuracy(audit, result) => {
+                let reach = result.reach().map(|reach| round_down(reach, 4));
+                ([&audit.audit.name, &result.accuracy.name], [None, None, None, None, reach])
+            }
+        }
+    }
+
+    /// The bound in the unit of the claim.
+    fn in_unit(&self) -> Option<String> {
+        let Self::Pair(audit, result) = self else { return None };
+        result.outcome.as_ref().ok()?.bounds.in_unit(&audit.audit.claim)
+    }
+
+    /// What may fail, and how often it does.
+    fn failures(&self) -> [String; 2] {
+        let Self::Accuracy(_, result) = self else { return Default::default() };
+        let fails = result.outcome.as_ref().map_or_else(|_| String::new(), |evidence| evidence.limits.to_string());
+        [brief(result.accuracy.claim.allowed()), fails]
+    }
+}
+
 fn table(report: &RunReport) -> Table {
     let mut rows = Vec::new();
     for audit in &report.audits {
-        rows.extend(audit.results.iter().map(|result| (audit, result, audit.agreement_of(result))));
+        rows.extend(audit.results.iter().map(|result| Row::Pair(audit, result)));
+        rows.extend(audit.accuracy.iter().map(|result| Row::Accuracy(audit, result)));
     }
     // Unexpected results first, then refuted claims, then the others. Within each group, in the order of the run.
-    rows.sort_by_key(|(_, result, agreement)| {
-        let refuted = result.outcome.as_ref().is_ok_and(|evidence| evidence.verdict == Verdict::Violated);
-        (Reverse(*agreement as u8), result.outcome.is_err() || !refuted)
-    });
-    let reason = |result: &PairResult| result.outcome.as_ref().ok().and_then(|evidence| evidence.verdict.reason());
+    rows.sort_by_key(|row| (Reverse(row.agreement() as u8), row.verdict() != Some(Verdict::Violated)));
     // These columns are left out if they are empty.
-    let reasons = rows.iter().any(|(_, result, _)| reason(result).is_some());
-    let controls = rows.iter().any(|(audit, ..)| audit.control.is_some());
+    let reasons = rows.iter().any(|row| row.reason().is_some());
+    let controls = rows.iter().any(|row| row.control().is_some());
+    let units = rows.iter().any(|row| matches!(row, Row::Pair(audit, _) if audit.audit.claim.second().is_none()));
+    let accuracy = rows.iter().any(|row| matches!(row, Row::Accuracy(..)));
     let mut header = vec!["", "verdict", "audit", "pair", "claim ε", "δ", "ε ≥", "δ ≥", "reach"];
+    header.extend(units.then_some("in its unit"));
+    if accuracy {
+        header.extend(["may fail", "fails"]);
+    }
     header.extend(controls.then_some("control"));
     header.extend(reasons.then_some("reason"));
     let mut table = plain_table(&header);
-    for (audit, result, agreement) in rows {
-        let (claim, bounds) = (audit.audit.claim, result.outcome.as_ref().ok().map(|evidence| evidence.bounds));
-        let number = |value: Option<f64>| Cell::new(value.map_or_else(String::new, brief)).set_alignment(CellAlignment::Right);
+    for row in rows {
+        let right = |text: String| Cell::new(text).set_alignment(CellAlignment::Right);
         let text = |value: Option<String>| Cell::new(value.unwrap_or_default());
-        let mut cells = vec![
-            Cell::new(agreement.mark()),
-            Cell::new(result.conclusion()),
-            Cell::new(&audit.audit.name),
-            Cell::new(&result.pair),
-            number(Some(claim.epsilon.get())),
-            number(Some(claim.delta.get())),
-            number(bounds.map(|bounds| round_down(bounds.epsilon_lower, 4))),
-            number(bounds.map(|bounds| round_down(bounds.delta_lower, 4))),
-            number(bounds.map(|bounds| round_down(bounds.reach(claim), 4))),
-        ];
-        cells.extend(controls.then(|| text(audit.control.map(|control| control.to_string()))));
-        cells.extend(reasons.then(|| text(reason(result).map(|reason| reason.to_string()))));
+        let (names, numbers) = row.cells();
+        let mut cells = vec![Cell::new(row.agreement().mark()), Cell::new(Conclusion::from(row.verdict()))];
+        cells.extend(names.map(Cell::new));
+        cells.extend(numbers.map(|number| right(number.map_or_else(String::new, brief))));
+        cells.extend(units.then(|| text(row.in_unit())));
+        if accuracy {
+            cells.extend(row.failures().map(right));
+        }
+        cells.extend(controls.then(|| text(row.control().map(|control| control.to_string()))));
+        cells.extend(reasons.then(|| text(row.reason().map(|reason| reason.to_string()))));
         table.add_row(cells);
     }
     table
@@ -189,19 +276,36 @@ pub fn mechanisms() -> String {
 /// A table of audits.
 #[must_use]
 pub fn audits(audits: &[Audit]) -> String {
-    let mut table = plain_table(&["audit", "mechanism", "claim", "relation", "pairs", "expected", "file"]);
+    // The column is left out if no audit has accuracy claims.
+    let accuracy = audits.iter().any(|audit| !audit.accuracy.is_empty());
+    let mut header = vec!["audit", "mechanism", "claim", "relation", "pairs"];
+    header.extend(accuracy.then_some("accuracy claims"));
+    header.extend(["expected", "file"]);
+    let mut table = plain_table(&header);
     for audit in audits {
-        table.add_row([
+        let of_privacy = |text: &dyn Display| if audit.is_about_privacy() { text.to_string() } else { String::new() };
+        let mut cells = vec![
             audit.name.clone(),
             audit.subject.mechanism().to_owned(),
-            audit.claim.to_string(),
-            audit.relation.to_string(),
-            audit.pairs.len().to_string(),
-            audit.expect.to_string(),
-            audit.file.display().to_string(),
-        ]);
+            of_privacy(&audit.claim),
+            of_privacy(&audit.relation),
+            of_privacy(&audit.pairs.len()),
+        ];
+        cells.extend(accuracy.then(|| accuracy_counts(audit)));
+        cells.extend([of_privacy(&audit.expect), audit.file.display().to_string()]);
+        table.add_row(cells);
     }
     format!("{table}\n")
+}
+
+/// How many accuracy claims an audit has, and how many of them are expected to be violated.
+fn accuracy_counts(audit: &Audit) -> String {
+    let violated = audit.accuracy.iter().filter(|accuracy| accuracy.expect == Expectation::Violated).count();
+    match (audit.accuracy.len(), violated) {
+        (0, _) => String::new(),
+        (all, 0) => all.to_string(),
+        (all, violated) => format!("{all} ({violated} violated)"),
+    }
 }
 
 /// All details of one audit.
@@ -217,15 +321,17 @@ pub fn audit(audit: &Audit) -> String {
     for (key, value) in audit.subject.params().into_iter().flatten() {
         line("", format!("{key} = {value}"));
     }
-    line("claim", audit.claim.to_string());
-    match &audit.relation {
-        Relation::Custom { reason } => line("relation", format!("custom: {reason}")),
-        relation => line("relation", relation.to_string()),
+    if audit.is_about_privacy() {
+        line("claim", audit.claim.to_string());
+        match &audit.relation {
+            Relation::Custom { reason } => line("relation", format!("custom: {reason}")),
+            relation => line("relation", relation.to_string()),
+        }
+        line("expected", audit.expect.to_string());
+        line("resolution", format!("a leak of {} should be detected", audit.detectable()));
+        let because = audit.reach.because().map_or_else(String::new, |reason| format!(": {reason}"));
+        line("reach", format!("at least {}{because}", Brief(audit.reach.at_least())));
     }
-    line("expected", audit.expect.to_string());
-    line("resolution", format!("a leak of ε = {} should be detected", Brief(audit.claim.epsilon.get() + audit.resolution)));
-    let because = audit.reach.because().map_or_else(String::new, |reason| format!(": {reason}"));
-    line("reach", format!("at least {}{because}", Brief(audit.reach.at_least())));
     match &audit.control {
         Some(Control::Params(params)) => {
             line("control", params.iter().map(|(key, value)| format!("{key} = {value}")).collect::<Vec<_>>().join(", "));
@@ -251,6 +357,22 @@ pub fn audit(audit: &Audit) -> String {
         }
         if let Some(delta) = pair.truth.delta {
             line("  truth", format!("δ = {delta} at the claimed ε"));
+        }
+    }
+    for Accuracy { name, data, event, claim, expect, truth, source, draws } in &audit.accuracy {
+        line("accuracy", name.clone());
+        line("  data", data.to_string());
+        line("  event", event.to_string());
+        line("  probable", format!("at least {}; failures of {} should be noticed", claim.probability, percent(claim.noticed())));
+        line("  expected", expect.to_string());
+        if let Some(truth) = truth {
+            line("  truth", format!("probability {truth}"));
+        }
+        if let Some(source) = source {
+            line("  source", source.clone());
+        }
+        if let Some(draws) = draws {
+            line("  draws", grouped(*draws));
         }
     }
     text

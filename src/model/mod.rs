@@ -1,6 +1,8 @@
 //! Data types that all other modules use: claims, datasets, tallies, verdicts, settings.
 
+mod accuracy;
 mod bounds;
+pub mod checked;
 pub mod claim;
 mod dataset;
 mod error;
@@ -15,8 +17,10 @@ pub mod text;
 mod truth;
 mod verdict;
 
+pub use accuracy::{AccuracyClaim, FailureLimits};
 pub use bounds::{Bounds, RuleEstimate};
-pub use claim::{Claim, Confidence, Delta, Epsilon};
+pub use checked::{Confidence, Delta, Epsilon};
+pub use claim::{Claim, Limit, Measure};
 pub use dataset::{Dataset, Record};
 pub use error::{Error, FileProblem};
 pub use reach::AskedReach;

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::claim::Share;
+use super::checked::Share;
 
 /// The reach that an audit asks for: the part of the claim that the attack must be seen to reach on its best pair. Without it, a claim that
 /// is not refuted says nothing, because the attack may be blind.

@@ -98,7 +98,7 @@ impl fmt::Display for ControlResult {
 }
 
 /// Everything that the verdict on a pair depends on.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Grounds {
     /// What is claimed.
     pub claim: Claim,
@@ -121,7 +121,7 @@ impl Verdict {
     /// consistent only if nothing speaks against the audit itself.
     #[must_use]
     pub fn new(grounds: &Grounds) -> Self {
-        let Grounds { claim, bounds, outputs_never_repeat, reach, asked_reach, resolution, control } = *grounds;
+        let Grounds { ref claim, bounds, outputs_never_repeat, reach, asked_reach, resolution, control } = *grounds;
         // Written so that a number that is not comparable never counts as enough. If the attack sees a part of the leak, an excess in that
         // part stands for a larger excess in the whole leak. Below a half, the reach itself is what is missing, and not the draws.
         let enough_draws = bounds.resolved <= resolution * reach.clamp(AskedReach::DEFAULT, 1.0);
@@ -272,8 +272,8 @@ mod tests {
     /// The claim (1, 0.25); everything that is asked for is just met.
     fn grounds() -> Grounds {
         Grounds {
-            claim: Claim { epsilon: 1.0.try_into().unwrap(), delta: 0.25.try_into().unwrap() },
-            bounds: Bounds { epsilon_lower: 1.0, delta_lower: 0.25, detectable_epsilon: 7.0, resolved: 0.375 },
+            claim: Claim::new(1.0, 0.25).unwrap(),
+            bounds: Bounds { lower: 1.0, epsilon_lower: 1.0, delta_lower: 0.25, detectable: 7.0, resolved: 0.375 },
             outputs_never_repeat: false,
             reach: 0.75,
             asked_reach: 0.75,
@@ -285,8 +285,11 @@ mod tests {
     #[test]
     fn a_bound_above_the_claim_refutes_it_whatever_else_is_known() {
         assert_eq!(Verdict::new(&grounds()), Verdict::Consistent);
-        let nothing = Bounds { epsilon_lower: 0.0, delta_lower: 0.0, detectable_epsilon: f64::INFINITY, resolved: f64::INFINITY };
-        for bounds in [Bounds { epsilon_lower: 1.0_f64.next_up(), ..nothing }, Bounds { delta_lower: 0.25_f64.next_up(), ..nothing }] {
+        let nothing = Bounds { lower: 0.0, epsilon_lower: 0.0, delta_lower: 0.0, detectable: f64::INFINITY, resolved: f64::INFINITY };
+        for bounds in [
+            Bounds { lower: 1.0_f64.next_up(), epsilon_lower: 1.0_f64.next_up(), ..nothing },
+            Bounds { delta_lower: 0.25_f64.next_up(), ..nothing },
+        ] {
             let weak = Grounds { bounds, outputs_never_repeat: true, reach: 0.0, control: Some(ControlResult::NotCaught), ..grounds() };
             assert_eq!(Verdict::new(&weak), Verdict::Violated);
         }
@@ -312,7 +315,7 @@ mod tests {
         assert_eq!(because(&|g| g.control = Some(ControlResult::Caught)), None);
         // More draws are of no use if no output occurs twice, and a low asked reach is no excuse.
         let blind = |g: &mut Grounds| {
-            (g.bounds.epsilon_lower, g.bounds.delta_lower, g.bounds.resolved) = (0.0, 0.0, f64::INFINITY);
+            (g.bounds.lower, g.bounds.delta_lower, g.bounds.resolved) = (0.0, 0.0, f64::INFINITY);
             (g.outputs_never_repeat, g.asked_reach) = (true, 0.0);
         };
         assert_eq!(because(&blind), Some(Reason::OutputsNeverRepeat));

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `cell.rs` | one number or symbol |
 //! | `rows.rs` | many outputs |
+//! | `event.rs` | an event that an output does or does not belong to |
 //! | `value.rs` | the types that a closure may return |
 //! | `symbols.rs` | the names of symbols and columns |
 //! | `text.rs` | what a text says |
@@ -11,6 +12,7 @@
 //! | `hash.rs` | the hash function |
 
 mod cell;
+mod event;
 mod hash;
 mod reading;
 mod rows;
@@ -19,6 +21,7 @@ mod text;
 mod value;
 
 pub use cell::Cell;
+pub use event::OutputEvent;
 pub use hash::{KeyMap, Mix, fingerprint};
 pub use reading::{Probe, Reading, Texts};
 pub use rows::Rows;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use super::csv::PairRow;
 use super::json::{JsonPair, JsonReport};
 use crate::model::Conclusion;
 use crate::model::number::Brief;
@@ -36,6 +37,14 @@ impl Comparison {
                 None => comparison.notes.push(format!("{name}: not in the baseline")),
             }
         }
+        let mut earlier_accuracy = accuracy_rows(before);
+        for (name, row) in accuracy_rows(now) {
+            match earlier_accuracy.remove(&name) {
+                Some(before) => comparison.compare_accuracy(&name, before, row),
+                None => comparison.notes.push(format!("{name}: not in the baseline")),
+            }
+        }
+        comparison.notes.extend(earlier_accuracy.into_keys().map(|name| format!("{name}: in the baseline, but not run now")));
         comparison.notes.extend(earlier.into_keys().map(|name| format!("{name}: in the baseline, but not run now")));
         comparison
     }
@@ -44,20 +53,12 @@ impl Comparison {
     /// consistent claim is inconclusive, or if its ε bound has risen by more than chance explains: more than the audit's resolution above the upper limit of what the earlier rules
     /// showed. Then the mechanism leaks more or the attack is better; random variation of the counts is not enough.
     fn compare(&mut self, name: &str, (_, before): (f64, &JsonPair), (resolution, now): (f64, &JsonPair)) {
-        let claim = |pair: &JsonPair| (pair.row.claim_epsilon, pair.row.claim_delta);
+        let claim = |pair: &JsonPair| (pair.row.claim_epsilon, pair.row.claim_delta, pair.row.unit.clone(), pair.row.claimed);
         if claim(before) != claim(now) {
             self.notes.push(format!("{name}: the claim has changed, so the results are not compared"));
             return;
         }
-        let (earlier, present) = (before.row.verdict, now.row.verdict);
-        let why = now.row.reason.map_or_else(String::new, |reason| format!(" ({reason})"));
-        let change = format!("{name}: was {earlier}, is {present}{why}");
-        match (earlier, present) {
-            (earlier, present) if earlier == present => {}
-            (_, Conclusion::Violated | Conclusion::Error) | (Conclusion::Consistent, _) => self.worse.push(change),
-            (Conclusion::Violated | Conclusion::Error, _) => self.better.push(change),
-            _ => self.notes.push(change),
-        }
+        self.compare_verdicts(name, &before.row, &now.row);
         if let (Some(upper), Some(lower)) = (before.rule_epsilon_upper, now.row.epsilon_lower)
             && lower > upper.0 + resolution
         {
@@ -66,6 +67,36 @@ impl Comparison {
                 Brief(lower),
                 Brief(upper.0)
             ));
+        }
+    }
+
+    /// Compares one accuracy claim. Besides a worse verdict, it is worse if its event fails more often than chance explains: if the present
+    /// limits are above the earlier ones.
+    fn compare_accuracy(&mut self, name: &str, before: &PairRow, now: &PairRow) {
+        let claim = |row: &PairRow| (row.accuracy_event.clone(), row.accuracy_probability);
+        if claim(before) != claim(now) {
+            self.notes.push(format!("{name}: the claim has changed, so the results are not compared"));
+            return;
+        }
+        self.compare_verdicts(name, before, now);
+        if let (Some(upper), Some(lower)) = (before.failure_upper, now.failure_lower)
+            && lower > upper
+        {
+            let (lower, upper) = (Brief(lower), Brief(upper));
+            self.worse.push(format!("{name}: fails with probability at least {lower}; in the baseline, it was at most {upper}"));
+        }
+    }
+
+    /// Whether the verdict is worse or better than before.
+    fn compare_verdicts(&mut self, name: &str, before: &PairRow, now: &PairRow) {
+        let (earlier, present) = (before.verdict, now.verdict);
+        let why = now.reason.map_or_else(String::new, |reason| format!(" ({reason})"));
+        let change = format!("{name}: was {earlier}, is {present}{why}");
+        match (earlier, present) {
+            (earlier, present) if earlier == present => {}
+            (_, Conclusion::Violated | Conclusion::Error) | (Conclusion::Consistent, _) => self.worse.push(change),
+            (Conclusion::Violated | Conclusion::Error, _) => self.better.push(change),
+            _ => self.notes.push(change),
         }
     }
 
@@ -90,6 +121,12 @@ impl Comparison {
 fn pairs(report: &JsonReport) -> BTreeMap<String, (f64, &JsonPair)> {
     let pairs = report.audits.iter().flat_map(|audit| audit.pairs.iter().map(|pair| (audit.resolution, pair)));
     pairs.map(|(resolution, pair)| (format!("{} / {}", pair.row.audit, pair.row.pair), (resolution, pair))).collect()
+}
+
+/// The accuracy claims by name.
+fn accuracy_rows(report: &JsonReport) -> BTreeMap<String, &PairRow> {
+    let rows = report.audits.iter().flat_map(|audit| audit.accuracy.iter().map(|accuracy| &accuracy.row));
+    rows.map(|row| (format!("{} / {}", row.audit, row.pair), row)).collect()
 }
 
 #[cfg(test)]
@@ -159,7 +196,7 @@ mod tests {
     fn a_changed_claim_is_noted_and_not_compared() {
         let before = run(vec![result(Verdict::Consistent)]);
         let mut stricter = audit("count");
-        stricter.claim.epsilon = 0.5.try_into().unwrap();
+        stricter.claim = crate::model::Claim::new(0.5, 0.0).unwrap();
         let found = compared(&before, &run_of(vec![(stricter, vec![result(Verdict::Violated)])]));
         let notes = vec!["count / one more: the claim has changed, so the results are not compared".to_owned()];
         assert_eq!(found, Comparison { notes, ..Comparison::default() });

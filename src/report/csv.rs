@@ -1,18 +1,20 @@
-//! The CSV report: one row per pair.
+//! The CSV report: one row per pair and per accuracy claim.
 
 use std::io;
 
 use serde::{Deserialize, Serialize};
 
-use crate::audit::{AuditReport, PairResult, RunReport};
+use crate::audit::{Accuracy, AccuracyResult, AuditReport, PairResult, RunReport};
+use crate::model::checked::Share;
 use crate::model::exact::Exact;
 use crate::model::number::round_down;
-use crate::model::{Agreement, Conclusion, ControlResult, Expectation, Reason};
+use crate::model::{Agreement, Conclusion, ControlResult, Expectation, Reason, Verdict};
+use crate::target::TargetError;
 
 /// Significant digits of bounds.
 const DIGITS: i32 = 6;
 
-/// The results of a pair as reported: the columns of the CSV in this order, and keys of the JSON.
+/// The results of a pair or an accuracy claim as reported: the columns of the CSV in this order, and keys of the JSON.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[allow(missing_docs)] // results/README.md explains each column
 pub struct PairRow {
@@ -20,8 +22,8 @@ pub struct PairRow {
     pub mechanism: String,
     pub relation: String,
     pub pair: String,
-    pub claim_epsilon: f64,
-    pub claim_delta: f64,
+    pub claim_epsilon: Option<Exact>,
+    pub claim_delta: Option<f64>,
     pub verdict: Conclusion,
     #[serde(default)]
     pub reason: Option<Reason>,
@@ -33,7 +35,7 @@ pub struct PairRow {
     #[serde(default)]
     pub reach: Option<Exact>,
     #[serde(default)]
-    pub asked_reach: f64,
+    pub asked_reach: Option<f64>,
     #[serde(default)]
     pub control: Option<ControlResult>,
     pub detectable_epsilon: Option<Exact>,
@@ -49,6 +51,26 @@ pub struct PairRow {
     pub seed: u64,
     pub reproducible: Option<bool>,
     pub seconds: Option<f64>,
+    #[serde(default)]
+    pub unit: String,
+    #[serde(default)]
+    pub claimed: Option<f64>,
+    #[serde(default)]
+    pub lower: Option<Exact>,
+    #[serde(default)]
+    pub detectable: Option<Exact>,
+    #[serde(default)]
+    pub accuracy_event: Option<String>,
+    #[serde(default)]
+    pub accuracy_probability: Option<f64>,
+    #[serde(default)]
+    pub accuracy_truth: Option<f64>,
+    #[serde(default)]
+    pub failures: Option<u64>,
+    #[serde(default)]
+    pub failure_lower: Option<f64>,
+    #[serde(default)]
+    pub failure_upper: Option<f64>,
 }
 
 impl PairRow {
@@ -56,14 +78,15 @@ impl PairRow {
     #[must_use]
     pub fn new(run: &RunReport, report: &AuditReport, result: &PairResult) -> Self {
         let (audit, evidence) = (&report.audit, result.outcome.as_ref().ok());
-        let claim = audit.claim;
+        let claim = &audit.claim;
+        let detectable = evidence.map(|evidence| Exact(-round_down(-evidence.bounds.detectable, DIGITS)));
         Self {
             audit: audit.name.clone(),
             mechanism: audit.subject.mechanism().to_owned(),
             relation: audit.relation.to_string(),
             pair: result.pair.clone(),
-            claim_epsilon: claim.epsilon.get(),
-            claim_delta: claim.delta.get(),
+            claim_epsilon: Some(Exact(claim.epsilon())),
+            claim_delta: Some(claim.delta()),
             verdict: result.conclusion(),
             reason: evidence.and_then(|evidence| evidence.verdict.reason()),
             expected: evidence.and(result.expect).unwrap_or(audit.expect),
@@ -72,9 +95,9 @@ impl PairRow {
             delta_lower: evidence.map(|evidence| round_down(evidence.bounds.delta_lower, DIGITS)),
             delta_excess: evidence.map(|evidence| round_down(evidence.delta_excess(claim), DIGITS)),
             reach: evidence.map(|evidence| Exact(round_down(evidence.bounds.reach(claim), DIGITS))),
-            asked_reach: audit.reach.at_least(),
+            asked_reach: Some(audit.reach.at_least()),
             control: report.control,
-            detectable_epsilon: evidence.map(|evidence| Exact(-round_down(-evidence.bounds.detectable_epsilon, DIGITS))),
+            detectable_epsilon: detectable.filter(|_| claim.second().is_some()),
             resolved: evidence.map(|evidence| Exact(-round_down(-evidence.bounds.resolved, DIGITS))),
             truth_epsilon: evidence.and(result.truth.epsilon).map(Exact),
             confidence: run.settings.confidence.get(),
@@ -84,11 +107,68 @@ impl PairRow {
             abstained: evidence.map(|evidence| evidence.tally.abstained),
             rule: match &result.outcome {
                 Ok(evidence) => evidence.rule_text(),
-                Err(error) => format!("not run: {}", error.to_string().replace('\n', " | ")),
+                Err(error) => not_run(error),
             },
             seed: run.settings.seed,
             reproducible: evidence.map(|evidence| evidence.reproducible),
-            seconds: evidence.map(|_| (result.seconds * 1e3).round() / 1e3),
+            seconds: evidence.map(|_| milliseconds(result.seconds)),
+            unit: claim.main().measure.name().to_owned(),
+            claimed: Some(claim.main().value),
+            lower: evidence.map(|evidence| Exact(round_down(evidence.bounds.lower, DIGITS))),
+            detectable,
+            accuracy_event: None,
+            accuracy_probability: None,
+            accuracy_truth: None,
+            failures: None,
+            failure_lower: None,
+            failure_upper: None,
+        }
+    }
+
+    /// The row of an accuracy claim. Columns about privacy are empty.
+    #[must_use]
+    pub fn of_accuracy(run: &RunReport, report: &AuditReport, result: &AccuracyResult) -> Self {
+        let (audit, evidence) = (&report.audit, result.outcome.as_ref().ok());
+        let Accuracy { name, event, claim, expect, truth, .. } = &result.accuracy;
+        Self {
+            audit: audit.name.clone(),
+            mechanism: audit.subject.mechanism().to_owned(),
+            relation: String::new(),
+            pair: name.clone(),
+            claim_epsilon: None,
+            claim_delta: None,
+            verdict: result.conclusion(),
+            reason: result.verdict().and_then(Verdict::reason),
+            expected: *expect,
+            as_expected: as_expected(result.agreement()),
+            epsilon_lower: None,
+            delta_lower: None,
+            delta_excess: None,
+            reach: result.reach().map(|reach| Exact(round_down(reach, DIGITS))),
+            asked_reach: None,
+            control: None,
+            detectable_epsilon: None,
+            resolved: None,
+            truth_epsilon: None,
+            confidence: run.settings.confidence.get(),
+            draws: evidence.map(|evidence| evidence.draws),
+            correct: None,
+            wrong: None,
+            abstained: None,
+            rule: result.outcome.as_ref().err().map(not_run).unwrap_or_default(),
+            seed: run.settings.seed,
+            reproducible: evidence.map(|evidence| evidence.reproducible),
+            seconds: evidence.map(|_| milliseconds(result.seconds)),
+            unit: String::new(),
+            claimed: None,
+            lower: None,
+            detectable: None,
+            accuracy_event: Some(event.to_string()),
+            accuracy_probability: Some(claim.probability.get()),
+            accuracy_truth: truth.map(Share::get),
+            failures: evidence.map(|evidence| evidence.failures),
+            failure_lower: evidence.map(|evidence| round_down(evidence.limits.lower, DIGITS)),
+            failure_upper: evidence.map(|evidence| -round_down(-evidence.limits.upper, DIGITS)),
         }
     }
 
@@ -102,6 +182,15 @@ impl PairRow {
         }
         self
     }
+}
+
+/// What the column `rule` says if there is no result. A row is one line.
+fn not_run(error: &TargetError) -> String {
+    format!("not run: {}", error.to_string().replace('\n', " | "))
+}
+
+fn milliseconds(seconds: f64) -> f64 {
+    (seconds * 1e3).round() / 1e3
 }
 
 /// Whether a result is as expected; `None` if the audit is inconclusive.
@@ -123,6 +212,9 @@ pub fn rows(run: &RunReport, audit: &AuditReport, first: bool) -> io::Result<Vec
     for result in &audit.results {
         csv.serialize(PairRow::new(run, audit, result).escape_formulas()).map_err(io::Error::other)?;
     }
+    for result in &audit.accuracy {
+        csv.serialize(PairRow::of_accuracy(run, audit, result).escape_formulas()).map_err(io::Error::other)?;
+    }
     csv.into_inner().map_err(|error| io::Error::other(error.to_string()))
 }
 
@@ -132,9 +224,8 @@ mod tests {
 
     use super::*;
     use crate::audit::Evidence;
-    use crate::model::{Bounds, Settings, Verdict};
+    use crate::model::{Bounds, Settings};
     use crate::report::testing::{INCONCLUSIVE, audit, evidence, not_run, pair, run, run_of};
-    use crate::target::TargetError;
 
     /// The rows of a run with one audit, as a CSV reader sees them.
     fn read(run: &RunReport, first: bool) -> Vec<Vec<String>> {
@@ -187,7 +278,13 @@ mod tests {
 
     #[test]
     fn bounds_are_rounded_in_the_direction_that_keeps_them_valid() {
-        let bounds = Bounds { epsilon_lower: 0.123_456_78, delta_lower: 1.999_999_9e-5, detectable_epsilon: 1.000_000_1, resolved: 0.0 };
+        let bounds = Bounds {
+            lower: 0.123_456_78,
+            epsilon_lower: 0.123_456_78,
+            delta_lower: 1.999_999_9e-5,
+            detectable: 1.000_000_1,
+            resolved: 0.0,
+        };
         let result = |bounds| PairResult {
             outcome: Ok(Evidence { bounds, ..evidence(Verdict::Consistent) }),
             ..pair(Verdict::Consistent, Expectation::Consistent)
@@ -199,7 +296,7 @@ mod tests {
         assert_eq!(value(&rounded, "reach"), "inf", "δ is not 0 as claimed");
         let only_epsilon = run(vec![result(Bounds { delta_lower: 0.0, ..bounds })]);
         assert_eq!(value(&only_epsilon, "reach").parse::<f64>(), Ok(0.123_456));
-        let unlimited = run(vec![result(Bounds { detectable_epsilon: f64::INFINITY, ..bounds })]);
+        let unlimited = run(vec![result(Bounds { detectable: f64::INFINITY, ..bounds })]);
         assert_eq!(value(&unlimited, "detectable_epsilon"), "inf");
     }
 

@@ -2,12 +2,12 @@
 
 use std::fmt::Write as _;
 
-use super::json::{JsonPair, JsonReport};
+use super::json::{JsonAccuracy, JsonPair, JsonReport};
 use crate::attack::Attack;
-use crate::audit::Audit;
+use crate::audit::{Accuracy, Audit};
 use crate::catalogue::registry;
 use crate::model::number::{Brief, percent};
-use crate::model::{Claim, Conclusion, Relation};
+use crate::model::{Conclusion, Relation};
 
 /// Explains what is claimed, on which pairs it is tested, what the attacker looks at, what each verdict would mean, and, with a report,
 /// what was found.
@@ -17,36 +17,50 @@ pub fn explain(audit: &Audit, report: Option<&JsonReport>) -> String {
     let mut paragraph = |title: &str, body: &str| {
         let _ = writeln!(text, "{title}\n  {}\n", body.replace('\n', "\n  "));
     };
-    paragraph("What is claimed", &claim(audit));
-    paragraph("On which data it is tested", &pairs(audit));
-    paragraph("What the attacker looks at", &attacker(audit));
-    paragraph("What a verdict would mean", &verdicts(audit));
+    if audit.is_about_privacy() {
+        paragraph("What is claimed", &claim(audit));
+        paragraph("On which data it is tested", &pairs(audit));
+        paragraph("What the attacker looks at", &attacker(audit));
+        paragraph("What a verdict would mean", &verdicts(audit));
+    }
+    if !audit.accuracy.is_empty() {
+        paragraph("What is claimed about accuracy", &accuracy(audit));
+    }
     if let Some(report) = report {
         paragraph("What the run found", &results(audit, report));
     }
     text
 }
 
-fn claim(audit: &Audit) -> String {
+fn mechanism(audit: &Audit) -> String {
     let name = audit.subject.mechanism();
-    let mechanism = match (audit.subject.command(), registry::find(name)) {
+    match (audit.subject.command(), registry::find(name)) {
         (Some(command), _) => format!("program `{command}`"),
         (None, Some(entry)) => format!("mechanism {name} ({})", entry.summary),
         (None, None) => format!("mechanism {name}"),
-    };
-    let Claim { epsilon, delta } = audit.claim;
-    let (epsilon, delta) = (epsilon.get(), delta.get());
+    }
+}
+
+fn claim(audit: &Audit) -> String {
+    let mechanism = mechanism(audit);
+    let (epsilon, delta) = (audit.claim.epsilon(), audit.claim.delta());
     let slack = if delta > 0.0 { format!(", except for a slack of δ = {}", Brief(delta)) } else { String::new() };
-    // A rule that always guesses has P(correct) ≤ (e^ε + δ)/(1 + e^ε).
-    let right = if epsilon < 700.0 { (epsilon.exp() + delta) / (1.0 + epsilon.exp()) } else { 1.0 };
+    let neighbours = neighbours(&audit.relation);
+    let allowed = if audit.claim.second().is_some() {
+        format!(
+            "For {neighbours}, no output may be more than e^ε = {} times as likely on one as on the other{slack}.",
+            Brief(epsilon.exp())
+        )
+    } else if epsilon.is_finite() {
+        format!("For {neighbours}, this allows ε = {} at δ = {}.", Brief(epsilon), Brief(delta))
+    } else {
+        format!("For {neighbours}, it says nothing about ε at δ = {}.", Brief(delta))
+    };
     format!(
-        "The {mechanism} is claimed to be private with {}.\n\
-         For {}, no output may be more than e^ε = {} times as likely on one as on the other{slack}.\n\
+        "The {mechanism} is claimed to be private with {}.\n{allowed}\n\
          So an attacker who sees an output and guesses which of the two datasets it came from is right at most {} of the time.{}",
         audit.claim,
-        neighbours(&audit.relation),
-        Brief(epsilon.exp()),
-        percent(right),
+        percent(audit.claim.main().allowed_right(1.0, 2)),
         audit.source.as_ref().map_or_else(String::new, |source| format!("\nSource: {source}")),
     )
 }
@@ -114,11 +128,11 @@ fn attack_view(attack: Attack) -> &'static str {
 }
 
 fn verdicts(audit: &Audit) -> String {
-    let (asked, detectable) = (percent(audit.reach.at_least()), Brief(audit.claim.epsilon.get() + audit.resolution));
+    let (asked, detectable) = (percent(audit.reach.at_least()), audit.detectable());
     let because = audit.reach.because().map_or_else(String::new, |reason| format!(" ({reason})"));
     format!(
         "violated      the attacker was right more often than the claim allows; this is proven at the run's confidence\n\
-         consistent    not refuted; the attacker was seen to reach at least {asked} of the claim{because}; the draws are precise enough to tell ε = {detectable} from the claim\n\
+         consistent    not refuted; the attacker was seen to reach at least {asked} of the claim{because}; the draws are precise enough to tell {detectable} from the claim\n\
          inconclusive  not refuted, but one of these is missing, or a control was not caught; the reason is given\n\
          A claim that is not refuted is not proven: other data or a better attack may still refute it.\n\
          The audit file expects: {}.",
@@ -126,12 +140,43 @@ fn verdicts(audit: &Audit) -> String {
     )
 }
 
+fn accuracy(audit: &Audit) -> String {
+    let mut text = format!("The {} is run on each dataset, and the draws that are not in the event are counted.", mechanism(audit));
+    for accuracy in &audit.accuracy {
+        let Accuracy { name, data, event, claim, expect, truth, source, .. } = accuracy;
+        let _ = write!(
+            text,
+            "\n{name}\n  on {data}\n  {event}, with probability at least {}; expected {expect}",
+            Brief(claim.probability.get())
+        );
+        let _ = write!(
+            text,
+            "\n  violated if it fails more often than {}, consistent if it does not fail more often than {}; both at the run's confidence",
+            percent(claim.allowed()),
+            percent(claim.noticed())
+        );
+        if let Some(truth) = truth {
+            let _ = write!(text, "\n  the exact probability is {truth}");
+        }
+        if let Some(source) = source {
+            let _ = write!(text, "\n  Source: {source}");
+        }
+    }
+    match &audit.source {
+        Some(source) if !audit.is_about_privacy() => text + "\nSource: " + source,
+        _ => text,
+    }
+}
+
 fn results(audit: &Audit, report: &JsonReport) -> String {
     let Some(reported) = report.audits.iter().find(|reported| reported.audit == audit.name) else {
         return "The report does not contain this audit.".to_owned();
     };
     let confidence = percent(report.settings.confidence.get());
-    let lines: Vec<String> = reported.pairs.iter().map(|pair| pair_result(pair, &confidence)).collect();
+    let mut lines: Vec<String> = reported.pairs.iter().map(|pair| pair_result(pair, &confidence)).collect();
+    lines.extend(reported.accuracy.iter().map(|JsonAccuracy { row, sentence, meaning, .. }| {
+        format!("{}: {}. {meaning}\n  {sentence}, with confidence {confidence}.", row.pair, row.verdict)
+    }));
     lines.join("\n")
 }
 

@@ -170,7 +170,7 @@ mod tests {
         let files = ReportFiles::new(Settings::default(), AUDITS, at("audit.csv"), others);
         let claim: Claim = serde_json::from_str(r#"{ "epsilon": 1.0 }"#).unwrap();
         for index in 0..AUDITS {
-            let audit = Arc::new(Audit::given(&index.to_string(), "closure", claim, []));
+            let audit = Arc::new(Audit::given(&index.to_string(), "closure", claim.clone(), []));
             files.hear(Event::AuditFinished { report: &Arc::new(AuditReport::new(audit, Vec::new(), None)) });
             assert!(
                 index > 0 || fs::read_to_string(folder.path().join("count.txt")).unwrap() == "1",

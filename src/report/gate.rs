@@ -1,7 +1,7 @@
 //! Decides whether a run fails: a pure function from results to an exit code.
 
 use super::exit_code::ExitCode;
-use crate::audit::{AuditReport, PairResult, RunReport};
+use crate::audit::{AccuracyResult, AuditReport, PairResult, RunReport};
 use crate::model::{Agreement, Verdict};
 
 /// Which verdicts fail a run.
@@ -29,8 +29,24 @@ impl Gate {
     /// The exit code of a run with only this pair.
     #[must_use]
     pub fn exit_code_of(&self, audit: &AuditReport, result: &PairResult) -> ExitCode {
-        let violated = result.outcome.as_ref().is_ok_and(|evidence| evidence.verdict == Verdict::Violated);
-        match audit.agreement_of(result) {
+        self.judge(audit.agreement_of(result), result.outcome.as_ref().ok().map(|evidence| evidence.verdict))
+    }
+
+    /// The exit code of a run with only this accuracy claim.
+    #[must_use]
+    pub fn exit_code_of_accuracy(&self, result: &AccuracyResult) -> ExitCode {
+        self.judge(result.agreement(), result.verdict())
+    }
+
+    /// The exit codes of all pairs and accuracy claims of an audit.
+    pub fn exit_codes(&self, audit: &AuditReport) -> impl Iterator<Item = ExitCode> {
+        let pairs = audit.results.iter().map(|result| self.exit_code_of(audit, result));
+        pairs.chain(audit.accuracy.iter().map(|result| self.exit_code_of_accuracy(result)))
+    }
+
+    fn judge(&self, agreement: Agreement, verdict: Option<Verdict>) -> ExitCode {
+        let violated = verdict == Some(Verdict::Violated);
+        match agreement {
             Agreement::NotRun => ExitCode::NotRun,
             _ if self.report_only => ExitCode::AsExpected,
             Agreement::Differs => ExitCode::Surprise,
@@ -44,8 +60,8 @@ impl Gate {
     /// baseline, then a mechanism that could not be run, then an inconclusive audit.
     #[must_use]
     pub fn exit_code(&self, report: &RunReport, worse: bool) -> ExitCode {
-        let pairs = report.audits.iter().flat_map(|audit| audit.results.iter().map(move |result| self.exit_code_of(audit, result)));
-        let codes: Vec<ExitCode> = pairs.chain((worse && !self.report_only).then_some(ExitCode::Surprise)).collect();
+        let found = report.audits.iter().flat_map(|audit| self.exit_codes(audit));
+        let codes: Vec<ExitCode> = found.chain((worse && !self.report_only).then_some(ExitCode::Surprise)).collect();
         let by_severity = [ExitCode::Surprise, ExitCode::NotRun, ExitCode::Inconclusive];
         by_severity.into_iter().find(|code| codes.contains(code)).unwrap_or(ExitCode::AsExpected)
     }
@@ -54,7 +70,7 @@ impl Gate {
     #[must_use]
     pub fn closing_line(&self, report: &RunReport, worse: bool) -> Option<String> {
         let code = self.exit_code(report, worse);
-        let failing = |audit: &&AuditReport| audit.results.iter().any(|result| self.exit_code_of(audit, result) == code);
+        let failing = |audit: &&AuditReport| self.exit_codes(audit).any(|found| found == code);
         let names: Vec<&str> = report.audits.iter().map(AsRef::as_ref).filter(failing).map(|audit| audit.audit.name.as_str()).collect();
         let why = match code {
             ExitCode::Surprise if names.is_empty() => "something is worse than in the baseline".to_owned(),

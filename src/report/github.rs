@@ -59,7 +59,7 @@ impl GitHub {
 }
 
 fn audit_annotations(report: &RunReport, gate: &Gate) -> Vec<String> {
-    let fails = |audit: &&AuditReport| audit.results.iter().any(|result| gate.exit_code_of(audit, result) != ExitCode::AsExpected);
+    let fails = |audit: &&AuditReport| gate.exit_codes(audit).any(|code| code != ExitCode::AsExpected);
     let mut audits = report.most_severe_first();
     audits.retain(|audit| fails(audit) || audit.agreement() != Agreement::Agrees);
     audits.sort_by_key(|audit| !fails(audit));
@@ -77,9 +77,15 @@ fn describe(audit: &AuditReport) -> String {
     if let Some((result, error)) = audit.errors().next() {
         return format!("{}: could not be run: {error}", result.pair);
     }
+    // An accuracy claim speaks for the audit if it is the reason why the audit is here.
+    let accuracy = audit.accuracy.iter().reduce(|worst, next| if next.agreement() as u8 > worst.agreement() as u8 { next } else { worst });
+    if let Some(result) = accuracy.filter(|result| result.agreement() != Agreement::Agrees || audit.results.is_empty()) {
+        let (name, expected) = (&result.accuracy.name, result.accuracy.expect);
+        return format!("{}, expected {expected}; {name}: {}", result.conclusion(), result.sentence());
+    }
     match (audit.verdict(), audit.most_significant()) {
         (Some(verdict), Some((result, evidence))) => {
-            let (expected, claim) = (audit.audit.expect, audit.audit.claim);
+            let (expected, claim) = (audit.audit.expect, &audit.audit.claim);
             let why = verdict.reason().map_or_else(String::new, |reason| format!(" ({reason}: {})", reason.advice()));
             let reach = Brief(round_down(audit.reach(), 4));
             format!("{verdict}{why}, expected {expected}, reach {reach}; {}: the attacker {}", result.pair, evidence.sentence(claim))

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::store::{Destination, unwritable};
 use super::witness;
-use crate::audit::{Audit, AuditReport, Event, KnownAudit, Listener, PairResult, RunReport};
+use crate::audit::{AccuracyResult, Audit, AuditReport, Event, KnownAudit, Listener, PairResult, RunReport};
 use crate::model::{ControlResult, Error, Settings};
 use crate::output::{Mix, fingerprint};
 
@@ -48,7 +48,7 @@ struct JournalHeader {
     /// A hash of the program, because the built-in mechanisms are part of it.
     build: String,
     settings: Settings,
-    /// The number of pairs that the confidence is divided over.
+    /// The number of pairs and accuracy claims that the confidence is divided over.
     pairs: usize,
     audits: Vec<String>,
 }
@@ -59,6 +59,8 @@ struct JournalEntry {
     audit: String,
     fingerprint: String,
     pairs: Vec<PairResult>,
+    #[serde(default)]
+    accuracy: Vec<AccuracyResult>,
     control: Option<ControlResult>,
 }
 
@@ -100,8 +102,8 @@ impl Journal {
             (Err(reason), Start::Resumed) => return Err(Error::Resume { path, reason }),
         };
         let file = Mutex::new(JournalFile { file, end, pending: Vec::new(), failing: false });
-        let finished =
-            entries.into_iter().map(|entry| (entry.audit, KnownAudit { results: entry.pairs, control: entry.control })).collect();
+        let known = |JournalEntry { audit, pairs, accuracy, control, .. }| (audit, KnownAudit { results: pairs, accuracy, control });
+        let finished = entries.into_iter().map(known).collect();
         Ok(Some(Self { path, start, header, fingerprints, finished, file, warn }))
     }
 
@@ -163,7 +165,8 @@ impl Journal {
 
     fn entry(&self, report: &AuditReport) -> JournalEntry {
         let fingerprint = self.fingerprints.get(&report.audit.name).cloned().unwrap_or_default();
-        JournalEntry { audit: report.audit.name.clone(), fingerprint, pairs: report.results.clone(), control: report.control }
+        let (pairs, accuracy) = (report.results.clone(), report.accuracy.clone());
+        JournalEntry { audit: report.audit.name.clone(), fingerprint, pairs, accuracy, control: report.control }
     }
 }
 
@@ -232,7 +235,7 @@ impl JournalHeader {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             build: std::env::current_exe().map(|program| content_hash(&program)).unwrap_or_default(),
             settings,
-            pairs: audits.iter().map(|audit| audit.pairs.len()).sum(),
+            pairs: audits.iter().map(Audit::statements).sum(),
             audits: audits.iter().map(|audit| audit.name.clone()).collect(),
         }
     }
@@ -272,9 +275,9 @@ fn options(settings: Settings) -> [(&'static str, String); 5] {
     ]
 }
 
-/// Whether every pair could be run.
+/// Whether every pair and every accuracy claim could be run.
 fn is_finished(audit: &AuditReport) -> bool {
-    audit.results.iter().all(|result| result.outcome.is_ok())
+    audit.results.iter().all(|result| result.outcome.is_ok()) && audit.accuracy.iter().all(|result| result.outcome.is_ok())
 }
 
 /// A hash of everything that an audit's reports depend on, including the files that its command names.
@@ -283,6 +286,7 @@ fn audit_fingerprint(audit: &Audit) -> String {
     let mut parts = vec![format!("{file:?} {expect:?} {source:?} {draws:?} {resolution} {reach:?} {control:?} {attacks:?}")];
     let identity = |pair| witness::identity(audit, pair);
     parts.extend(audit.pairs.iter().map(|pair| format!("{} {:?} {:?}", identity(pair), pair.expect, pair.truth)));
+    parts.extend((!audit.accuracy.is_empty()).then(|| format!("{:?} {:?}", audit.subject, audit.accuracy)));
     if let Some(command) = audit.subject.command() {
         parts.push(command.to_string());
         parts.extend(command.files().map(|file| content_hash(&file)));
@@ -336,7 +340,7 @@ mod tests {
 
     fn entry(name: &str) -> JournalEntry {
         let pairs = vec![pair(INCONCLUSIVE, Expectation::Consistent)];
-        JournalEntry { audit: name.to_owned(), fingerprint: format!("of {name}"), pairs, control: None }
+        JournalEntry { audit: name.to_owned(), fingerprint: format!("of {name}"), pairs, accuracy: Vec::new(), control: None }
     }
 
     /// A journal with a header and the entries of both audits: the ends of its three lines, and its content.
@@ -437,7 +441,7 @@ mod tests {
             |audit| audit.name.push('2'),
             |audit| audit.file.push("2"),
             |audit| audit.subject = Subject::Registered { mechanism: "laplace".to_owned(), params: Params::new() },
-            |audit| audit.claim.epsilon = 2.0.try_into().unwrap(),
+            |audit| audit.claim = crate::model::Claim::new(2.0, 0.0).unwrap(),
             |audit| audit.expect = Expectation::Violated,
             |audit| audit.source = Some("a paper".to_owned()),
             |audit| audit.draws = Some(1),

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::csv::{PairRow, as_expected};
 use super::files::Format;
 use super::witness::Witness;
-use crate::audit::{AuditReport, Curves, PairResult, RunReport};
+use crate::audit::{AccuracyResult, AuditReport, Curves, PairResult, RunReport};
 use crate::model::exact::Exact;
 use crate::model::number::round_down;
 use crate::model::{Agreement, AskedReach, Claim, Conclusion, ControlResult, Error, Reason, Settings, Verdict};
@@ -38,8 +38,11 @@ pub struct JsonReport {
 pub struct Summary {
     /// Audits that have ended.
     pub audits: usize,
-    /// The number of pairs that the confidence is divided over.
+    /// The number of pairs and accuracy claims that the confidence is divided over.
     pub pairs: usize,
+    /// How many of them are accuracy claims.
+    #[serde(default)]
+    pub accuracy_claims: usize,
     /// All draws.
     pub draws: u64,
     /// Audits whose claim is refuted.
@@ -71,8 +74,9 @@ pub struct JsonAudit {
     pub relation: String,
     /// Where mechanism and claim come from.
     pub source: Option<String>,
-    /// What is claimed.
-    pub claim: Claim,
+    /// What is claimed about privacy; null if there are only accuracy claims.
+    #[serde(default)]
+    pub claim: Option<Claim>,
     /// The smallest excess of ε over the claim that the audit should detect.
     pub resolution: f64,
     /// How much of the claim the attack must be seen to reach, and why.
@@ -96,6 +100,9 @@ pub struct JsonAudit {
     pub as_expected: Option<bool>,
     /// The results of the pairs.
     pub pairs: Vec<JsonPair>,
+    /// The results of the accuracy claims.
+    #[serde(default)]
+    pub accuracy: Vec<JsonAccuracy>,
     /// The witness of a refuted claim. `dp-audit replay` can read it if it is saved as a file.
     pub witness: Option<serde_json::Value>,
 }
@@ -122,6 +129,22 @@ pub struct JsonPair {
     pub picture: Option<Curves>,
 }
 
+/// One accuracy claim: the columns of the CSV, and the result in words.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct JsonAccuracy {
+    /// The columns of the CSV.
+    #[serde(flatten)]
+    pub row: PairRow,
+    /// A short form of the dataset.
+    pub data: String,
+    /// Where the claim is made.
+    pub source: Option<String>,
+    /// How often the event failed, and what is allowed.
+    pub sentence: String,
+    /// What the verdict means.
+    pub meaning: String,
+}
+
 impl JsonReport {
     /// Converts a report to this form.
     #[must_use]
@@ -135,6 +158,7 @@ impl JsonReport {
             summary: Summary {
                 audits: report.audits.len(),
                 pairs: report.pairs,
+                accuracy_claims: report.accuracy_claims(),
                 draws: report.draws(),
                 violated: report.count(Conclusion::Violated),
                 consistent: report.count(Conclusion::Consistent),
@@ -175,16 +199,17 @@ impl JsonAudit {
             params: audit.subject.params().cloned().unwrap_or_default().into(),
             relation: audit.relation.to_string(),
             source: audit.source.clone(),
-            claim: audit.claim,
+            claim: audit.is_about_privacy().then(|| audit.claim.clone()),
             resolution: audit.resolution,
             asked_reach: audit.reach.clone(),
-            reach: report.verdict().map(|_| Exact(round_down(report.reach(), 6))),
+            reach: report.privacy_verdict().map(|_| Exact(round_down(report.reach(), 6))),
             verdict: report.verdict().map(|verdict| Some(verdict).into()),
             reason,
             advice: reason.map(|reason| reason.advice().to_owned()),
             control: report.control,
             as_expected: as_expected(report.agreement()),
             pairs: report.results.iter().map(|result| JsonPair::new(run, report, result)).collect(),
+            accuracy: report.accuracy.iter().map(|result| JsonAccuracy::new(run, report, result)).collect(),
             witness: Witness::of(run.settings, report).map(|witness| witness.sealed()),
         }
     }
@@ -198,10 +223,22 @@ impl JsonPair {
             truth_delta: evidence.and(result.truth.delta),
             left: evidence.map(|_| result.left.clone()),
             right: evidence.map(|_| result.right.clone()),
-            sentence: evidence.map(|evidence| evidence.sentence(report.audit.claim)),
+            sentence: evidence.map(|evidence| evidence.sentence(&report.audit.claim)),
             rule_epsilon_estimate: evidence.map(|evidence| Exact(round_down(evidence.estimate.epsilon, 6))),
             rule_epsilon_upper: evidence.map(|evidence| Exact(-round_down(-evidence.estimate.epsilon_upper, 6))),
             picture: evidence.map(|evidence| evidence.curves.clone()),
+        }
+    }
+}
+
+impl JsonAccuracy {
+    fn new(run: &RunReport, report: &AuditReport, result: &AccuracyResult) -> Self {
+        Self {
+            row: PairRow::of_accuracy(run, report, result),
+            data: result.accuracy.data.to_string(),
+            source: result.accuracy.source.clone(),
+            sentence: result.sentence(),
+            meaning: result.meaning(),
         }
     }
 }
@@ -240,7 +277,7 @@ mod tests {
             ("failed", not_run()),
         ];
         let report = JsonReport::new(&run_of(results.into_iter().map(|(name, result)| (audit(name), vec![result])).collect()));
-        let Summary { audits, pairs, draws, violated, consistent, inconclusive, not_run, surprises } = report.summary;
+        let Summary { audits, pairs, accuracy_claims: _, draws, violated, consistent, inconclusive, not_run, surprises } = report.summary;
         assert_eq!((audits, pairs, violated, consistent, inconclusive, not_run), (5, 5, 2, 1, 1, 1));
         assert_eq!(draws, 4 * 128, "the draws of the pair that failed do not count");
         assert_eq!(surprises, ["surprise"]);

@@ -1,4 +1,5 @@
-//! The `JUnit` XML report, which CI servers show as tests: a test suite for each audit, a test case for each pair.
+//! The `JUnit` XML report, which CI servers show as tests: a test suite for each audit, a test case for each pair and each
+//! accuracy claim.
 
 use std::io;
 use std::time::Duration;
@@ -9,7 +10,7 @@ use super::csv::PairRow;
 use super::exit_code::ExitCode;
 use super::files::Format;
 use super::gate::Gate;
-use crate::audit::{AuditReport, PairResult, RunReport};
+use crate::audit::{AccuracyResult, AuditReport, PairResult, RunReport};
 use crate::model::Agreement;
 
 /// The format of `--junit`. A result that fails the run is a failure, a mechanism that could not be run is an error, and an inconclusive
@@ -25,7 +26,9 @@ impl Format for JUnit {
         for audit in &report.audits {
             let mut suite = TestSuite::new(audit.audit.name.as_str());
             suite.add_test_cases(audit.results.iter().map(|result| self.case(report, audit, result)));
-            suite.set_time(seconds(audit.evidence().map(|(result, _)| result.seconds).sum()));
+            suite.add_test_cases(audit.accuracy.iter().map(|result| self.accuracy_case(report, audit, result)));
+            let pairs = audit.evidence().map(|(result, _)| result.seconds);
+            suite.set_time(seconds(pairs.chain(audit.accuracy.iter().map(|result| result.seconds)).sum()));
             xml.add_test_suite(suite);
         }
         xml.to_string().map(String::into_bytes).map_err(io::Error::other)
@@ -35,54 +38,66 @@ impl Format for JUnit {
 impl JUnit {
     fn case(&self, run: &RunReport, audit: &AuditReport, result: &PairResult) -> TestCase {
         let row = PairRow::new(run, audit, result);
-        let code = self.gate.exit_code_of(audit, result);
-        let mut status = match code {
-            ExitCode::AsExpected if audit.agreement_of(result) == Agreement::Undecided => TestCaseStatus::skipped(),
-            ExitCode::AsExpected => TestCaseStatus::success(),
-            ExitCode::NotRun => TestCaseStatus::non_success(NonSuccessKind::Error),
-            _ => TestCaseStatus::non_success(NonSuccessKind::Failure),
-        };
         let message = match &result.outcome {
             Ok(evidence) => {
                 let why = evidence.verdict.reason().map_or_else(String::new, |reason| format!(" ({reason}: {})", reason.advice()));
-                format!("{}{why}, expected {}: the attacker {}", row.verdict, row.expected, evidence.sentence(audit.audit.claim))
+                format!("{}{why}, expected {}: the attacker {}", row.verdict, row.expected, evidence.sentence(&audit.audit.claim))
             }
             Err(error) => format!("could not be run: {error}"),
         };
-        if status != TestCaseStatus::success() {
-            status.set_message(message);
-        }
-        if code != ExitCode::AsExpected {
-            status.set_type(row.verdict.to_string());
-        }
-        let mut case = TestCase::new(result.pair.as_str(), status);
-        case.set_classname(audit.audit.name.as_str());
-        if result.outcome.is_ok() {
-            case.set_time(seconds(result.seconds));
-        }
-        // The most important columns of the CSV, for tools that show properties.
-        if let Ok(serde_json::Value::Object(columns)) = serde_json::to_value(&row) {
-            for key in [
-                "verdict",
-                "reason",
-                "expected",
-                "claim_epsilon",
-                "claim_delta",
-                "epsilon_lower",
-                "delta_lower",
-                "reach",
-                "asked_reach",
-                "control",
-                "draws",
-                "rule",
-            ] {
-                let value = columns.get(key).filter(|value| !value.is_null());
-                let value = value.map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned));
-                case.add_property((key, value.unwrap_or_default().as_str()));
-            }
-        }
-        case
+        let status = status(self.gate.exit_code_of(audit, result), audit.agreement_of(result), &row, message);
+        test_case(&row, status, result.outcome.is_ok().then_some(result.seconds))
     }
+
+    fn accuracy_case(&self, run: &RunReport, audit: &AuditReport, result: &AccuracyResult) -> TestCase {
+        let row = PairRow::of_accuracy(run, audit, result);
+        let message = match &result.outcome {
+            Ok(_) => format!("{}, expected {}: {}", row.verdict, row.expected, result.sentence()),
+            Err(_) => result.sentence(),
+        };
+        let status = status(self.gate.exit_code_of_accuracy(result), result.agreement(), &row, message);
+        test_case(&row, status, result.outcome.is_ok().then_some(result.seconds))
+    }
+}
+
+/// What became of a test.
+fn status(code: ExitCode, agreement: Agreement, row: &PairRow, message: String) -> TestCaseStatus {
+    let mut status = match code {
+        ExitCode::AsExpected if agreement == Agreement::Undecided => TestCaseStatus::skipped(),
+        ExitCode::AsExpected => TestCaseStatus::success(),
+        ExitCode::NotRun => TestCaseStatus::non_success(NonSuccessKind::Error),
+        _ => TestCaseStatus::non_success(NonSuccessKind::Failure),
+    };
+    if status != TestCaseStatus::success() {
+        status.set_message(message);
+    }
+    if code != ExitCode::AsExpected {
+        status.set_type(row.verdict.to_string());
+    }
+    status
+}
+
+/// A test with the most important columns of the CSV, for tools that show properties.
+fn test_case(row: &PairRow, status: TestCaseStatus, time: Option<f64>) -> TestCase {
+    const OF_ALL: [&str; 3] = ["verdict", "reason", "expected"];
+    const OF_PAIRS: [&str; 9] =
+        ["claim_epsilon", "claim_delta", "epsilon_lower", "delta_lower", "reach", "asked_reach", "control", "draws", "rule"];
+    const OF_ACCURACY: [&str; 7] =
+        ["accuracy_event", "accuracy_probability", "failures", "failure_lower", "failure_upper", "reach", "draws"];
+    let mut case = TestCase::new(row.pair.as_str(), status);
+    case.set_classname(row.audit.as_str());
+    if let Some(time) = time {
+        case.set_time(seconds(time));
+    }
+    if let Ok(serde_json::Value::Object(columns)) = serde_json::to_value(row) {
+        let own: &[&str] = if row.accuracy_event.is_some() { &OF_ACCURACY } else { &OF_PAIRS };
+        for key in OF_ALL.iter().chain(own) {
+            let value = columns.get(*key).filter(|value| !value.is_null());
+            let value = value.map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned));
+            case.add_property((*key, value.unwrap_or_default().as_str()));
+        }
+    }
+    case
 }
 
 fn seconds(seconds: f64) -> Duration {

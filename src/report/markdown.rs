@@ -6,7 +6,7 @@ use std::io;
 use super::csv::PairRow;
 use super::files::Format;
 use crate::audit::{AuditReport, RunReport};
-use crate::model::number::percent;
+use crate::model::number::{Brief, percent};
 use crate::model::{Agreement, Conclusion, Reason, Verdict};
 
 /// The format of `--markdown`, and of the summary page of a GitHub Actions job.
@@ -52,11 +52,11 @@ fn markdown(report: &RunReport) -> String {
     if !reasons.is_empty() {
         text.push('\n');
     }
+    let number = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
     text.push_str("| | verdict | audit | pair | claim ε | δ | ε ≥ | δ ≥ | reach | control |\n|---|---|---|---|--:|--:|--:|--:|--:|---|\n");
     for audit in report.most_severe_first() {
         for result in &audit.results {
             let row = PairRow::new(report, audit, result);
-            let number = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
             let _ = writeln!(
                 text,
                 "| {} | {}{} | {} | {} | {} | {} | {} | {} | {} | {} |",
@@ -65,12 +65,45 @@ fn markdown(report: &RunReport) -> String {
                 row.reason.map_or_else(String::new, |reason| format!(": {reason}")),
                 escape(&row.audit),
                 escape(&row.pair),
-                row.claim_epsilon,
-                row.claim_delta,
+                number(row.claim_epsilon.map(|value| value.0)),
+                number(row.claim_delta),
                 number(row.epsilon_lower),
                 number(row.delta_lower),
                 number(row.reach.map(|value| value.0)),
                 row.control.map_or_else(String::new, |control| control.to_string()),
+            );
+        }
+    }
+    text.push_str(&accuracy_table(report));
+    text
+}
+
+/// The accuracy claims; empty if there are none.
+fn accuracy_table(report: &RunReport) -> String {
+    if report.accuracy_claims() == 0 {
+        return String::new();
+    }
+    let mut text = "\n| | verdict | audit | accuracy claim | event | probability ≥ | may fail | fails ≥ | fails ≤ | reach |\n\
+                    |---|---|---|---|---|--:|--:|--:|--:|--:|\n"
+        .to_owned();
+    for audit in report.most_severe_first() {
+        for result in &audit.accuracy {
+            let row = PairRow::of_accuracy(report, audit, result);
+            let number = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
+            let _ = writeln!(
+                text,
+                "| {} | {}{} | {} | {} | {} | {} | {} | {} | {} | {} |",
+                result.agreement().mark(),
+                row.verdict,
+                row.reason.map_or_else(String::new, |reason| format!(": {reason}")),
+                escape(&row.audit),
+                escape(&row.pair),
+                escape(row.accuracy_event.as_deref().unwrap_or_default()),
+                number(row.accuracy_probability),
+                Brief(result.accuracy.claim.allowed()),
+                number(row.failure_lower),
+                number(row.failure_upper),
+                number(row.reach.map(|value| value.0)),
             );
         }
     }

@@ -7,7 +7,7 @@ use crate::attack::judge;
 use crate::audit::{Audit, Pair};
 use crate::model::{Confidence, Error, Tally};
 use crate::sample::Sampler;
-use crate::stats::fixed::{Limits, effective};
+use crate::stats::fixed::Limits;
 use crate::stats::{Forecast, Method};
 use crate::target::{PairStream, Phase, Target, TargetError};
 
@@ -27,6 +27,8 @@ pub struct ReplaySettings {
 pub struct ReplayResult {
     /// The counts of the rule on the fresh draws.
     pub tally: Tally,
+    /// The bound in the claim's unit.
+    pub lower: f64,
     /// The mechanism's ε at the claimed δ is at least this.
     pub epsilon_lower: f64,
     /// Its δ at the claimed ε is at least this.
@@ -62,18 +64,18 @@ pub fn replay(
     target.close();
     let tally = judged?.0.into_iter().sum::<Tally>();
     // The witness is what is known before these draws. Whatever it says, the bounds hold.
-    let (epsilon, delta) = (witness.claim.epsilon.get(), witness.claim.delta.get());
+    let claim = &witness.claim;
     let regions = witness.rule.regions();
     let forecast = Forecast::of(witness.tally);
     // A witness that refutes only δ is checked for δ.
-    let method = if witness.epsilon_lower > epsilon {
-        Method::for_epsilon(forecast, effective(delta, regions))
-    } else {
-        Method::for_delta(forecast, epsilon, settings.draws)
-    };
-    let limits = Limits::new(tally, regions, 1.0 - settings.confidence.get(), witness.claim, method);
-    let (epsilon_lower, delta_lower) = (limits.epsilon_lower(delta), limits.delta_lower(epsilon));
-    Ok(ReplayResult { tally, epsilon_lower, delta_lower, confirmed: epsilon_lower > epsilon || delta_lower > delta })
+    let only_delta = claim.second().filter(|_| witness.epsilon_lower <= claim.main().value);
+    let method = Method::new(&only_delta.unwrap_or(claim.main()).measure, forecast, regions, settings.draws);
+    let limits = Limits::new(tally, regions, 1.0 - settings.confidence.get(), claim, method);
+    let bounds = claim.limits().iter().map(|limit| (limits.lower(&limit.measure), limit.value));
+    let confirmed = bounds.clone().any(|(lower, claimed)| lower > claimed);
+    let lower = bounds.map(|(lower, _)| lower).next().unwrap_or(0.0);
+    let (epsilon_lower, delta_lower) = (limits.epsilon_lower(claim.delta()), limits.delta_lower(claim.epsilon()));
+    Ok(ReplayResult { tally, lower, epsilon_lower, delta_lower, confirmed })
 }
 
 /// Reads a witness.

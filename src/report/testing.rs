@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::attack::GuessRule;
 use crate::audit::{Audit, AuditReport, Curves, Evidence, Pair, PairResult, RunReport};
-use crate::model::{Bounds, Claim, Dataset, Delta, Expectation, Reason, RuleEstimate, Settings, Tally, Truth, Verdict};
+use crate::model::{Bounds, Claim, Dataset, Expectation, Reason, RuleEstimate, Settings, Tally, Truth, Verdict};
 use crate::output::Symbols;
 use crate::target::TargetError;
 
@@ -16,7 +16,7 @@ pub const INCONCLUSIVE: Verdict = Verdict::Inconclusive(Reason::TooFewDraws);
 
 /// The claim ε = 1, δ = 0.
 pub fn claim() -> Claim {
-    Claim { epsilon: 1.0.try_into().expect("positive"), delta: Delta::default() }
+    Claim::new(1.0, 0.0).expect("a claim")
 }
 
 /// An audit with this name, the claim ε = 1 and the pair [`PAIR`].
@@ -41,11 +41,12 @@ pub fn evidence(verdict: Verdict) -> Evidence {
     };
     Evidence {
         verdict,
-        bounds: Bounds { epsilon_lower, delta_lower: 0.0, detectable_epsilon: 1.0 + resolved, resolved },
+        bounds: Bounds { lower: epsilon_lower, epsilon_lower, delta_lower: 0.0, detectable: 1.0 + resolved, resolved },
         outputs_never_repeat: false,
         estimate: RuleEstimate { epsilon: 1.5, epsilon_upper: 2.0 },
         draws: 128,
         tally: Tally { correct: 80, wrong: 20, abstained: 0 },
+        by_groups: false,
         regions: 2,
         rule: Some(rule()),
         symbols: Symbols::default(),

@@ -59,13 +59,15 @@ impl Witness {
         let audit = &report.audit;
         let (result, evidence) = report.most_significant()?;
         let pair = audit.pairs.iter().find(|pair| pair.name == result.pair)?;
-        let rule = evidence.rule.clone().filter(|_| evidence.verdict == Verdict::Violated && audit.is_from_file())?;
+        // Groups of outputs have no single rule that could be judged again.
+        let refuted = evidence.verdict == Verdict::Violated && !evidence.by_groups;
+        let rule = evidence.rule.clone().filter(|_| refuted && audit.is_from_file())?;
         Some(Self {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             audit: audit.name.clone(),
             file: audit.file.to_string_lossy().into_owned(),
             pair: pair.name.clone(),
-            claim: audit.claim,
+            claim: audit.claim.clone(),
             fingerprint: identity(audit, pair),
             behaviour: evidence.behaviour.clone(),
             seed: settings.seed,
@@ -298,8 +300,8 @@ mod tests {
             |audit| audit.subject = laplace(1.0),
             |audit| audit.subject = laplace(2.0),
             |audit| audit.subject = program("/a").subject,
-            |audit| audit.claim.epsilon = 2.0.try_into().unwrap(),
-            |audit| audit.claim.delta = 0.1.try_into().unwrap(),
+            |audit| audit.claim = Claim::new(2.0, 0.0).unwrap(),
+            |audit| audit.claim = Claim::new(1.0, 0.1).unwrap(),
             |audit| audit.relation = Relation::AddRemove,
             |audit| audit.pairs[0].name = "one less".to_owned(),
             |audit| audit.pairs[0].left = Dataset::of_numbers(&[2.0]),
@@ -362,7 +364,7 @@ mod tests {
         assert!(problem(&witness, &changed).starts_with("is about another audit"));
         // A forged witness: another claim under the same fingerprint.
         let mut forged = witness.clone();
-        forged.claim.epsilon = 0.5.try_into().unwrap();
+        forged.claim = Claim::new(0.5, 0.0).unwrap();
         assert_eq!(problem(&forged, &original), "is about the claim ε = 0.5, but audits/count.toml claims ε = 1");
         assert!(problem(&witness, &original).starts_with("cannot be checked, because the mechanism could not be run"));
     }

@@ -22,6 +22,12 @@ impl Level {
         Self { alpha: (1.0 - confidence) / pairs.max(1) as f64 }
     }
 
+    /// All of it, for a statement that has no other use for it.
+    #[must_use]
+    pub fn whole(self) -> f64 {
+        self.alpha
+    }
+
     /// The level of each of the two anytime bounds: the bound on ε and the bound on δ.
     #[must_use]
     pub fn anytime(self) -> f64 {
@@ -35,15 +41,6 @@ impl Level {
     }
 }
 
-/// The number that a bound is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Quantity {
-    /// ε at the claimed δ.
-    Epsilon,
-    /// δ at the claimed ε.
-    Delta,
-}
-
 /// A frozen rule's tally on the certify draws, and what it shows at the rule's own level.
 #[derive(Clone, Debug)]
 pub struct Certified {
@@ -55,20 +52,24 @@ pub struct Certified {
     claim: Claim,
     method: Method,
     limits: Limits,
+    /// The bound for each limit of the claim.
+    lower: Vec<f64>,
 }
 
 impl Certified {
     /// What is known with confidence `1 − α` about a rule that gives `regions` different answers. The method was
     /// chosen before the draws.
     #[must_use]
-    pub fn new(tally: Tally, regions: u8, alpha: f64, claim: Claim, method: Method) -> Self {
-        Self { tally, regions, alpha, claim, method, limits: Limits::new(tally, regions, alpha, claim, method) }
+    pub fn new(tally: Tally, regions: u8, alpha: f64, claim: &Claim, method: Method) -> Self {
+        let limits = Limits::new(tally, regions, alpha, claim, method);
+        let lower = claim.limits().iter().map(|limit| limits.lower(&limit.measure)).collect();
+        Self { tally, regions, alpha, claim: claim.clone(), method, limits, lower }
     }
 
     /// What would be known if the tally had been this one.
     #[must_use]
     pub fn with(&self, tally: Tally) -> Self {
-        Self::new(tally, self.regions, self.alpha, self.claim, self.method)
+        Self::new(tally, self.regions, self.alpha, &self.claim, self.method)
     }
 
     /// The level. It is 0 for a rule that is the same as another rule: nothing is claimed about it.
@@ -79,8 +80,8 @@ impl Certified {
 
     /// The claim.
     #[must_use]
-    pub fn claim(&self) -> Claim {
-        self.claim
+    pub fn claim(&self) -> &Claim {
+        &self.claim
     }
 
     /// The limits at that level.
@@ -89,34 +90,35 @@ impl Certified {
         &self.limits
     }
 
-    /// The bound on ε at the claimed δ.
+    /// The bound in the unit of the claim; for (ε, δ) that on ε.
     #[must_use]
-    pub fn epsilon_lower(&self) -> f64 {
-        self.limits.epsilon_lower(self.claim.delta.get())
+    pub fn lower(&self) -> f64 {
+        self.lower[0]
     }
 
-    /// The bound on δ at the claimed ε.
+    /// The bound on δ at the claimed ε, if the claim is (ε, δ); otherwise 0.
     #[must_use]
-    pub fn delta_lower(&self) -> f64 {
-        self.limits.delta_lower(self.claim.epsilon.get())
+    pub fn second_lower(&self) -> f64 {
+        self.lower.get(1).copied().unwrap_or(0.0)
     }
 
     /// What the rule shows at the claimed δ, without and with uncertainty.
     #[must_use]
     pub fn estimate(&self) -> RuleEstimate {
-        rule_estimate(self.tally, self.regions, self.claim.delta.get(), self.alpha)
+        rule_estimate(self.tally, self.regions, self.claim.delta(), self.alpha)
     }
 }
 
-/// The rule that shows most of the claim, and in which number: in ε, unless ε is not refuted and δ shows more. The first of equal ones.
+/// The rule that shows most of the claim, and whether it does so in the second limit, which is that of δ: in the main one, unless that is not
+/// refuted and the second shows more. The first of equal ones.
 #[must_use]
-pub fn strongest(parts: &[Certified], claim: Claim) -> Option<(usize, Quantity)> {
-    let (epsilon, delta) = (claim.epsilon.get(), claim.delta.get());
+pub fn strongest(parts: &[Certified], claim: &Claim) -> Option<(usize, bool)> {
     let best = |share: &dyn Fn(&Certified) -> f64| {
         let shares = parts.iter().map(share).enumerate();
         shares.reduce(|best, next| if next.1 > best.1 { next } else { best })
     };
-    let by_epsilon = best(&|part| part.epsilon_lower() / epsilon)?;
-    let by_delta = best(&|part| if delta > 0.0 { part.delta_lower() / delta } else { 0.0 })?;
-    Some(if by_epsilon.1 <= 1.0 && by_delta.1 > by_epsilon.1 { (by_delta.0, Quantity::Delta) } else { (by_epsilon.0, Quantity::Epsilon) })
+    let second = claim.second().map_or(0.0, |limit| limit.value);
+    let by_main = best(&|part| part.lower() / claim.main().value)?;
+    let by_second = best(&|part| if second > 0.0 { part.second_lower() / second } else { 0.0 })?;
+    Some(if by_main.1 <= 1.0 && by_second.1 > by_main.1 { (by_second.0, true) } else { (by_main.0, false) })
 }

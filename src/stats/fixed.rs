@@ -3,7 +3,7 @@
 use super::binomial::{log_mean_exp, logistic, lower_limit, lower_log_odds};
 use super::method::Method;
 use super::region::Region;
-use crate::model::{Claim, RuleEstimate, Tally};
+use crate::model::{Claim, Measure, RuleEstimate, Tally};
 
 /// The share of α of an upper limit that bounds how often the rule guesses; the rest bounds how often a guess is right.
 const MASS_SHARE: f64 = 0.05;
@@ -33,46 +33,54 @@ impl Limits {
     /// The limits from the tally of a rule that gives `regions` different answers. They are tightest near the claim. The method must not
     /// depend on the draws of the tally.
     #[must_use]
-    pub fn new(tally: Tally, regions: u8, alpha: f64, claim: Claim, method: Method) -> Self {
-        let (epsilon, delta) = (claim.epsilon.get(), claim.delta.get());
+    pub fn new(tally: Tally, regions: u8, alpha: f64, claim: &Claim, method: Method) -> Self {
         let kind = match method {
             Method::Region(weights) => {
-                let of_epsilon = |correct: f64, wrong: f64| solved_for_epsilon(correct, wrong, effective(delta, regions));
-                let of_delta = |correct: f64, wrong: f64| solved_for_delta(correct, wrong, epsilon);
-                Kind::Region(Region::new(tally, alpha, weights, &[&of_epsilon, &of_delta]))
+                let measures: Vec<_> = claim.limits().iter().map(|limit| &limit.measure).collect();
+                let values: Vec<_> = measures.iter().map(|measure| |correct, wrong| measure.of(correct, wrong, regions)).collect();
+                let values: Vec<&dyn Fn(f64, f64) -> f64> = values.iter().map(|value| value as _).collect();
+                Kind::Region(Region::new(tally, alpha, weights, &values))
             }
-            Method::Bets => Kind::Bets { epsilon, delta_eff: won_from_bets(tally, alpha, epsilon) },
+            Method::Bets => {
+                let epsilon = claim.epsilon();
+                Kind::Bets { epsilon, delta_eff: won_from_bets(tally, alpha, epsilon) }
+            }
         };
         Self { kind, regions }
+    }
+
+    /// The largest value of this measure known to be exceeded or reached; 0 if none is.
+    #[must_use]
+    pub fn lower(&self, measure: &Measure) -> f64 {
+        match (&self.kind, measure) {
+            (_, Measure::Delta { epsilon }) => self.delta_lower(*epsilon),
+            (Kind::Region(region), _) => region.least(|correct, wrong| measure.of(correct, wrong, self.regions)).max(0.0),
+            (Kind::Bets { .. }, _) => 0.0,
+        }
     }
 
     /// The largest ε known to be exceeded or reached at this δ; 0 if none is.
     #[must_use]
     pub fn epsilon_lower(&self, delta: f64) -> f64 {
-        match &self.kind {
-            Kind::Region(region) => {
-                region.least(|correct, wrong| solved_for_epsilon(correct, wrong, effective(delta, self.regions))).max(0.0)
-            }
-            Kind::Bets { .. } => 0.0,
-        }
+        self.lower(&Measure::Epsilon { delta })
     }
 
     /// The largest δ known to be exceeded or reached at this ε; 0 if none is.
     #[must_use]
     pub fn delta_lower(&self, epsilon: f64) -> f64 {
-        let delta_eff = match &self.kind {
-            Kind::Region(region) => region.least(|correct, wrong| solved_for_delta(correct, wrong, epsilon)),
+        let delta = match &self.kind {
+            Kind::Region(region) => region.least(|correct, wrong| Measure::Delta { epsilon }.of(correct, wrong, self.regions)),
             // At a larger ε less may be true; at a smaller one δ is at least as large.
             Kind::Bets { epsilon: known, delta_eff } => {
                 if epsilon <= *known {
-                    *delta_eff
+                    *delta_eff * 2.0 / f64::from(self.regions.max(1))
                 } else {
                     0.0
                 }
             }
         };
         // Not `clamp`, which keeps a negative zero.
-        if delta_eff > 0.0 && self.regions > 0 { (delta_eff * 2.0 / f64::from(self.regions)).min(1.0) } else { 0.0 }
+        if delta > 0.0 && self.regions > 0 { delta.min(1.0) } else { 0.0 }
     }
 }
 
@@ -105,16 +113,6 @@ fn won_from_bets(tally: Tally, alpha: f64, epsilon: f64) -> f64 {
         if enough(middle) { known = middle } else { unknown = middle }
     }
     known
-}
-
-/// `ε = ln((P(correct) − δ_eff)/P(wrong))`; −∞ if δ alone explains the correct guesses.
-fn solved_for_epsilon(correct: f64, wrong: f64, delta_eff: f64) -> f64 {
-    if correct > delta_eff { ((correct - delta_eff) / wrong).ln() } else { f64::NEG_INFINITY }
-}
-
-/// `δ_eff = P(correct) − e^ε·P(wrong)`.
-fn solved_for_delta(correct: f64, wrong: f64, epsilon: f64) -> f64 {
-    if wrong > 0.0 { correct - epsilon.exp() * wrong } else { correct }
 }
 
 /// The ε that a rule shows at this δ, and an upper limit of it with confidence `1 − α`. Both are about this rule only: the mechanism may
@@ -158,7 +156,7 @@ mod tests {
     const TALLY: Tally = Tally { correct: 7000, wrong: 2000, abstained: 1000 };
 
     fn limits(tally: Tally, regions: u8, delta: f64) -> Limits {
-        let claim = Claim { epsilon: 1.0.try_into().unwrap(), delta: delta.try_into().unwrap() };
+        let claim = &Claim::new(1.0, delta).unwrap();
         let forecast = Forecast { correct: 0.7, wrong: 0.2, draws: 1e5 };
         Limits::new(tally, regions, 0.05, claim, Method::for_epsilon(forecast, effective(delta, regions)))
     }
@@ -173,13 +171,13 @@ mod tests {
 
     #[test]
     fn the_two_formulas_solve_the_same_inequality() {
-        for (correct, wrong, delta_eff) in [(0.3, 0.1, 0.02), (0.01, 0.001, 0.001), (0.5, 0.4, 0.0)] {
-            let epsilon = solved_for_epsilon(correct, wrong, delta_eff);
+        for (correct, wrong, delta_eff) in [(0.3_f64, 0.1, 0.02), (0.01, 0.001, 0.001), (0.5, 0.4, 0.0)] {
+            let epsilon = Measure::Epsilon { delta: delta_eff }.of(correct, wrong, 2);
             assert!((correct - epsilon.exp() * wrong - delta_eff).abs() < 1e-12);
-            assert!((solved_for_delta(correct, wrong, epsilon) - delta_eff).abs() < 1e-12);
+            assert!((Measure::Delta { epsilon }.of(correct, wrong, 2) - delta_eff).abs() < 1e-12);
         }
         // Here δ alone explains every correct guess.
-        assert_eq!(solved_for_epsilon(0.7, 0.2, 0.8), f64::NEG_INFINITY);
+        assert_eq!(Measure::Epsilon { delta: 0.8 }.of(0.7, 0.2, 2), f64::NEG_INFINITY);
         assert_eq!(limits(TALLY, 2, 0.8).epsilon_lower(0.8), 0.0);
         assert_eq!(rule_estimate(TALLY, 2, 0.8, 0.05), RuleEstimate { epsilon: 0.0, epsilon_upper: 0.0 });
     }
@@ -259,7 +257,7 @@ mod tests {
     fn a_rare_event_without_errors_is_worth_more_with_bets() {
         // 44 correct guesses and no wrong one in 175,000 draws.
         let tally = Tally { correct: 44, wrong: 0, abstained: 174_956 };
-        let claim = Claim { epsilon: 1.0.try_into().unwrap(), delta: 1e-4.try_into().unwrap() };
+        let claim = &Claim::new(1.0, 1e-4).unwrap();
         let of = |method: Method| Limits::new(tally, 1, 0.005, claim, method);
         let region =
             (0..20).map(|weight| of(Method::Region(Weights::new(1.0, f64::from(weight) / 20.0))).delta_lower(1.0)).fold(0.0, f64::max);

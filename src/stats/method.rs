@@ -1,7 +1,9 @@
 //! How the limits of a rule are computed. It is chosen before the draws.
 
+use super::fixed::effective;
 use super::forecast::Forecast;
 use super::region::Weights;
+use crate::model::Measure;
 
 /// How the limits of a rule are computed.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -13,6 +15,30 @@ pub enum Method {
 }
 
 impl Method {
+    /// For the bound on this measure, of a rule of which this is known before the draws, of which there will be `draws`.
+    #[must_use]
+    pub fn new(measure: &Measure, forecast: Forecast, regions: u8, draws: u64) -> Self {
+        match measure {
+            Measure::Epsilon { delta } => Self::for_epsilon(forecast, effective(*delta, regions)),
+            Measure::Delta { epsilon } => Self::for_delta(forecast, *epsilon, draws),
+            _ => Self::for_measure(measure, forecast, regions),
+        }
+    }
+
+    /// For a measure without a closed form: derivatives by θ and γ times the standard errors, as below.
+    fn for_measure(measure: &Measure, Forecast { correct, wrong, draws }: Forecast, regions: u8) -> Self {
+        let guess = (correct + wrong).min(1.0);
+        if draws <= 0.0 || guess <= 0.0 {
+            return Self::Region(Weights::ONLY_RIGHT);
+        }
+        let wrong = (wrong + 0.5 / draws).min(0.5 * guess);
+        let (correct, right) = (guess - wrong, 1.0 - wrong / guess);
+        let (by_correct, by_wrong) = measure.slopes(correct, wrong, regions);
+        let by_right = guess * (by_correct - by_wrong) * (right * (1.0 - right) / guess).sqrt();
+        let by_guess = (right * by_correct + (1.0 - right) * by_wrong) * (guess * (1.0 - guess)).sqrt();
+        Self::Region(Weights::new(by_right.max(0.0), by_guess.max(0.0)))
+    }
+
     /// For the bound on ε of a rule of which this is known before the draws.
     ///
     /// Weights are in proportion to the influence of each probability on the bound, times its standard error. The bound is

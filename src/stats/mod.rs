@@ -4,28 +4,36 @@
 //! |---|---|
 //! | `binomial.rs` | tails and conservative limits of binomial counts |
 //! | `forecast.rs` | what is known about a rule before it is judged |
+//! | `measure.rs` | what a rule's probabilities say about a claim, in its unit |
 //! | `region.rs` | one confidence region for how often a rule guesses and how often it is right |
 //! | `method.rs` | how the limits of a rule are computed |
 //! | `fixed.rs` | bounds from a sample whose size was fixed in advance |
 //! | `wealth.rs` | bounds that hold at any time: bets against the claim |
+//! | `moment.rs` | a bound on a Rényi divergence from several groups of outputs |
 //! | `certified.rs` | how α is divided; a rule's tally with its limits |
 //! | `power.rs` | which leaks would have been detected |
 //! | `bounds.rs` | combines all evidence on a pair |
+//! | `failure.rs` | limits of the failure probability of an accuracy claim |
 //! | `independence.rs` | tests whether the draws are independent (it reads rows, not tallies) |
 
 pub mod binomial;
 mod bounds;
 mod certified;
+mod failure;
 pub mod fixed;
 mod forecast;
 pub mod independence;
+mod measure;
 mod method;
+mod moment;
 pub mod power;
 mod region;
 pub mod wealth;
 
 pub use bounds::bounds;
 pub use certified::{Certified, Level, strongest};
+pub use failure::failure_limits;
 pub use forecast::Forecast;
 pub use method::Method;
+pub use moment::{GroupEvidence, Moment};
 pub use region::Weights;

@@ -1,9 +1,10 @@
 //! The power of an audit: which leaks it would have detected.
 
 use super::binomial::normal_quantile;
-use super::certified::{Certified, Quantity, strongest};
+use super::certified::{Certified, strongest};
 use super::fixed::effective;
-use crate::model::{Claim, Tally};
+use super::moment::GroupEvidence;
+use crate::model::{Claim, Limit, Measure, Tally};
 
 /// The probability with which a leak must be flagged to count as detectable.
 const POWER: f64 = 0.9;
@@ -11,48 +12,79 @@ const POWER: f64 = 0.9;
 /// What would have been detected.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Power {
-    /// See [`Bounds::detectable_epsilon`](crate::model::Bounds::detectable_epsilon).
-    pub detectable_epsilon: f64,
+    /// See [`Bounds::detectable`](crate::model::Bounds::detectable).
+    pub detectable: f64,
     /// See [`Bounds::resolved`](crate::model::Bounds::resolved).
     pub resolved: f64,
 }
 
 impl Power {
     /// Nothing would have been detected.
-    pub const NONE: Self = Self { detectable_epsilon: f64::INFINITY, resolved: f64::INFINITY };
+    pub const NONE: Self = Self { detectable: f64::INFINITY, resolved: f64::INFINITY };
 
     /// A rule sees `seen` of a leak and flags it with probability 0.9 from `flagged` on, where `claimed` is allowed. A leak of the same
     /// shape must grow by the factor `flagged/seen`. All three are an ε or a δ; as a share of the claim, both become an ε.
-    fn of_rule(seen: f64, flagged: f64, claimed: f64, epsilon: f64) -> Self {
+    fn of_rule(seen: f64, flagged: f64, claimed: f64, claim: f64) -> Self {
         if flagged.is_infinite() {
             return Self::NONE;
         }
+        if claimed == 0.0 {
+            return Self { detectable: flagged, resolved: flagged };
+        }
         let growth = if seen > 0.0 { (flagged / seen).max(1.0) } else { f64::INFINITY };
-        Self { detectable_epsilon: epsilon * growth, resolved: epsilon * (flagged / claimed - 1.0).max(0.0) }
+        Self { detectable: claim * growth, resolved: claim * (flagged / claimed - 1.0).max(0.0) }
     }
 }
 
-/// What these rules would have detected. The rule that counts is the one that shows most of the claim, in ε or in δ. If none shows anything,
-/// the precision is that of the rule that has most of it.
+/// What these rules would have detected. The rule that counts is the one that shows most of the claim. If none shows anything, the precision
+/// is that of the rule that has most of it.
 #[must_use]
-pub fn power(parts: &[Certified], claim: Claim) -> Power {
-    let (epsilon, delta) = (claim.epsilon.get(), claim.delta.get());
-    let of_epsilon = |part: &Certified| {
-        let (seen, flagged) = (cautious_epsilon(part, delta), detectable_epsilon(part));
-        Power::of_rule(seen, flagged, epsilon, epsilon)
+pub fn power(parts: &[Certified], claim: &Claim) -> Power {
+    let Limit { measure, value: claimed } = claim.main();
+    let of_main = |part: &Certified| {
+        let (seen, flagged) = match measure {
+            Measure::Epsilon { delta } => (cautious_epsilon(part, *delta), detectable_epsilon(part)),
+            _ => growth(part, measure, *claimed),
+        };
+        Power::of_rule(seen, flagged, *claimed, *claimed)
     };
     match strongest(parts, claim) {
         None => Power::NONE,
-        Some((index, Quantity::Delta)) => {
-            let (seen, flagged) = growth_of_delta(&parts[index], claim);
-            Power::of_rule(seen, flagged, delta, epsilon)
+        Some((index, true)) => {
+            let delta = claim.second().map_or(0.0, |limit| limit.value);
+            let (seen, flagged) = growth_of_delta(&parts[index], claim.epsilon(), delta);
+            Power::of_rule(seen, flagged, delta, *claimed)
         }
-        Some((index, Quantity::Epsilon)) if parts[index].epsilon_lower() > 0.0 => of_epsilon(&parts[index]),
-        Some((index, Quantity::Epsilon)) => {
-            let resolved = parts.iter().map(|part| of_epsilon(part).resolved).fold(f64::INFINITY, f64::min);
-            Power { resolved, ..of_epsilon(&parts[index]) }
+        Some((index, false)) if parts[index].lower() > 0.0 => of_main(&parts[index]),
+        Some((index, false)) => {
+            let resolved = parts.iter().map(|part| of_main(part).resolved).fold(f64::INFINITY, f64::min);
+            Power { resolved, ..of_main(&parts[index]) }
         }
     }
+}
+
+/// What groups of outputs would have detected. Their bound is `√(2·ln(1/α))` standard errors below what they show, in effect.
+#[must_use]
+pub fn power_of_groups(groups: GroupEvidence, claim: &Claim) -> Power {
+    let claimed = claim.main().value;
+    let error = (groups.shown - groups.lower).max(0.0) / (-2.0 * groups.alpha.ln()).sqrt();
+    let flagged = claimed + (groups.shown - groups.lower).max(0.0) + normal_quantile(1.0 - POWER) * error;
+    Power::of_rule(groups.shown - error, flagged, claimed, claimed)
+}
+
+/// What a rule shows in this measure, one standard error below its plain estimate, and the value from which on it would have been flagged
+/// with probability 0.9. The distance between estimate and bound is taken to be the same there.
+fn growth(part: &Certified, measure: &Measure, claimed: f64) -> (f64, f64) {
+    let Tally { correct, wrong, .. } = part.tally;
+    let draws = part.tally.draws().max(1) as f64;
+    let (correct, wrong) = (correct as f64 / draws, wrong.max(1) as f64 / draws);
+    let shown = measure.of(correct, wrong, part.regions);
+    let sure = normal_quantile(part.alpha());
+    if part.lower() <= 0.0 || !shown.is_finite() || sure <= 0.0 {
+        return (0.0, f64::INFINITY);
+    }
+    let distance = (shown - part.lower()).max(0.0) * (1.0 + normal_quantile(1.0 - POWER) / sure);
+    (measure.cautious(correct, wrong, part.regions, draws, 1.0).max(0.0), claimed + distance)
 }
 
 /// The ε that a rule shows, one standard error below its plain estimate `ln((c − n·δ_eff)/w)`; 0 if it shows none. The estimate varies, and
@@ -75,13 +107,13 @@ fn cautious_epsilon(part: &Certified, delta: f64) -> f64 {
 /// The rule's event becomes more likely as the leak grows. If it is `f` times as likely, the rule shows `f·δ̂`, with a standard error that
 /// is `√f` times as large. Let `k·g` be the distance from the claim at which the bound exceeds it with probability 0.9, where `g` is the
 /// distance between estimate and bound. Then `f·δ̂ − √f·k·g = δ`, a quadratic in `√f`.
-fn growth_of_delta(part: &Certified, claim: Claim) -> (f64, f64) {
+fn growth_of_delta(part: &Certified, epsilon: f64, claimed: f64) -> (f64, f64) {
     let Tally { correct, wrong, .. } = part.tally;
-    let advantage = (correct as f64 - claim.epsilon.get().exp() * wrong as f64) / part.tally.draws() as f64;
+    let advantage = (correct as f64 - epsilon.exp() * wrong as f64) / part.tally.draws() as f64;
     let seen = advantage * 2.0 / f64::from(part.regions);
     // g is z(α) standard errors or more.
-    let distance = (seen - part.delta_lower()) * (1.0 + normal_quantile(1.0 - POWER) / normal_quantile(part.alpha()));
-    let root = (distance + (distance * distance + 4.0 * seen * claim.delta.get()).sqrt()) / (2.0 * seen);
+    let distance = (seen - part.second_lower()) * (1.0 + normal_quantile(1.0 - POWER) / normal_quantile(part.alpha()));
+    let root = (distance + (distance * distance + 4.0 * seen * claimed).sqrt()) / (2.0 * seen);
     let flagged = seen * root * root;
     // δ is a probability.
     (seen, if flagged <= 1.0 { flagged } else { f64::INFINITY })
@@ -94,13 +126,13 @@ fn growth_of_delta(part: &Certified, claim: Claim) -> (f64, f64) {
 /// with probability 0.9 if the bound is above the claim by another z(0.1) standard errors.
 #[must_use]
 pub fn detectable_epsilon(part: &Certified) -> f64 {
-    let claimed = part.claim().epsilon.get();
+    let claimed = part.claim().epsilon();
     let sure = normal_quantile(part.alpha());
     let mut leak = claimed;
     // The standard error changes slowly with the leak.
     for _ in 0..3 {
         let Some(exact) = tally_of(part, leak).map(|tally| part.with(tally)) else { return f64::INFINITY };
-        let (shown, bound) = (exact.estimate().epsilon, exact.epsilon_lower());
+        let (shown, bound) = (exact.estimate().epsilon, exact.lower());
         if bound <= 0.0 || !shown.is_finite() || sure <= 0.0 {
             return f64::INFINITY;
         }
@@ -114,7 +146,7 @@ fn tally_of(part: &Certified, epsilon: f64) -> Option<Tally> {
     let Tally { abstained, .. } = part.tally;
     let guesses = part.tally.guesses();
     // P(correct) = e^ε·P(wrong) + δ_eff, divided by P(guess): 1 − wrong = e^ε·wrong + spent.
-    let spent = effective(part.claim().delta.get(), part.regions) * part.tally.draws() as f64 / guesses as f64;
+    let spent = effective(part.claim().delta(), part.regions) * part.tally.draws() as f64 / guesses as f64;
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // between 0 and the number of guesses
     let wrong = ((1.0 - spent) / (1.0 + epsilon.exp()) * guesses as f64).round() as u64;
     (guesses > 0 && spent < 1.0).then(|| Tally { correct: guesses - wrong, wrong, abstained })
@@ -123,14 +155,13 @@ fn tally_of(part: &Certified, epsilon: f64) -> Option<Tally> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Claim;
     use crate::stats::binomial::upper_tail;
     use crate::stats::{Forecast, Method};
 
     fn part(tally: Tally, regions: u8, epsilon: f64, delta: f64, alpha: f64) -> Certified {
-        let claim = Claim { epsilon: epsilon.try_into().unwrap(), delta: delta.try_into().unwrap() };
+        let claim = Claim::new(epsilon, delta).unwrap();
         let method = Method::for_epsilon(Forecast::of(tally), effective(delta, regions));
-        Certified::new(tally, regions, alpha, claim, method)
+        Certified::new(tally, regions, alpha, &claim, method)
     }
 
     #[test]
@@ -161,7 +192,7 @@ mod tests {
             let rule = part(tally(2_900), regions, epsilon, delta, alpha);
             let found = detectable_epsilon(&rule);
             // The fewest correct guesses whose bound exceeds the claim, found by trying all numbers.
-            let enough = (2_000..=guesses).find(|correct| rule.with(tally(*correct)).epsilon_lower() > epsilon).unwrap();
+            let enough = (2_000..=guesses).find(|correct| rule.with(tally(*correct)).lower() > epsilon).unwrap();
             // A mechanism with this leak reaches the limit of P(correct) ≤ e^ε·P(wrong) + δ_eff.
             let spent = effective(delta, regions) * draws as f64 / guesses as f64;
             let right = (found.exp() + spent) / (1.0 + found.exp());

@@ -10,7 +10,7 @@
 use super::binomial::log_mean_exp;
 use super::fixed::effective;
 use super::forecast::Forecast;
-use crate::model::Tally;
+use crate::model::{Limit, Measure, Tally};
 
 impl Forecast {
     /// The Kelly stake for these estimates, each moved by one standard error to the pessimistic side.
@@ -49,6 +49,12 @@ pub struct Bet {
 }
 
 impl Bet {
+    /// A pair (ε, δ) that holds if the measure is at most `value`: the best one to bet against with this rule.
+    fn point(&self, measure: &Measure, value: f64) -> Point {
+        let (epsilon, delta) = measure.line(value, 2.0 * self.forecast.wrong / f64::from(self.regions.max(1)));
+        Point { epsilon, delta }
+    }
+
     /// The growth of the log-wealth against the claim `against`, with the best stake against the claim `staked`, which may be weaker.
     ///
     /// It decreases as `against` gets weaker.
@@ -64,7 +70,7 @@ impl Bet {
     }
 }
 
-/// A claim to bet against.
+/// A pair (ε, δ) to bet against.
 #[derive(Clone, Copy, Debug)]
 struct Point {
     epsilon: f64,
@@ -84,47 +90,57 @@ impl Ledger {
         self.looks.push(bets);
     }
 
-    /// The logarithm of the wealth after each look, against this claim.
-    pub fn path(&self, epsilon: f64, delta: f64) -> impl Iterator<Item = f64> {
-        let claim = Point { epsilon, delta };
-        self.staked_path(claim, claim)
+    /// The logarithm of the wealth after each look, against this limit.
+    pub fn path(&self, limit: &Limit) -> impl Iterator<Item = f64> {
+        let Limit { measure, value } = limit.clone();
+        let against = move |bet: &Bet| bet.point(&measure, value);
+        self.staked_path(against.clone(), against)
     }
 
-    /// The logarithm of the largest wealth at any look, against this claim.
+    /// The logarithm of the largest wealth at any look, against this limit.
     #[must_use]
-    pub fn log_wealth(&self, epsilon: f64, delta: f64) -> f64 {
-        self.path(epsilon, delta).fold(0.0, f64::max)
+    pub fn log_wealth(&self, limit: &Limit) -> f64 {
+        self.path(limit).fold(0.0, f64::max)
     }
 
-    fn staked_path(&self, against: Point, staked: Point) -> impl Iterator<Item = f64> {
+    fn staked_path(&self, against: impl Fn(&Bet) -> Point, staked: impl Fn(&Bet) -> Point) -> impl Iterator<Item = f64> {
         let purses = self.looks.first().map_or(0, Vec::len);
         let mut logs = vec![0.0_f64; purses];
         self.looks.iter().map(move |bets| {
             for (log, bet) in logs.iter_mut().zip(bets) {
-                *log += bet.growth(against, staked);
+                *log += bet.growth(against(bet), staked(bet));
             }
             log_mean_exp(&logs)
         })
     }
 
-    /// Whether the wealth ever reached 1/α.
-    fn refutes(&self, against: Point, staked: Point, alpha: f64) -> bool {
-        self.staked_path(against, staked).fold(0.0, f64::max) >= -alpha.ln()
-    }
-
-    /// The largest ε that is known at level α to be exceeded at this δ; 0 if there is none. `claimed` is one of the values that are tested.
+    /// The largest value of a measure that is known at level α to be exceeded; 0 if there is none. The limit is one of the values that are
+    /// tested.
     #[must_use]
-    pub fn epsilon_lower(&self, claimed: f64, delta: f64, alpha: f64) -> f64 {
-        let point = |epsilon| Point { epsilon, delta };
-        largest_refuted(claimed, 1e-3, 1e3, |against, staked| self.refutes(point(against), point(staked), alpha))
+    pub fn lower(&self, limit: &Limit, alpha: f64) -> f64 {
+        let Limit { measure, value: claimed } = limit;
+        // Whether the wealth ever reached 1/α.
+        let refuted = |against: f64, staked: f64| {
+            let path = self.staked_path(|bet| bet.point(measure, against), |bet| bet.point(measure, staked));
+            path.fold(0.0, f64::max) >= -alpha.ln()
+        };
+        match measure {
+            Measure::Epsilon { .. } => largest_refuted(*claimed, 1e-3, 1e3, refuted),
+            Measure::Delta { .. } => largest_refuted(*claimed, 1e-9, 1.0, refuted),
+            _ => largest_on_grid(*claimed, |value| refuted(value, value)),
+        }
     }
+}
 
-    /// The largest δ that is known at level α to be exceeded at this ε; 0 if there is none. `claimed` is one of the values that are tested.
-    #[must_use]
-    pub fn delta_lower(&self, epsilon: f64, claimed: f64, alpha: f64) -> f64 {
-        let point = |delta| Point { epsilon, delta };
-        largest_refuted(claimed, 1e-9, 1.0, |against, staked| self.refutes(point(against), point(staked), alpha))
-    }
+/// The largest value of a grid such that all values of the grid up to it are refuted. The limit is on the grid. If the bound exceeds the
+/// truth, then the smallest value of the grid that is not below the truth is refuted. The grid is fixed in advance, so that is one test, and
+/// `P(bound > truth) ≤ α`.
+fn largest_on_grid(claimed: f64, refuted: impl Fn(f64) -> bool) -> f64 {
+    const RATIO: f64 = 1.02;
+    /// From an eighth of the claim to forty times the claim.
+    const POWERS: std::ops::Range<i32> = -105..187;
+    let refuted = POWERS.map(|power| claimed * RATIO.powi(power)).take_while(|value| refuted(*value));
+    refuted.last().map_or(0.0, f64::next_up)
 }
 
 /// The largest value such that all values up to it are refuted. It returns the next float, because a refuted value is exceeded.
@@ -160,6 +176,10 @@ fn largest_refuted(claimed: f64, min: f64, max: f64, refuted: impl Fn(f64, f64) 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn of_epsilon(epsilon: f64, delta: f64) -> Limit {
+        Limit { measure: Measure::Epsilon { delta }, value: epsilon }
+    }
 
     fn bet(correct: u64, wrong: u64, abstained: u64) -> Bet {
         Bet { forecast: Forecast { correct: 0.6, wrong: 0.1, draws: 1000.0 }, regions: 2, tally: Tally { correct, wrong, abstained } }
@@ -202,7 +222,7 @@ mod tests {
         let payoffs = looks.map(|bets| bets.map(|bet| bet.growth(claim, claim).exp()));
         let wealth =
             [f64::midpoint(payoffs[0][0], payoffs[0][1]), f64::midpoint(payoffs[0][0] * payoffs[1][0], payoffs[0][1] * payoffs[1][1])];
-        let path: Vec<f64> = ledger.path(1.0, 0.01).collect();
+        let path: Vec<f64> = ledger.path(&of_epsilon(1.0, 0.01)).collect();
         assert_eq!(path.len(), 2);
         assert!(path.iter().zip(wealth).all(|(log, wealth)| (log - wealth.ln()).abs() < 1e-12), "{path:?} against {wealth:?}");
         // Logarithms whose exponentials overflow, and empty purses.
@@ -215,21 +235,21 @@ mod tests {
     fn wealth_grows_when_the_leak_is_real_and_its_maximum_counts() {
         let mut ledger = Ledger::default();
         ledger.push(vec![bet(600, 100, 300)]);
-        let good = ledger.log_wealth(1.0, 0.0);
+        let good = ledger.log_wealth(&of_epsilon(1.0, 0.0));
         assert!(good > 10.0);
         ledger.push(vec![bet(100, 600, 300)]);
-        assert_eq!(ledger.log_wealth(1.0, 0.0), good);
-        assert!(ledger.epsilon_lower(1.0, 0.0, 1e-4) > 1.0);
+        assert_eq!(ledger.log_wealth(&of_epsilon(1.0, 0.0)), good);
+        assert!(ledger.lower(&of_epsilon(1.0, 0.0), 1e-4) > 1.0);
     }
 
     #[test]
     fn the_bound_is_below_the_observed_ratio() {
         let mut ledger = Ledger::default();
         ledger.push(vec![bet(60_000, 10_000, 30_000)]);
-        let bound = ledger.epsilon_lower(1.0, 0.0, 0.05);
+        let bound = ledger.lower(&of_epsilon(1.0, 0.0), 0.05);
         assert!(bound > 1.6 && bound < 6.0_f64.ln(), "{bound}");
-        assert!(ledger.epsilon_lower(1.0, 0.1, 0.05) < bound);
-        let delta = ledger.delta_lower(1.0, 0.0, 0.05);
+        assert!(ledger.lower(&of_epsilon(1.0, 0.1), 0.05) < bound);
+        let delta = ledger.lower(&Limit { measure: Measure::Delta { epsilon: 1.0 }, value: 0.0 }, 0.05);
         // correct − e·wrong = 0.6 − 0.2718…
         assert!(delta > 0.2 && delta < 0.6 - 0.1 * 1.0_f64.exp(), "{delta}");
     }
@@ -241,11 +261,11 @@ mod tests {
         let mut ledger = Ledger::default();
         ledger.push(vec![bet(60_000, 10_000, 30_000)]);
         for claimed in [0.5, 1.0, 1.7, 3.0] {
-            let bound = ledger.epsilon_lower(claimed, 0.0, 0.05);
+            let bound = ledger.lower(&of_epsilon(claimed, 0.0), 0.05);
             let end = |epsilon: f64| claimed * 1.05_f64.powf(((epsilon / claimed).ln() / 1.05_f64.ln()).ceil());
             let refuted = |epsilon: f64| {
-                let point = |epsilon| Point { epsilon, delta: 0.0 };
-                ledger.refutes(point(epsilon), point(end(epsilon)), 0.05)
+                let point = |epsilon| move |_: &Bet| Point { epsilon, delta: 0.0 };
+                ledger.staked_path(point(epsilon), point(end(epsilon))).fold(0.0, f64::max) >= -0.05_f64.ln()
             };
             assert!((1..1000).map(|step| f64::from(step) / 1000.0 * bound).filter(|epsilon| *epsilon > 2e-3).all(refuted));
             assert!(!refuted(bound * 1.0001));
@@ -258,7 +278,7 @@ mod tests {
         ledger.push(vec![bet(600, 100, 300), bet(10, 10, 980)]);
         let mut alone = Ledger::default();
         alone.push(vec![bet(600, 100, 300)]);
-        assert!(ledger.log_wealth(1.0, 0.0) > alone.log_wealth(1.0, 0.0) - 2.0_f64.ln() - 1e-9);
+        assert!(ledger.log_wealth(&of_epsilon(1.0, 0.0)) > alone.log_wealth(&of_epsilon(1.0, 0.0)) - 2.0_f64.ln() - 1e-9);
     }
 
     #[test]

@@ -25,7 +25,9 @@ pub fn short_noise(audit: &Audit) -> Option<Control> {
     if expects_violated(None) || audit.pairs.iter().any(|pair| expects_violated(pair.expect)) {
         return None;
     }
-    let claimed = audit.claim.epsilon.get();
+    // In other units the noise does not grow in proportion to the claim.
+    audit.claim.second()?;
+    let claimed = audit.claim.epsilon();
     let truth = audit.pairs.iter().filter_map(|pair| pair.truth.epsilon).fold(0.0, f64::max);
     if truth < TIGHT * claimed {
         return None;

@@ -4,14 +4,16 @@ use std::path::Path;
 
 use serde::Deserialize;
 
+use super::accuracy::{self, AccuracyFile};
 use super::control::short_noise;
 use super::excerpt;
 use super::pattern::{Components, Pattern};
 use crate::attack::Attack;
 use crate::audit::{Audit, Control, Pair};
 use crate::catalogue::registry;
-use crate::model::claim::Positive;
-use crate::model::{AskedReach, Claim, Dataset, Expectation, FileProblem, Params, Relation, Truth, check_draws};
+use crate::model::checked::{ClaimedEpsilon, Positive};
+use crate::model::claim::Spelling;
+use crate::model::{AskedReach, Claim, Dataset, Delta, Expectation, FileProblem, Params, Relation, Truth, check_draws};
 use crate::target::Subject;
 use crate::target::process::{self, CommandLine};
 
@@ -26,22 +28,51 @@ struct AuditFile {
     command: Option<Vec<String>>,
     timeout: Option<Positive>,
     setup: Option<String>,
-    claim: Claim,
-    relation: RelationName,
+    claim: Option<Spelling>,
+    relation: Option<RelationName>,
     reason: Option<String>,
-    #[serde(default)]
-    expect: Expectation,
+    expect: Option<Expectation>,
     source: Option<String>,
     truth: Option<Truth>,
     draws: Option<u64>,
     resolution: Option<Positive>,
-    #[serde(default)]
-    reach: AskedReach,
+    reach: Option<AskedReach>,
     control: Option<toml::Table>,
     attacks: Option<Vec<Attack>>,
     pairs: Option<GeneratedPairs>,
     #[serde(default)]
     pair: Vec<PairFile>,
+    #[serde(default)]
+    accuracy: Vec<AccuracyFile>,
+}
+
+impl AuditFile {
+    /// What is missing for a privacy claim, or superfluous without one. A privacy claim is about pairs; a claim that no pair tests would
+    /// pass unseen.
+    fn privacy_problems(&self) -> Vec<KeyProblem> {
+        let missing = |key: &str, example: &str| KeyProblem::new("", format!("missing field `{key}`; pairs need it: {example}"));
+        let about_pairs = [
+            ("claim", self.claim.is_some()),
+            ("relation", self.relation.is_some()),
+            ("expect", self.expect.is_some()),
+            ("truth", self.truth.is_some()),
+            ("resolution", self.resolution.is_some()),
+            ("reach", self.reach.is_some()),
+            ("control", self.control.is_some()),
+            ("attacks", self.attacks.is_some()),
+        ];
+        let mut problems = Vec::new();
+        if !self.pair.is_empty() || self.pairs.is_some() {
+            problems.extend(self.claim.is_none().then(|| missing("claim", "claim = { epsilon = 1.0 }")));
+            problems.extend(self.relation.is_none().then(|| missing("relation", "relation = \"add-remove\"")));
+        } else if self.accuracy.is_empty() {
+            let problem = "pair: there is none; add a [[pair]] with name, left and right, or set pairs.patterns, or add an [[accuracy]]";
+            problems.push(KeyProblem::new("", problem));
+        } else if let Some((key, _)) = about_pairs.into_iter().find(|(_, given)| *given) {
+            problems.push(KeyProblem::new(key, format!("{key} is about pairs, and there is none; add a [[pair]], or remove {key}")));
+        }
+        problems
+    }
 }
 
 /// Pairs that are generated, in addition to those in the file.
@@ -78,14 +109,15 @@ struct PairFile {
 }
 
 /// What is wrong with a file, and at which key.
-struct KeyProblem {
+pub struct KeyProblem {
     /// The path to the value, such as `pair.2.left`; empty if the problem is about the whole file.
     path: String,
     message: String,
 }
 
 impl KeyProblem {
-    fn new(path: impl Into<String>, message: impl Into<String>) -> Self {
+    /// A problem with the value at this path.
+    pub fn new(path: impl Into<String>, message: impl Into<String>) -> Self {
         Self { path: path.into(), message: message.into() }
     }
 
@@ -156,7 +188,7 @@ fn json_value(path: &str, value: &toml::Value) -> Result<serde_json::Value, KeyP
 }
 
 /// Checks a name. Reports and terminals show it, so it must be visible and must not contain control characters.
-fn check_name(path: &str, what: &str, name: &str) -> Option<KeyProblem> {
+pub fn check_name(path: &str, what: &str, name: &str) -> Option<KeyProblem> {
     if name.trim().is_empty() {
         return Some(KeyProblem::new(path, format!("{what} is empty; give it a name")));
     }
@@ -174,14 +206,13 @@ fn check(file_path: &Path, file: AuditFile) -> Result<Audit, Vec<KeyProblem>> {
         problems
             .push(KeyProblem::new("attacks", "attacks is empty; list at least one attack, or remove the key to use the default attacks"));
     }
-    let relation = relation(file.relation, file.reason).unwrap_or_else(|problem| {
+    problems.extend(file.privacy_problems());
+    let expect = file.expect.unwrap_or_default();
+    let relation = relation(file.relation.unwrap_or(RelationName::AddRemove), file.reason).unwrap_or_else(|problem| {
         problems.push(problem);
         Relation::AddRemove
     });
     problems.extend(file.truth.into_iter().flat_map(|truth| check_truth("truth", "truth", truth)));
-    if file.pair.is_empty() && file.pairs.is_none() {
-        problems.push(KeyProblem::new("", "pair: there is none; add a [[pair]] with name, left and right, or set pairs.patterns"));
-    }
     let subject = match subject(file_path, file.mechanism, &file.params, file.command, file.timeout, file.setup) {
         Ok(subject) => subject,
         Err(problem) => {
@@ -189,7 +220,7 @@ fn check(file_path: &Path, file: AuditFile) -> Result<Audit, Vec<KeyProblem>> {
             return Err(problems);
         }
     };
-    let stated_control = file.control.map(|table| control(&table, file.expect)).transpose().unwrap_or_else(|problem| {
+    let stated_control = file.control.map(|table| control(&table, expect)).transpose().unwrap_or_else(|problem| {
         problems.push(problem);
         None
     });
@@ -219,23 +250,35 @@ fn check(file_path: &Path, file: AuditFile) -> Result<Audit, Vec<KeyProblem>> {
         let truth = raw.truth.or(file.truth).unwrap_or_default();
         pairs.push(Pair { name: raw.name, left: raw.left, right: raw.right, expect: raw.expect, truth });
     }
-    if !problems.is_empty() {
-        return Err(problems);
-    }
+    let accuracy = accuracy::check(file.accuracy, pairs.iter().map(|pair| pair.name.clone()).collect()).unwrap_or_else(|mut found| {
+        problems.append(&mut found);
+        Vec::new()
+    });
+    let folder = file_path.parent().unwrap_or(Path::new(""));
+    // Without pairs, nothing reads the claim and the relation.
+    let spelling = file.claim.unwrap_or_else(|| Spelling::from(Claim::from((ClaimedEpsilon::default(), Delta::default()))));
+    let claim =
+        spelling.with_points(folder).and_then(Claim::try_from).map_err(|problem| KeyProblem::new("claim", format!("claim {problem}")));
+    let claim = match claim {
+        Ok(claim) if problems.is_empty() => claim,
+        Ok(_) => return Err(problems),
+        Err(problem) => return Err(problems.into_iter().chain([problem]).collect()),
+    };
     let mut audit = Audit {
         name: file.name,
         file: file_path.to_owned(),
         subject,
-        claim: file.claim,
+        resolution: file.resolution.map_or(claim.resolution(), Positive::get),
+        claim,
         relation,
-        expect: file.expect,
+        expect,
         source: file.source,
         draws: file.draws,
-        resolution: file.resolution.map_or(file.claim.resolution(), Positive::get),
-        reach: file.reach,
+        reach: file.reach.unwrap_or_default(),
         control: stated_control,
         attacks: file.attacks.unwrap_or_else(|| Attack::DEFAULT.to_vec()),
         pairs,
+        accuracy,
     };
     if audit.control.is_none() {
         audit.control = short_noise(&audit);

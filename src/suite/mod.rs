@@ -1,5 +1,6 @@
 //! Audit files: from TOML to checked audits. Audits that this module returns need no further checks.
 
+mod accuracy;
 mod control;
 mod excerpt;
 mod file;
@@ -77,6 +78,10 @@ pub fn check(audits: &[Audit]) -> Result<(), Error> {
             }
         }
         if problems.len() == before {
+            let found = accuracy::preparation_problems(audit);
+            problems.extend(found.iter().map(|(path, message)| file::preparation_problem(&audit.file, path, message)));
+        }
+        if problems.len() == before {
             problems.extend(check_control(audit, audits));
         }
     }
@@ -127,14 +132,17 @@ pub fn filter(mut audits: Vec<Audit>, pattern: Option<&str>) -> Result<Vec<Audit
     Ok(audits)
 }
 
-/// The audits, reduced to the pairs whose name contains a text.
+/// The audits, reduced to the pairs and accuracy claims whose name contains a text.
 ///
 /// # Errors
-/// When no pair's name contains it.
+/// When no name contains it.
 pub fn filter_pairs(mut audits: Vec<Audit>, text: Option<&str>) -> Result<Vec<Audit>, Error> {
     if let Some(text) = text {
-        audits.iter_mut().for_each(|audit| audit.pairs.retain(|pair| pair.name.contains(text)));
-        audits.retain(|audit| !audit.pairs.is_empty());
+        for audit in &mut audits {
+            audit.pairs.retain(|pair| pair.name.contains(text));
+            audit.accuracy.retain(|accuracy| accuracy.name.contains(text));
+        }
+        audits.retain(|audit| audit.statements() > 0);
         if audits.is_empty() {
             return Err(Error::NoPair { text: text.to_owned() });
         }

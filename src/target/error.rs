@@ -178,6 +178,9 @@ pub enum PrepareError {
     /// There is no such mechanism.
     #[error("{0}")]
     Unknown(String),
+    /// The event of an accuracy claim does not fit the outputs.
+    #[error("event: {0}")]
+    Event(String),
     /// Only the caller can create it.
     #[error("a {0} cannot be prepared from its description; only the code that created it can run it")]
     Given(String),

@@ -16,6 +16,8 @@ pub enum Phase {
     Replay,
     /// Draws that show which columns the outputs have. Nothing is learned from them, and no rule is judged on them.
     Probe,
+    /// Draws on which an accuracy claim is judged.
+    Accuracy,
 }
 
 /// The streams of one pair of one audit in one run.
@@ -115,7 +117,7 @@ mod tests {
         for run in 0..4 {
             for audit in ["a", "b", "ab"] {
                 for pair in ["a", "b", ""] {
-                    for phase in [Phase::Explore, Phase::Certify, Phase::Replay] {
+                    for phase in [Phase::Explore, Phase::Certify, Phase::Replay, Phase::Accuracy] {
                         for batch in 0..16 {
                             let stream = PairStream::new(run, audit, pair);
                             assert!(seen.insert(stream.side(phase, batch, Side::Left).bytes()));

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use dp_audit::{Audit, PairPlan, PairResult, Settings, Until, run_pair};
+use dp_audit::{AccuracyPlan, Audit, PairPlan, PairResult, Settings, Until, run_pair};
 
 use crate::harness::{committed, defaults};
 
@@ -90,6 +90,10 @@ fn every_plan_of_the_suite_comes_back_from_a_file() {
         for plan in audit.plans(defaults(1), 7) {
             let text = serde_json::to_string(&plan).unwrap();
             assert_eq!(serde_json::from_str::<PairPlan>(&text).unwrap(), plan, "{} / {}", audit.name, plan.pair.name);
+        }
+        for plan in audit.accuracy_plans(defaults(1), 7) {
+            let text = serde_json::to_string(&plan).unwrap();
+            assert_eq!(serde_json::from_str::<AccuracyPlan>(&text).unwrap(), plan, "{} / {}", audit.name, plan.accuracy.name);
         }
     }
 }

@@ -1,11 +1,13 @@
 //! What a rule is optimised for, and the value of a rule for this goal.
 
+use crate::model::Measure;
+
 /// How many times more pessimistic the choice of a steady rule is.
 const STEADY: f64 = 6.0;
 
 /// What a rule is optimised for.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Goal {
+pub enum Goal<'a> {
     /// The largest ε bound at this δ.
     Epsilon {
         /// The claimed δ.
@@ -20,6 +22,13 @@ pub enum Goal {
     Delta {
         /// `e^ε` of the claimed ε.
         odds: f64,
+    },
+    /// The largest bound on another measure.
+    Measure {
+        /// What is measured.
+        measure: &'a Measure,
+        /// How many times more pessimistic than usual to be.
+        patience: f64,
     },
 }
 
@@ -43,7 +52,35 @@ pub struct Caution {
     pub z: f64,
 }
 
-impl Goal {
+impl<'a> Goal<'a> {
+    /// The largest bound on this measure.
+    pub fn new(measure: &'a Measure) -> Self {
+        match measure {
+            Measure::Epsilon { delta } => Self::Epsilon { delta: *delta },
+            Measure::Delta { epsilon } => Self::Delta { odds: epsilon.exp() },
+            _ => Self::Measure { measure, patience: 1.0 },
+        }
+    }
+
+    /// A bound on this measure from many guesses; none for δ, whose rules are chosen in another way.
+    pub fn steady(measure: &'a Measure) -> Option<Self> {
+        match measure {
+            Measure::Epsilon { delta } => Some(Self::Steady { delta: *delta }),
+            Measure::Delta { .. } => None,
+            _ => Some(Self::Measure { measure, patience: STEADY }),
+        }
+    }
+
+    /// Whether it is about δ.
+    pub fn is_delta(self) -> bool {
+        matches!(self, Self::Delta { .. })
+    }
+
+    /// The bound that a value of [`value`](Self::value) stands for.
+    pub fn bound(self, value: f64) -> f64 {
+        if self.is_delta() { value } else { value.ln() }
+    }
+
     /// The pessimistic value of a rule.
     #[inline]
     pub fn value(self, odds: Odds, Caution { draws: n, z }: Caution) -> f64 {
@@ -62,6 +99,12 @@ impl Goal {
                 rest / (a * wrong + discriminant.max(0.0).sqrt())
             }
             Self::Steady { delta } => Self::Epsilon { delta }.value(odds, Caution { draws: n, z: STEADY * z }),
+            // In other units the logarithm of the value is the bound, as it is for ε.
+            Self::Measure { measure, patience } => {
+                #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // 0, 1 or 2
+                let bound = measure.cautious(correct, wrong, regions as u8, n, z * patience);
+                if bound > 0.0 { bound.exp() } else { 0.0 }
+            }
             // The same inequality solved for δ: δ_eff ≥ correct − x·wrong, minus z standard errors; then δ = δ_eff·2/r.
             Self::Delta { odds: x } => (correct - x * wrong - z * ((correct + x * x * wrong) / n).sqrt()) * 2.0 / regions.max(1.0),
         }

@@ -4,6 +4,7 @@ pub mod gain;
 pub mod goal;
 pub mod guess;
 pub mod judge;
+pub mod moment;
 pub mod ordered;
 pub mod score_bins;
 pub mod select;

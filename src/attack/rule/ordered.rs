@@ -55,7 +55,7 @@ impl OrderedBins {
         let end = self.places.len() - 1;
         let value = |head: usize, tail: usize| goal.value(self.odds(head, tail), caution);
         // Coordinate ascent, one cut at a time. It starts with a rule that guesses only D, and with one that guesses only D'.
-        let tried = |place: &usize| !self.places[*place].for_delta || matches!(goal, Goal::Delta { .. });
+        let tried = |place: &usize| !self.places[*place].for_delta || goal.is_delta();
         let best_head = |tail: usize| best_of((0..=tail).filter(tried), |head| value(head, tail));
         let best_tail = |head: usize| best_of((head..=end).rev().filter(tried), |tail| value(head, tail));
         let mut best = (f64::NEG_INFINITY, 0, end);

@@ -61,7 +61,7 @@ pub fn select(score_bins: &ScoreBins, goals: &[Goal], explored: f64, certify: Ca
     let ease = (n / explored.max(n)).sqrt() * if ratio { RATIO } else { 1.0 };
     // The pessimism of the cuts, and of the comparison.
     let cautions = |goal: Goal, order: Order| match goal {
-        Goal::Epsilon { .. } | Goal::Steady { .. } => {
+        Goal::Epsilon { .. } | Goal::Steady { .. } | Goal::Measure { .. } => {
             (PESSIMISM.map(|z| z * ease), Caution { draws: n, z: (COMPARISON + order.caution()) * ease })
         }
         // The freer the order, the more of what was counted is chance. Errors of the counts are added to those of the certify draws.

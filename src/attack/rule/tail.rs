@@ -32,8 +32,8 @@ pub struct TailRule {
 }
 
 /// The rule with the largest promised value, unless the hits contradict it. `caution` is that of the certify draws.
-pub fn select(score_bins: &ScoreBins, delta: f64, caution: Caution) -> Option<TailRule> {
-    let (bins, goal, all) = (score_bins.bins(), Goal::Epsilon { delta }, score_bins.counts());
+pub fn select(score_bins: &ScoreBins, goal: Goal, caution: Caution) -> Option<TailRule> {
+    let (bins, all) = (score_bins.bins(), score_bins.counts());
     let (order, gain) = calibration(score_bins);
     let ordered = OrderedBins::new(bins, &all, order);
     let cut = ordered.best_cut(goal, caution);
@@ -113,7 +113,7 @@ mod tests {
     #[test]
     fn the_promise_of_a_calibrated_score_agrees_with_its_tails() {
         let score_bins = score_bins(|score| score);
-        let rule = select(&score_bins, 0.0, CAUTION).expect("no contradiction");
+        let rule = select(&score_bins, Goal::Epsilon { delta: 0.0 }, CAUTION).expect("no contradiction");
         // The slope of the line is known up to 2/(√800,000 · 0.2) = 0.011. The tolerance is five times this, plus five standard errors of
         // the hits.
         let promised = (rule.forecast.correct / rule.forecast.wrong).ln();
@@ -131,7 +131,7 @@ mod tests {
         // Beyond two standard deviations the sign of the score is flipped: there a line through the middle would promise the opposite.
         let flipped = |score: f64| if score.abs() > 2.0 * SPREAD { -score } else { score };
         let score_bins = score_bins(flipped);
-        if let Some(rule) = select(&score_bins, 0.0, CAUTION) {
+        if let Some(rule) = select(&score_bins, Goal::Epsilon { delta: 0.0 }, CAUTION) {
             let promised = (rule.forecast.correct / rule.forecast.wrong).ln();
             let (correct, wrong) = score_bins.counts().tally(&rule.answers);
             let chance = (1.0 / (correct as f64 + 1.0) + 1.0 / (wrong as f64 + 1.0)).sqrt();

@@ -13,7 +13,7 @@ use statrs::function::erf::erfc;
 
 use crate::catalogue::query::Query;
 use crate::model::Dataset;
-use crate::model::claim::{Epsilon, Positive, PositiveDelta};
+use crate::model::checked::{Epsilon, Positive, PositiveDelta};
 use crate::noise;
 use crate::noise::Generator;
 use crate::output::{Cell, MAX_WIDTH};
@@ -134,6 +134,10 @@ pub(super) enum Calibration {
     Analytic { epsilon: Epsilon, delta: PositiveDelta },
     /// `σ = 2Δ·√(ln(1/δ))/ε`, as lecture slides print it.
     Slides { epsilon: Epsilon, delta: PositiveDelta },
+    /// `σ = Δ/μ`: exactly μ-GDP (Dong, Roth, Su 2022).
+    Mu(Positive),
+    /// `σ = Δ/√(2ρ)`: exactly ρ-zCDP (Bun, Steinke 2016).
+    Rho(Positive),
 }
 
 impl Calibration {
@@ -144,6 +148,8 @@ impl Calibration {
             Self::Classic { epsilon, delta } => sensitivity * (2.0 * (1.25 / delta.get()).ln()).sqrt() / epsilon.get(),
             Self::Analytic { epsilon, delta } => sensitivity * analytic_sigma(epsilon.get(), delta.get()),
             Self::Slides { epsilon, delta } => 2.0 * sensitivity * (1.0 / delta.get()).ln().sqrt() / epsilon.get(),
+            Self::Mu(mu) => sensitivity / mu.get(),
+            Self::Rho(rho) => sensitivity / (2.0 * rho.get()).sqrt(),
         };
         let sigma = sigma * scale_factor.get();
         if sigma > 0.0 && sigma.is_finite() {
@@ -235,7 +241,7 @@ pub struct Gaussian {
 
 impl Mechanism for Gaussian {
     const NAME: &'static str = "gaussian";
-    const SUMMARY: &'static str = "a query plus Gaussian noise, σ given or calibrated to (ε, δ)";
+    const SUMMARY: &'static str = "a query plus Gaussian noise, σ given or calibrated to (ε, δ), μ or ρ";
     type Params = GaussianParams;
 
     fn prepare(params: &GaussianParams, data: &Dataset, universe: &Universe) -> Result<Self, Misfit> {
@@ -338,6 +344,43 @@ mod tests {
         assert!(problem.starts_with("params.calibration gives a standard deviation of inf, must be positive and finite"), "{problem}");
         assert!(prepared("{ classic = { epsilon = 1e-320, delta = 0.1 } }").is_err());
         assert!(prepared("{ analytic = { epsilon = 1e300, delta = 0.1 } }").is_ok_and(|sigma| sigma > 0.0));
+    }
+
+    #[test]
+    fn every_calibration_has_its_formula_and_a_factor() {
+        let data = Dataset::of_numbers(&[1.0]);
+        let sigma = |calibration: &str, more: &str| {
+            let params: GaussianParams =
+                read_toml(&format!("query = {{ sum = {{ lower = 0.0, upper = 3.0 }} }}\ncalibration = {calibration}\n{more}"));
+            Gaussian::prepare(&params, &data, &Universe::of(&data, &data)).unwrap().sigma
+        };
+        for (calibration, expected) in [
+            ("{ sigma = 0.7 }", 0.7),
+            ("{ classic = { epsilon = 0.5, delta = 0.01 } }", 6.0 * (2.0 * 125_f64.ln()).sqrt()),
+            ("{ analytic = { epsilon = 1.0, delta = 0.01 } }", 3.0 * 1.877_875_560_907_386),
+            ("{ slides = { epsilon = 0.5, delta = 0.01 } }", 12.0 * 100_f64.ln().sqrt()),
+            ("{ mu = 0.5 }", 6.0),
+            ("{ rho = 0.125 }", 6.0),
+        ] {
+            let found = sigma(calibration, "");
+            assert!((found / expected - 1.0).abs() < 1e-9, "{calibration}: {found} instead of {expected}");
+            let short = sigma(calibration, "scale_factor = 0.9");
+            assert!((short / found - 0.9).abs() < 1e-12, "{calibration}: {short} of {found}");
+        }
+        // ρ of σ is Δ²/2σ², so μ²/2: the same noise.
+        assert_eq!(sigma("{ mu = 1.0 }", ""), sigma("{ rho = 0.5 }", ""));
+        assert_eq!(sigma("{ mu = 1.0 }", "sensitivity = 1.0"), 1.0);
+    }
+
+    #[test]
+    fn a_calibration_out_of_range_is_refused() {
+        let problem = |calibration: &str| {
+            let table: crate::model::Params = toml::from_str(&format!("query = 'count'\ncalibration = {calibration}")).unwrap();
+            crate::catalogue::registry::read_params::<GaussianParams>(&table).err().unwrap().to_string()
+        };
+        assert_eq!(problem("{ mu = 0.0 }"), "params.calibration.mu is 0, must be positive and finite");
+        assert_eq!(problem("{ rho = -0.5 }"), "params.calibration.rho is -0.5, must be positive and finite");
+        assert!(problem("{ tau = 1.0 }").contains("`mu`, `rho`"), "{}", problem("{ tau = 1.0 }"));
     }
 
     #[test]

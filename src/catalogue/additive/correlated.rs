@@ -14,7 +14,7 @@ use serde::Deserialize;
 use crate::catalogue::additive::continuous::{Calibration, one};
 use crate::catalogue::query::Query;
 use crate::model::Dataset;
-use crate::model::claim::{Finite, Positive};
+use crate::model::checked::{Finite, Positive};
 use crate::noise;
 use crate::noise::Generator;
 use crate::output::Cell;
@@ -72,7 +72,7 @@ fn longest_column_of_inverse(factor: &[Vec<f64>]) -> f64 {
 
 impl Mechanism for CorrelatedGaussian {
     const NAME: &'static str = "gaussian/correlated";
-    const SUMMARY: &'static str = "a query plus Gaussian noise with covariance σ²·L·Lᵀ, σ given or calibrated to (ε, δ)";
+    const SUMMARY: &'static str = "a query plus Gaussian noise with covariance σ²·L·Lᵀ, σ given or calibrated to (ε, δ), μ or ρ";
     type Params = Params;
 
     fn prepare(params: &Params, data: &Dataset, universe: &Universe) -> Result<Self, Misfit> {

@@ -13,7 +13,7 @@ use serde::Deserialize;
 
 use crate::catalogue::query::Query;
 use crate::model::Dataset;
-use crate::model::claim::{Epsilon, Positive};
+use crate::model::checked::{Epsilon, Positive};
 use crate::noise::{CutDiscreteLaplace, Generator, LEAST_RATE};
 use crate::output::Cell;
 use crate::target::{Mechanism, Misfit, Universe};

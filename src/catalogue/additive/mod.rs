@@ -2,6 +2,7 @@
 
 pub mod continuous;
 pub mod correlated;
+pub mod discrete_gaussian;
 pub mod discrete_laplace;
 pub mod poisson_sample;
 pub mod post_processing;

@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use crate::catalogue::median::sorted::Sorted;
 use crate::model::Dataset;
-use crate::model::claim::{Epsilon, Finite, Positive, PositiveDelta};
+use crate::model::checked::{Epsilon, Finite, Positive, PositiveDelta};
 use crate::noise;
 use crate::noise::Generator;
 use crate::output::Cell;

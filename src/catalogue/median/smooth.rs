@@ -19,7 +19,7 @@ use std::f64::consts::LN_2;
 use serde::Deserialize;
 
 use crate::catalogue::median::sorted::Sorted;
-use crate::model::claim::{Epsilon, Finite, PositiveDelta};
+use crate::model::checked::{Epsilon, Finite, PositiveDelta};
 use crate::model::{Dataset, Record};
 use crate::noise;
 use crate::noise::{Generator, PowerTail};

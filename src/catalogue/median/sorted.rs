@@ -5,7 +5,7 @@
 //! The reason: `k` records are moved out of the way, and the one that differs then lets the median jump over the gap that they leave.
 
 use crate::model::Dataset;
-use crate::model::claim::Finite;
+use crate::model::checked::Finite;
 use crate::target::Misfit;
 
 /// Sorted records in a public range.

@@ -13,7 +13,7 @@
 use serde::Deserialize;
 
 use crate::model::Dataset;
-use crate::model::claim::{Epsilon, Positive, PositiveDelta};
+use crate::model::checked::{Epsilon, Positive, PositiveDelta};
 use crate::noise::{self, Generator, LEAST_RATE};
 use crate::output::Cell;
 use crate::target::{Mechanism, Misfit, Universe};

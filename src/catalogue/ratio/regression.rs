@@ -20,7 +20,7 @@
 
 use serde::Deserialize;
 
-use crate::model::claim::{Epsilon, Positive, PositiveDelta};
+use crate::model::checked::{Epsilon, Positive, PositiveDelta};
 use crate::model::{Dataset, Record};
 use crate::noise;
 use crate::noise::Generator;

@@ -13,7 +13,7 @@ use serde::Deserialize;
 use crate::catalogue::test_release::guarded_mean::DistanceTest;
 use crate::catalogue::test_release::threshold::Threshold;
 use crate::model::Dataset;
-use crate::model::claim::{Epsilon, Positive, PositiveDelta};
+use crate::model::checked::{Epsilon, Positive, PositiveDelta};
 use crate::noise;
 use crate::noise::Generator;
 use crate::output::Cell;

@@ -11,7 +11,7 @@ use serde::Deserialize;
 
 use crate::catalogue::query::Query;
 use crate::model::Dataset;
-use crate::model::claim::Epsilon;
+use crate::model::checked::Epsilon;
 use crate::noise;
 use crate::noise::Generator;
 use crate::output::Cell;

@@ -20,7 +20,7 @@ use crate::catalogue::selection::mode::{leader, replacements_to_another_mode, sy
 use crate::catalogue::test_release::guarded_mean::DistanceTest;
 use crate::catalogue::test_release::threshold::Threshold;
 use crate::model::Dataset;
-use crate::model::claim::{Epsilon, PositiveDelta};
+use crate::model::checked::{Epsilon, PositiveDelta};
 use crate::noise::Generator;
 use crate::output::Cell;
 use crate::target::{Mechanism, Misfit, Universe};

@@ -6,7 +6,7 @@
 
 use serde::Deserialize;
 
-use crate::model::claim::{Epsilon, PositiveDelta};
+use crate::model::checked::{Epsilon, PositiveDelta};
 
 /// How the threshold is computed.
 #[derive(Clone, Copy, Debug, Deserialize)]

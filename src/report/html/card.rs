@@ -2,7 +2,7 @@
 
 use maud::{Markup, display, html};
 
-use super::plot;
+use super::{accuracy, plot};
 use crate::audit::{Audit, AuditReport, Evidence, PairResult, RunReport};
 use crate::model::number::{Brief, grouped, percent, round_down};
 use crate::model::{Agreement, Claim, Verdict};
@@ -33,7 +33,7 @@ pub fn card(run: &RunReport, report: &AuditReport, open: bool) -> Markup {
                 span.name {
                     (audit.name)
                     @if let Some(reason) = report.verdict().and_then(Verdict::reason) { " " em { (display(reason)) } }
-                    @if surprise { " " em { "expected " (display(audit.expect)) } }
+                    @if surprise && audit.is_about_privacy() { " " em { "expected " (display(audit.expect)) } }
                     small { (subtitle(report)) }
                 }
                 @if let Some((_, evidence)) = best { (bar(evidence, audit)) }
@@ -42,6 +42,7 @@ pub fn card(run: &RunReport, report: &AuditReport, open: bool) -> Markup {
                 @for result in first { (pair_body(run, audit, result, true)) }
                 @if best.is_none() { (facts(audit)) }
                 @for result in others { (other_pair(run, audit, result)) }
+                @for result in &report.accuracy { (accuracy::claim(result, report.results.is_empty() && report.accuracy.len() == 1)) }
                 @if let Some(control) = report.control { p { "Control: " (display(control)) "." } }
             }
         }
@@ -66,28 +67,30 @@ fn other_pair(run: &RunReport, audit: &Audit, result: &PairResult) -> Markup {
 
 /// The line under the name.
 fn subtitle(report: &AuditReport) -> String {
-    let claim = report.audit.claim;
+    let claim = &report.audit.claim;
     match (report.most_significant(), report.errors().next()) {
         (Some((_, evidence)), _) if evidence.verdict == Verdict::Violated => format!("The attacker {}.", evidence.sentence(claim)),
         (_, Some((_, error))) => format!("Could not be run: {error}."),
         (Some((_, evidence)), None) => format!("The best attack {}.", evidence.sentence(claim)),
-        (None, None) => String::new(),
+        (None, None) => {
+            report.worst_accuracy().map_or_else(String::new, |result| format!("{}: {}.", result.accuracy.name, result.sentence()))
+        }
     }
 }
 
 /// A bar that shows the reach, up to twice the claim, with a mark at the reach that the audit asks for.
 fn bar(evidence: &Evidence, audit: &Audit) -> Markup {
-    let (epsilon, delta) = (audit.claim.epsilon.get(), audit.claim.delta.get());
+    let (epsilon, claim) = (audit.claim.epsilon(), audit.claim.main());
     // In percent of the bar. The claim is in the middle.
     let position = |share: f64| (50.0 * share).clamp(0.0, 100.0);
-    let (lower, reach) = (evidence.bounds.epsilon_lower, evidence.bounds.reach(audit.claim));
+    let (lower, reach) = (evidence.bounds.lower, evidence.bounds.reach(&audit.claim));
     let (bound, estimate, asked) = (position(reach), position(evidence.estimate.epsilon / epsilon), position(audit.reach.at_least()));
     html! {
         span.scale {
             span.bar.over[reach > 2.0] style=(format_args!("--b:{bound:.1}%;--u:{estimate:.1}%;--r:{asked:.1}%")) {}
             span.num {
-                "ε ≥ " b { (display(Brief(round_down(lower, 4)))) } ", claimed " (display(Brief(epsilon)))
-                @if delta > 0.0 { " (δ = " (display(Brief(delta))) ")" }
+                (claim.measure.symbol()) " ≥ " b { (display(Brief(round_down(lower, 4)))) } ", claimed " (display(Brief(claim.value)))
+                @if audit.claim.second().is_some() && audit.claim.delta() > 0.0 { " (δ = " (display(Brief(audit.claim.delta()))) ")" }
                 ", reach " (display(Brief(round_down(reach, 3))))
             }
         }
@@ -96,33 +99,35 @@ fn bar(evidence: &Evidence, audit: &Audit) -> Markup {
 
 /// Explains the verdict.
 fn verdict_text(run: &RunReport, evidence: &Evidence, audit: &Audit) -> Markup {
-    let claim = audit.claim;
+    let claim = &audit.claim;
     let (bounds, confidence) = (&evidence.bounds, percent(run.settings.confidence.get()));
     let (epsilon, delta) = (Brief(round_down(bounds.epsilon_lower, 4)), Brief(round_down(bounds.delta_lower, 4)));
-    let detected = if bounds.detectable_epsilon.is_finite() {
-        let detectable = Brief(-round_down(-bounds.detectable_epsilon, 4));
-        format!("A leak of this shape is flagged with probability 0.9 from ε = {detectable} on.")
+    let symbol = claim.main().measure.symbol();
+    let detected = if bounds.detectable.is_finite() {
+        let detectable = Brief(-round_down(-bounds.detectable, 4));
+        format!("A leak of this shape is flagged with probability 0.9 from {symbol} = {detectable} on.")
     } else {
         "The attack sees no leak whose growth it could flag.".to_owned()
     };
+    let in_unit = bounds.in_unit(claim).map_or_else(String::new, |bound| format!("In the unit of the claim: {bound}. "));
     let (verdict, reasons) = match evidence.verdict {
         Verdict::Violated => (
             "The claim is refuted.",
             format!(
-                "At δ = {} the mechanism's ε is at least {epsilon}, and at ε = {} its δ is at least {delta} (confidence {confidence}, for all bounds of the run together).",
-                Brief(claim.delta.get()),
-                Brief(claim.epsilon.get()),
+                "{in_unit}At δ = {} the mechanism's ε is at least {epsilon}, and at ε = {} its δ is at least {delta} (confidence {confidence}, for all bounds of the run together).",
+                Brief(claim.delta()),
+                Brief(claim.epsilon()),
             ),
         ),
         Verdict::Consistent => (
             "Not refuted.",
             format!(
-                "The measured bound is ε ≥ {epsilon} (confidence {confidence}). {detected} Another pair or a better attack may still refute the claim."
+                "{in_unit}The measured bound is ε ≥ {epsilon} (confidence {confidence}). {detected} Another pair or a better attack may still refute the claim."
             ),
         ),
         Verdict::Inconclusive(reason) => (
             "Not refuted, but inconclusive.",
-            format!("The measured bound is ε ≥ {epsilon}. {detected} Reason {reason}: {}.", reason.advice()),
+            format!("{in_unit}The measured bound is ε ≥ {epsilon}. {detected} Reason {reason}: {}.", reason.advice()),
         ),
     };
     html! { p { b { (verdict) } " " (reasons) } }
@@ -142,7 +147,7 @@ fn pair_body(run: &RunReport, audit: &Audit, result: &PairResult, pictures: bool
         @if result.exceeds_truth() {
             p { b { "The bound is above the truth that the audit file states" } "; one of them is wrong." }
         }
-        @if pictures { (figures(evidence, audit.claim)) }
+        @if pictures { (figures(evidence, &audit.claim)) }
         div.facts {
             (pair_facts(audit, result, evidence))
             @if pictures { (facts(audit)) }
@@ -150,7 +155,7 @@ fn pair_body(run: &RunReport, audit: &Audit, result: &PairResult, pictures: bool
     }
 }
 
-fn figures(evidence: &Evidence, claim: Claim) -> Markup {
+fn figures(evidence: &Evidence, claim: &Claim) -> Markup {
     let certified =
         if evidence.curves.profile.iter().any(|point| point.delta_lower.is_some()) { "certified" } else { "certified at the claim" };
     html! {
@@ -198,7 +203,7 @@ fn pair_facts(audit: &Audit, result: &PairResult, evidence: &Evidence) -> Markup
     let counts = [tally.correct, tally.wrong, tally.abstained].map(grouped);
     facts.push(("guesses", format!("{} right, {} wrong, {} without a guess", counts[0], counts[1], counts[2])));
     facts.push(("draws", grouped(evidence.draws)));
-    facts.push(("reach", Brief(round_down(evidence.bounds.reach(audit.claim), 4)).to_string()));
+    facts.push(("reach", Brief(round_down(evidence.bounds.reach(&audit.claim), 4)).to_string()));
     facts.extend(result.truth.epsilon.map(|truth| ("exact ε", Brief(truth).to_string())));
     facts.extend(result.truth.delta.map(|truth| ("exact δ", Brief(truth).to_string())));
     facts.extend(evidence.note.clone().map(|note| ("note", note)));
@@ -212,12 +217,12 @@ fn facts(audit: &Audit) -> Markup {
     let mechanism = if params.is_empty() { mechanism } else { format!("{mechanism} ({})", params.join(", ")) };
     let because = audit.reach.because().map_or_else(String::new, |reason| format!(" ({reason})"));
     let asked = format!("{}{because}", Brief(audit.reach.at_least()));
-    let mut facts = vec![
-        ("mechanism", mechanism),
-        ("claim", format!("{} for {} neighbours", audit.claim, audit.relation)),
-        ("expected", audit.expect.to_string()),
-        ("reach asked for", asked),
-    ];
+    let mut facts = vec![("mechanism", mechanism)];
+    if audit.is_about_privacy() {
+        facts.push(("claim", format!("{} for {} neighbours", audit.claim, audit.relation)));
+        facts.push(("expected", audit.expect.to_string()));
+        facts.push(("reach asked for", asked));
+    }
     if audit.is_from_file() {
         facts.push(("file", audit.file.display().to_string()));
     }
@@ -226,7 +231,7 @@ fn facts(audit: &Audit) -> Markup {
 }
 
 /// A list of names and values.
-fn list(facts: &[(&str, String)]) -> Markup {
+pub fn list(facts: &[(&str, String)]) -> Markup {
     html! {
         dl {
             @for (name, value) in facts {

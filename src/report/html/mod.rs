@@ -1,5 +1,6 @@
 //! The HTML report: a single file that needs no network and no script.
 
+mod accuracy;
 mod card;
 mod plot;
 
@@ -144,8 +145,9 @@ fn footer(report: &RunReport) -> Markup {
                 "If a claim is refuted, the true leak may be larger than the bound."
             }
             p {
-                "dp-audit " (env!("CARGO_PKG_VERSION")) ", " (grouped(report.draws())) " draws on " (report.pairs) " pairs, "
-                "seed " (report.settings.seed) ". The same seed gives the same report."
+                "dp-audit " (env!("CARGO_PKG_VERSION")) ", " (grouped(report.draws())) " draws on " (report.pairs - report.accuracy_claims().min(report.pairs)) " pairs"
+                @if report.accuracy_claims() > 0 { " and " (report.accuracy_claims()) " accuracy claims" }
+                ", seed " (report.settings.seed) ". The same seed gives the same report."
             }
         }
     }

@@ -109,10 +109,10 @@ fn shade(answer: Answer) -> Option<&'static str> {
 }
 
 /// The privacy profile on a logarithmic scale: the certified curve, the estimated curve, and what the claim allows.
-pub fn profile(evidence: &Evidence, claim: Claim) -> Markup {
+pub fn profile(evidence: &Evidence, claim: &Claim) -> Markup {
     let points = &evidence.curves.profile;
     let mut drawing = Drawing::new(WIDTH, HEIGHT);
-    let (epsilon, delta) = (claim.epsilon.get(), claim.delta.get());
+    let (epsilon, delta) = (claim.epsilon(), claim.delta());
     let end = points.last().map_or(1.5 * epsilon, |point| point.epsilon);
     // The axis starts low enough to show both values at the claim, and most of the certified curve beyond the claim.
     let middle = f64::midpoint(epsilon, evidence.bounds.epsilon_lower);
@@ -127,11 +127,11 @@ pub fn profile(evidence: &Evidence, claim: Claim) -> Markup {
         drawing.line("grid", (LEFT, height), (RIGHT, height));
         drawing.text("e", LEFT - 3.0, height + 4.0, &if power == 0 { "δ = 1".to_owned() } else { format!("1e{power}") });
     }
-    // What an (ε, δ) claim allows at a smaller ε': 1 − (1 − δ)(1 + e^ε')/(1 + e^ε).
-    let allowed = |at: f64| 1.0 - (1.0 - delta) * (1.0 + at.exp()) / (1.0 + epsilon.exp());
-    let mut claimed: Vec<(f64, f64)> = (0..30).map(|index| epsilon * f64::from(index) / 30.0).map(|e| at(e, allowed(e))).collect();
-    claimed.push(at(epsilon, delta));
-    claimed.push(at(end, delta));
+    // What the claim allows up to its own ε and from there on.
+    let known = epsilon.min(end);
+    let epsilons =
+        (0..=30).map(|index| known * f64::from(index) / 30.0).chain((1..=30).map(|index| known + (end - known) * f64::from(index) / 30.0));
+    let claimed: Vec<(f64, f64)> = epsilons.map(|epsilon| at(epsilon, claim.delta_at(epsilon))).collect();
     let area: Vec<(f64, f64)> = claimed.iter().copied().chain([(RIGHT, BOTTOM), (LEFT, BOTTOM)]).collect();
     drawing.path("allowed", &area);
     curve(&mut drawing, "est", points, |point| point.delta_estimate, at, BOTTOM);

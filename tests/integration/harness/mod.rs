@@ -49,7 +49,7 @@ pub fn confidence(probability: f64) -> Confidence {
 
 /// What is claimed.
 pub fn claim(epsilon: f64, delta: f64) -> Claim {
-    Claim { epsilon: epsilon.try_into().expect("an ε"), delta: delta.try_into().expect("a δ") }
+    Claim::new(epsilon, delta).expect("a claim")
 }
 
 /// Settings for a run at the literature's confidence of 95 %.

@@ -1,5 +1,6 @@
 //! The command line: exit codes, messages, interruptions.
 
+mod accuracy;
 mod bad_audits;
 mod calibrate;
 mod cli;

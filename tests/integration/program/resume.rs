@@ -305,6 +305,6 @@ fn every_kind_of_report_comes_back_as_it_was() {
     for before in &report.audits {
         let name = &before.audit.name;
         let after = journal.found(&before.audit).unwrap_or_else(|| panic!("{name} is not in the journal"));
-        assert_eq!((&before.results, before.control), (&after.results, after.control), "{name}");
+        assert_eq!((&before.results, &before.accuracy, before.control), (&after.results, &after.accuracy, after.control), "{name}");
     }
 }

@@ -16,10 +16,10 @@ const NAME: &str = "some-file.toml";
 fn accepted_or_named(text: &str) -> Result<(), TestCaseError> {
     match suite::parse(Path::new(NAME), text) {
         Ok(audit) => {
-            prop_assert!(!audit.pairs.is_empty() && audit.resolution > 0.0 && !audit.attacks.is_empty());
-            let pairs = audit.pairs.len();
+            prop_assert!(audit.statements() > 0 && audit.resolution > 0.0 && !audit.attacks.is_empty());
+            let (pairs, accuracy) = (audit.pairs.len(), audit.accuracy.len());
             let report = vec![audit].run(Settings { draws: Some(40), ..defaults(1) });
-            prop_assert_eq!(report.audits[0].results.len(), pairs);
+            prop_assert_eq!((report.audits[0].results.len(), report.audits[0].accuracy.len()), (pairs, accuracy));
         }
         Err(error) => {
             let message = error.to_string();
@@ -134,6 +134,14 @@ fn keyed() -> impl Strategy<Value = String> {
         "times",
         "patterns",
         "components",
+        "accuracy",
+        "data",
+        "event",
+        "probability",
+        "equals",
+        "within",
+        "of",
+        "component",
     ];
     let key = move || prop::sample::select(keys.to_vec());
     let words = ["laplace", "gaussian", "add-remove", "custom", "component-wise", "violated", "count", "pairs", "x"];

@@ -65,7 +65,8 @@ proptest! {
 
     #[test]
     fn a_rule_answers_every_row_once_and_survives_being_written(palette in palette(), seed in any::<u64>()) {
-        let mut explorer = Explorer::new(palette.width, &Attack::DEFAULT, claim(0.5, 0.0), DrawBudget { explore: 1000, certify: 7000, alpha: 0.05 });
+        let claim = claim(0.5, 0.0);
+        let mut explorer = Explorer::new(palette.width, &Attack::DEFAULT, &claim, DrawBudget { explore: 1000, certify: 7000, alpha: 0.05 });
         let mut sampler = Sampler::open(&palette, PairStream::new(seed, "palette", ""), Phase::Explore, &|_| ()).unwrap();
         explorer.absorb(&mut sampler, 1000, &[]).unwrap();
         let rows = palette.rows(Side::Left, 500, &mut Generator::seed_from_u64(seed));

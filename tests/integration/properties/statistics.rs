@@ -51,7 +51,7 @@ fn judged() -> impl Strategy<Value = [(Tally, u8); 2]> {
     [(tally(), regions()), (tally(), regions())]
 }
 
-fn certified(judged: &[(Tally, u8); 2], level: Level, claim: Claim) -> [Certified; 2] {
+fn certified(judged: &[(Tally, u8); 2], level: Level, claim: &Claim) -> [Certified; 2] {
     let [first, second] = *judged;
     [(first, 0.9), (second, 0.1)].map(|((tally, regions), share)| Certified::new(tally, regions, level.fixed(share), claim, method()))
 }
@@ -120,7 +120,7 @@ proptest! {
 
     #[test]
     fn bounds_are_in_range_and_below_what_was_seen(tally in tally(), regions in regions(), alpha in level(), epsilon in epsilon(), delta in delta()) {
-        let limits = Limits::new(tally, regions, alpha, harness::claim(epsilon, delta), method());
+        let limits = Limits::new(tally, regions, alpha, &harness::claim(epsilon, delta), method());
         let (e, d) = (limits.epsilon_lower(delta), limits.delta_lower(epsilon));
         prop_assert!(e >= 0.0 && e.is_finite() && (0.0..=1.0).contains(&d), "{e} {d}");
         // With the observed frequencies in place of their limits.
@@ -135,7 +135,7 @@ proptest! {
     fn allowing_more_never_leaves_a_larger_bound(
         tally in tally(), regions in regions(), alpha in level(), epsilon in epsilon(), delta in delta(), factor in 1.0..3.0_f64,
     ) {
-        let limits = Limits::new(tally, regions, alpha, harness::claim(epsilon, delta), method());
+        let limits = Limits::new(tally, regions, alpha, &harness::claim(epsilon, delta), method());
         prop_assert!(limits.epsilon_lower(delta * factor) <= limits.epsilon_lower(delta));
         prop_assert!(limits.delta_lower(epsilon * factor) <= limits.delta_lower(epsilon));
     }
@@ -143,7 +143,7 @@ proptest! {
     #[test]
     fn epsilon_and_delta_bounds_refute_the_same_claims(tally in tally(), regions in regions(), alpha in level(), epsilon in epsilon(), delta in delta()) {
         // Both solve one inequality, so but for rounding they stand on the same side of a claim.
-        let limits = Limits::new(tally, regions, alpha, harness::claim(epsilon, delta), method());
+        let limits = Limits::new(tally, regions, alpha, &harness::claim(epsilon, delta), method());
         let (e, d) = (limits.epsilon_lower(delta), limits.delta_lower(epsilon));
         prop_assert!(!(e > epsilon * (1.0 + 1e-9) + 1e-12 && d < delta * (1.0 - 1e-9)), "ε {e} refutes, δ {d} does not");
         prop_assert!(!(d > delta * (1.0 + 1e-9) + 1e-12 && e < epsilon * (1.0 - 1e-9)), "δ {d} refutes, ε {e} does not");
@@ -152,9 +152,9 @@ proptest! {
     #[test]
     fn a_verdict_is_violated_exactly_when_a_bound_exceeds_the_claim(judged in judged(), looks in ledger(), claim in claim(), resolution in 0.0..5.0_f64, asked_reach in 0.0..1.0_f64) {
         let level = Level::of_pair(0.95, 1);
-        let bounds = dp_audit::stats::bounds(&ledger_of(&looks), &certified(&judged, level, claim), claim, level);
-        let refuted = bounds.epsilon_lower > claim.epsilon.get() || bounds.delta_lower > claim.delta.get();
-        let (reach, control) = (bounds.reach(claim), None);
+        let bounds = dp_audit::stats::bounds(&ledger_of(&looks), &certified(&judged, level, &claim), None, &claim, level);
+        let refuted = bounds.epsilon_lower > claim.epsilon() || bounds.delta_lower > claim.delta();
+        let (reach, control) = (bounds.reach(&claim), None);
         let grounds = Grounds { claim, bounds, outputs_never_repeat: false, reach, asked_reach, resolution, control };
         let verdict = Verdict::new(&grounds);
         prop_assert_eq!(verdict == Verdict::Violated, refuted);
@@ -167,7 +167,7 @@ proptest! {
         let ledger = ledger_of(&looks);
         let at = |confidence: f64, pairs| {
             let level = Level::of_pair(confidence, pairs);
-            dp_audit::stats::bounds(&ledger, &certified(&judged, level, claim), claim, level)
+            dp_audit::stats::bounds(&ledger, &certified(&judged, level, &claim), None, &claim, level)
         };
         for (easy, hard) in [(at(low, 1), at(1.0 - (1.0 - low) / 7.0, 1)), (at(low, 1), at(low, pairs))] {
             // The border of a region is followed to within 2e-4 of the bound, from below.
@@ -179,10 +179,10 @@ proptest! {
     #[test]
     fn nothing_smaller_than_the_claim_is_called_detectable(tally in tally(), regions in regions(), claim in claim(), alpha in level()) {
         // Flagging with probability 0.9 > α what the claim allows would be a false alarm.
-        let found = detectable_epsilon(&Certified::new(tally, regions, alpha, claim, method()));
-        prop_assert!(found >= claim.epsilon.get() * (1.0 - 1e-9), "{found}");
-        let power = power(&[Certified::new(tally, regions, alpha, claim, method())], claim);
-        prop_assert!(power.detectable_epsilon >= claim.epsilon.get() && power.resolved >= 0.0, "{power:?}");
+        let found = detectable_epsilon(&Certified::new(tally, regions, alpha, &claim, method()));
+        prop_assert!(found >= claim.epsilon() * (1.0 - 1e-9), "{found}");
+        let power = power(&[Certified::new(tally, regions, alpha, &claim, method())], &claim);
+        prop_assert!(power.detectable >= claim.epsilon() && power.resolved >= 0.0, "{power:?}");
     }
 
     #[test]
@@ -191,7 +191,7 @@ proptest! {
         let mut greatest = 0.0;
         for bets in &looks {
             ledger.push(bets.to_vec());
-            let wealth = ledger.log_wealth(epsilon, delta);
+            let wealth = ledger.log_wealth(harness::claim(epsilon, delta).main());
             prop_assert!(wealth >= greatest, "{wealth} after {greatest}");
             greatest = wealth;
         }
@@ -204,7 +204,7 @@ proptest! {
         let wealth = |tally: Tally| {
             let mut ledger = Ledger::default();
             ledger.push(vec![Bet { tally, ..bet }]);
-            ledger.log_wealth(epsilon, delta)
+            ledger.log_wealth(harness::claim(epsilon, delta).main())
         };
         let start = wealth(ahead);
         let pays = |more: Tally| (wealth(ahead + more) - start).exp();

@@ -110,7 +110,7 @@ fn rules_that_would_count_outputs_wrongly_are_refused() {
 fn a_smaller_claim_under_the_same_fingerprint_is_refused() {
     let (audit, witness) = &REFUTED[0];
     let mut smaller = witness.clone();
-    smaller.claim.epsilon = 0.01.try_into().unwrap();
+    smaller.claim = harness::claim(0.01, 0.0);
     let read = Witness::from_json(&smaller.sealed().to_string()).unwrap();
     assert!(check(&read, audit).unwrap_err().contains("is about the claim ε = 0.01"));
 }
@@ -150,7 +150,7 @@ proptest! {
         if read.check(audit, pair, given.target.as_ref()).is_err() {
             return Ok(());
         }
-        prop_assert_eq!((read.claim, &read.fingerprint, &read.version), (audit.claim, &witness.fingerprint, &witness.version));
+        prop_assert_eq!((&read.claim, &read.fingerprint, &read.version), (&audit.claim, &witness.fingerprint, &witness.version));
         // With probability below 1e-9 a bound of a valid judgement lies above the truth, which is ε = 2 for the count with half the noise.
         let settings = ReplaySettings { draws: 2_000, seed: 5, confidence: confidence(1.0 - 1e-9) };
         let again = catch_unwind(AssertUnwindSafe(|| replay::replay(&read, given.target.as_ref(), settings, &|_| ())));

@@ -175,7 +175,7 @@ fn a_rule_that_has_memorised_the_draws_of_the_witnesss_seed_is_not_confirmed() {
     let weaker = harness::audit(&text.replace("claim = { epsilon = 1.0 }", "claim = { epsilon = 0.1 }"));
     let settings = settings(100_000, 0);
     let mut witness = Witness::of(settings, &weaker.run(settings).audits[0]).expect("the weaker claim is refuted");
-    witness.claim = audits[0].claim;
+    witness.claim = audits[0].claim.clone();
     witness.file = "audits/correct.toml".to_owned();
     witness.fingerprint = dp_audit::report::witness::identity(&audits[0], &audits[0].pairs[0]);
     witness.rule = serde_json::from_value(memorised(outputs)).unwrap();

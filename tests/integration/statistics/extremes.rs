@@ -22,7 +22,7 @@ fn well_formed(found: &Evidence) {
     let bounds = found.bounds;
     assert!(bounds.epsilon_lower >= 0.0 && bounds.epsilon_lower.is_finite(), "{bounds:?}");
     assert!((0.0..=1.0).contains(&bounds.delta_lower), "{bounds:?}");
-    assert!(bounds.detectable_epsilon > 0.0, "{bounds:?}");
+    assert!(bounds.detectable > 0.0, "{bounds:?}");
 }
 
 #[test]

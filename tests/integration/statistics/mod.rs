@@ -8,3 +8,4 @@ mod independence;
 mod pictures;
 mod portfolio;
 mod reach;
+mod units;

@@ -132,7 +132,7 @@ fn a_leak_of_the_printed_size_is_flagged_as_often_as_is_printed() {
     const LEAST: usize = 28;
     let printed = |finding: &Finding| {
         let (_, evidence) = finding.report().audits[0].most_significant().unwrap();
-        evidence.bounds.detectable_epsilon
+        evidence.bounds.detectable
     };
     let flagged = |run: &dyn Fn(u64) -> Finding| (1..=SEEDS).filter(|seed| run(*seed).verdict() == Ok(Verdict::Violated)).count();
 

@@ -1,4 +1,4 @@
-//! Checked numbers, and the claim made of them. A value of one of these types is within its range, so no other code has to check it again.
+//! Checked numbers. A value of one of these types is within its range, so no other code has to check it again.
 
 use std::fmt;
 
@@ -82,6 +82,21 @@ checked_number!(
     Finite, f64::is_finite, "finite"
 );
 
+checked_number!(
+    /// An ε that may be 0: then the outputs must not differ at all, except for δ.
+    ClaimedEpsilon, |x| x >= 0.0 && x.is_finite(), "at least 0 and finite"
+);
+checked_number!(
+    /// The order of a Rényi divergence.
+    Order, |x| x > 1.0 && x.is_finite(), "greater than 1 and finite"
+);
+
+impl Default for ClaimedEpsilon {
+    fn default() -> Self {
+        Self(0.0)
+    }
+}
+
 impl Default for Delta {
     fn default() -> Self {
         Self(0.0)
@@ -102,34 +117,6 @@ impl Share {
 impl Positive {
     /// The neutral factor.
     pub const ONE: Self = Self(1.0);
-}
-
-/// What a mechanism promises: for all neighbours and all events A, `P(A) ≤ e^ε · P'(A) + δ`.
-///
-/// In general a promise is a privacy profile `ε ↦ δ(ε)`; a claim is a single point of it.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Claim {
-    /// The claimed ε.
-    pub epsilon: Epsilon,
-    /// The claimed δ; 0 when absent.
-    #[serde(default)]
-    pub delta: Delta,
-}
-
-impl Claim {
-    /// The default resolution, which is the smallest excess of ε that an audit should detect: a tenth of ε, and at least 0.01.
-    #[must_use]
-    pub fn resolution(self) -> f64 {
-        (0.1 * self.epsilon.get()).max(0.01)
-    }
-}
-
-impl fmt::Display for Claim {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "ε = {}", self.epsilon)?;
-        if self.delta.get() > 0.0 { write!(f, ", δ = {}", self.delta) } else { Ok(()) }
-    }
 }
 
 #[cfg(test)]

@@ -1,4 +1,10 @@
 //! All noise samplers. Every mechanism in Rust draws its noise with them.
+//!
+//! `discrete_gaussian.rs` has the discrete Gaussian, in integers; all others are here.
+
+mod discrete_gaussian;
+
+pub use discrete_gaussian::{DiscreteGaussian, LARGEST_SIGMA, LEAST_SIGMA};
 
 use rand::RngExt;
 use rand_distr::{Distribution, Exp1, OpenClosed01, StandardNormal};

@@ -1,0 +1,103 @@
+//! Numbers that measure a leak.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::model::number::Brief;
+
+/// A number that measures a leak. The larger it is, the more a mechanism leaks.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Measure {
+    /// The smallest ε at this δ.
+    Epsilon {
+        /// The δ.
+        delta: f64,
+    },
+    /// The smallest δ at this ε.
+    Delta {
+        /// The ε.
+        epsilon: f64,
+    },
+    /// μ of Gaussian differential privacy.
+    Mu,
+    /// ρ of zero-concentrated differential privacy.
+    Rho,
+    /// The Rényi divergence of this order, the larger of both directions.
+    Renyi {
+        /// The order λ.
+        order: f64,
+    },
+    /// How many times larger the Rényi divergences `(order, divergence)` are than a claim allows; the largest of these factors.
+    Orders(Arc<[(f64, f64)]>),
+    /// By which factor every ε of a privacy profile `(ε, δ)` must be multiplied, so that the profile holds.
+    Profile(Arc<[(f64, f64)]>),
+}
+
+impl Measure {
+    /// The symbol of the number.
+    #[must_use]
+    pub fn symbol(&self) -> &'static str {
+        match self {
+            Self::Epsilon { .. } => "ε",
+            Self::Delta { .. } => "δ",
+            Self::Mu => "μ",
+            Self::Rho => "ρ",
+            Self::Renyi { .. } => "τ",
+            Self::Orders(_) | Self::Profile(_) => "factor",
+        }
+    }
+
+    /// Its name in reports that programs read.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Epsilon { .. } => "epsilon",
+            Self::Delta { .. } => "delta",
+            Self::Mu => "mu",
+            Self::Rho => "rho",
+            Self::Renyi { .. } => "renyi",
+            Self::Orders(_) => "renyi-factor",
+            Self::Profile(_) => "profile-factor",
+        }
+    }
+}
+
+/// The largest value of a measure that a claim allows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Limit {
+    /// What is measured.
+    pub measure: Measure,
+    /// The largest value.
+    pub value: f64,
+}
+
+impl fmt::Display for Limit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { measure, value } = self;
+        match measure {
+            Measure::Epsilon { delta } | Measure::Delta { epsilon: delta } if *delta == 0.0 => write!(f, "{} = {value}", measure.symbol()),
+            Measure::Epsilon { delta } => write!(f, "ε = {value}, δ = {delta}"),
+            Measure::Delta { epsilon } => write!(f, "ε = {epsilon}, δ = {value}"),
+            Measure::Mu | Measure::Rho => write!(f, "{} = {value}", measure.symbol()),
+            Measure::Renyi { order } => write!(f, "τ = {value} at order {order}"),
+            Measure::Orders(orders) => {
+                let texts: Vec<String> =
+                    orders.iter().map(|(order, value)| format!("τ = {} at order {}", Brief(*value), Brief(*order))).collect();
+                f.write_str(&shortened(&texts))
+            }
+            Measure::Profile(points) => {
+                let texts: Vec<String> =
+                    points.iter().map(|(epsilon, delta)| format!("({}, {})", Brief(*epsilon), Brief(*delta))).collect();
+                write!(f, "profile {}", shortened(&texts))
+            }
+        }
+    }
+}
+
+/// A list in words; the middle of a long one is left out.
+fn shortened(texts: &[String]) -> String {
+    match texts {
+        [first, .., last] if texts.len() > 3 => format!("{first}, …, {last}"),
+        _ => texts.join(", "),
+    }
+}
