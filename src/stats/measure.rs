@@ -9,9 +9,8 @@ use super::binomial::{normal_quantile, normal_tail};
 use super::fixed::effective;
 use crate::model::{Claim, Limit, Measure};
 
-/// Orders minus one at which ρ is looked for: powers of this ratio, from the first to the last exponent. Every order gives a valid bound.
-const ORDER_RATIO: f64 = 1.5;
-const ORDER_EXPONENTS: std::ops::RangeInclusive<i32> = -10..=14;
+/// Between these orders minus one, ρ is looked for. Every order gives a valid bound.
+const ORDERS: [f64; 2] = [0.02, 300.0];
 
 /// No ε above this is of interest: it allows everything.
 const LARGEST: f64 = 1e3;
@@ -32,7 +31,7 @@ impl Measure {
             Self::Renyi { order } => Coins::new(p, a).renyi(*order),
             Self::Rho => {
                 let coins = Coins::new(p, a);
-                orders().map(|order| coins.renyi(order) / order).fold(0.0, f64::max)
+                largest(ORDERS.map(f64::ln), |log| coins.renyi(1.0 + log.exp()) / (1.0 + log.exp()))
             }
             Self::Orders(orders) => {
                 let coins = Coins::new(p, a);
@@ -193,9 +192,23 @@ impl Claim {
     }
 }
 
-/// The orders at which ρ is looked for.
-fn orders() -> impl Iterator<Item = f64> {
-    ORDER_EXPONENTS.map(|exponent| 1.0 + ORDER_RATIO.powi(exponent))
+/// Nearly the largest value between these ends: on a grid, and then around the best point of the grid. It is never larger than the largest.
+fn largest([low, high]: [f64; 2], value: impl Fn(f64) -> f64) -> f64 {
+    const GRID: u32 = 10;
+    const NARROWER: usize = 5;
+    let mut step = (high - low) / f64::from(GRID);
+    let points = (0..=GRID).map(|index| low + step * f64::from(index)).map(|at| (at, value(at)));
+    let mut best = points.fold((low, f64::NEG_INFINITY), |best, next| if next.1 > best.1 { next } else { best });
+    for _ in 0..NARROWER {
+        step /= 2.0;
+        for at in [best.0 - step, best.0 + step] {
+            let found = value(at);
+            if found > best.1 {
+                best = (at, found);
+            }
+        }
+    }
+    best.1
 }
 
 /// `ε = ln((P(correct) − δ_eff)/P(wrong))`; −∞ if δ alone explains the correct guesses.
