@@ -88,7 +88,8 @@ impl Moment {
             });
             log_mean_exp(&logs) >= -alpha.ln() * (1.0 + 1e-9)
         };
-        if alpha <= 0.0 || !(self.stake > 0.0 && self.stake.is_finite()) || !least.is_finite() || !most.is_finite() || !refuted(1.0) {
+        let known = alpha > 0.0 && self.stake > 0.0 && [self.stake, least, most].iter().all(|value| value.is_finite());
+        if !known || !refuted(1.0) {
             return 0.0;
         }
         let (mut known, mut unknown) = (1.0, most);
