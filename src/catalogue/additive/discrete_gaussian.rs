@@ -48,7 +48,7 @@ pub struct DiscreteGaussian {
 
 impl Mechanism for DiscreteGaussian {
     const NAME: &'static str = "discrete-gaussian";
-    const SUMMARY: &'static str = "a query on a grid plus discrete Gaussian noise, P(k) ∝ e^(-k²/2σ²), drawn exactly";
+    const SUMMARY: &'static str = "a query on a grid plus discrete Gaussian noise, P(k) ∝ e^(-k²/2σ²), drawn with integers";
     type Params = Params;
 
     fn prepare(params: &Params, data: &Dataset, universe: &Universe) -> Result<Self, Misfit> {
