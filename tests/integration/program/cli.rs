@@ -14,7 +14,9 @@ fn a_good_audit_ends_with_zero_and_a_complete_row() {
     assert_eq!(code(&output), 0, "{}", errors(&output));
     let table = Table::of_run(folder.path());
     let expected = "audit,mechanism,relation,pair,claim_epsilon,claim_delta,verdict,reason,expected,as_expected,epsilon_lower,delta_lower,delta_excess,\
-                    reach,asked_reach,control,detectable_epsilon,resolved,truth_epsilon,confidence,draws,correct,wrong,abstained,rule,seed,reproducible";
+                    reach,asked_reach,control,detectable_epsilon,resolved,truth_epsilon,confidence,draws,correct,wrong,abstained,rule,seed,reproducible,\
+                    unit,claimed,lower,detectable,\
+                    accuracy_event,accuracy_probability,accuracy_truth,failures,failure_lower,failure_upper";
     assert_eq!(table.columns.join(","), expected);
     let value = |column| table.cell(0, column);
     assert_eq!(value("verdict"), "consistent");
