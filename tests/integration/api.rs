@@ -161,7 +161,7 @@ fn a_half_described_audit_says_what_is_missing() {
     assert!(catch_unwind(|| audit(mechanism).pair(0.0, 1.0).run()).is_err());
     assert!(catch_unwind(|| audit(mechanism).claim(1.0, 0.0).run()).is_err());
     let negative = message(|| drop(audit(|x: &f64, _: &mut Generator| *x).claim(-1.0, 0.0)));
-    assert_eq!(negative, "ε is -1, must be positive and finite");
+    assert_eq!(negative, "ε is -1, must be at least 0 and finite");
     let sure = message(|| drop(audit(|x: &f64, _: &mut Generator| *x).confidence(1.0)));
     assert_eq!(sure, "the confidence is 1, must be greater than 0.5 and less than 1");
 }
@@ -178,7 +178,7 @@ fn values_that_make_no_audit_are_refused_at_once() {
         )*};
     }
     refused! {
-        claim(f64::NAN, 0.0) => "ε is NaN, must be positive and finite"
+        claim(f64::NAN, 0.0) => "ε is NaN, must be at least 0 and finite"
         claim(1.0, f64::NAN) => "δ is NaN, must be at least 0 and less than 1"
         confidence(f64::NAN) => "the confidence is NaN, must be greater than 0.5 and less than 1"
         resolution(f64::NAN) => "the resolution is NaN, must be positive and finite"

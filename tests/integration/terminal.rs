@@ -121,7 +121,7 @@ fn messages_for_bad_audit_files() {
         let folder = folder(&[("bad", &GOOD.replace(old, new))]);
         says(folder.path(), name, &["run", "--draws", "1000"]);
     }
-    let folder = folder(&[("a", "name = 3"), ("b", &GOOD.replace("1.0 }\nrelation", "0 }\nrelation")), ("c", GOOD), ("d", GOOD)]);
+    let folder = folder(&[("a", "name = 3"), ("b", &GOOD.replace("1.0 }\nrelation", "-1 }\nrelation")), ("c", GOOD), ("d", GOOD)]);
     says(folder.path(), "bad-several", &["run", "--draws", "1000"]);
 }
 

@@ -92,7 +92,7 @@ fn read_points(path: &Path) -> Result<Vec<[f64; 2]>, String> {
 impl TryFrom<Spelling> for Claim {
     type Error = String;
 
-    fn try_from(spelling: Spelling) -> Result<Self, String> {
+    fn try_from(mut spelling: Spelling) -> Result<Self, String> {
         let units = [
             spelling.epsilon.map(|epsilon| of_epsilon(epsilon.get(), spelling.delta.unwrap_or_default().get())),
             spelling.mu.map(|mu| vec![Limit { measure: Measure::Mu, value: mu.get() }]),
@@ -112,7 +112,9 @@ impl TryFrom<Spelling> for Claim {
             return Err("has epsilon and at_delta; the δ of such a claim is delta".to_owned());
         }
         let reported = spelling.at_delta.map_or(DEFAULT_DELTA, PositiveDelta::get);
-        let delta = if spelling.epsilon.is_some() { spelling.delta.unwrap_or_default().get() } else { reported };
+        // A δ that was left out is 0, so that both spellings are the same claim.
+        spelling.delta = spelling.epsilon.map(|_| spelling.delta.unwrap_or_default());
+        let delta = spelling.delta.map_or(reported, Delta::get);
         Ok(Self { limits: limits.into(), delta, spelling })
     }
 }
@@ -126,9 +128,7 @@ impl From<(ClaimedEpsilon, Delta)> for Claim {
 
 impl From<Claim> for Spelling {
     fn from(claim: Claim) -> Self {
-        // Written with its δ, also if it was left out.
-        let delta = claim.spelling.epsilon.is_some().then(|| claim.spelling.delta.unwrap_or_default());
-        Self { delta, ..claim.spelling }
+        claim.spelling
     }
 }
 
@@ -194,7 +194,7 @@ mod tests {
             let again: Claim = serde_json::from_str(&serde_json::to_string(&claim).unwrap()).unwrap();
             assert_eq!(again, claim, "{json}");
         }
-        assert_eq!(read(r#"{"epsilon":1.0}"#).unwrap().delta(), 0.0);
+        assert_eq!(read(r#"{"epsilon":1.0}"#).unwrap(), read(r#"{"epsilon":1.0,"delta":0.0}"#).unwrap());
         assert_eq!(read(r#"{"mu":1.0}"#).unwrap().delta(), DEFAULT_DELTA);
         assert_eq!(read(r#"{"mu":1.0,"at_delta":1e-6}"#).unwrap().delta(), 1e-6);
     }

@@ -6,7 +6,7 @@ use crate::harness::program::{GOOD, assert_has, code, dp_audit, errors, folder, 
 #[test]
 fn bad_audit_files_are_explained() {
     let cases: &[(&str, &str, &[&str])] = &[
-        ("claim = { epsilon = 1.0 }", "claim = { epsilon = -1.0 }", &["line 5", "claim.epsilon is -1, must be positive and finite"]),
+        ("claim = { epsilon = 1.0 }", "claim = { epsilon = -1.0 }", &["line 5", "claim.epsilon is -1, must be at least 0 and finite"]),
         ("claim = { epsilon = 1.0 }", "claim = { epsilon = 1.0, delta = 2.0 }", &["claim.delta is 2, must be at least 0 and less than 1"]),
         ("claim = { epsilon = 1.0 }", "claim = { epsilon = 1.0, detla = 0.0 }", &["claim", "unknown field `detla`", "delta"]),
         ("claim = { epsilon = 1.0 }", "", &["missing field `claim`"]),
@@ -106,7 +106,7 @@ fn bad_audit_files_are_explained() {
 
 #[test]
 fn all_bad_files_are_reported_at_once_and_earlier_results_stay() {
-    let folder = folder(&[("a", &GOOD.replace("1.0 }\nrelation", "0 }\nrelation")), ("b", "name = 3"), ("c", GOOD), ("d", GOOD)]);
+    let folder = folder(&[("a", &GOOD.replace("1.0 }\nrelation", "-1 }\nrelation")), ("b", "name = 3"), ("c", GOOD), ("d", GOOD)]);
     std::fs::create_dir(folder.path().join("results")).unwrap();
     write(folder.path(), "results/audit.csv", "earlier");
     let output = dp_audit(folder.path(), &["run"]);
