@@ -161,7 +161,9 @@ impl<L: Listener + ?Sized> PairAudit<'_, L> {
         // Fixed-sample limits hold only for the sample size that was fixed in advance.
         let fixed: &[Certified] = if complete { &certified } else { &[] };
         let bounds = bounds(&self.ledger, fixed, groups, claim, level);
-        let by_groups = groups.is_some_and(|groups| groups.lower >= bounds.lower && groups.lower > 0.0);
+        let by_rules = fixed.iter().map(Certified::lower).fold(0.0, f64::max);
+        let by_groups =
+            groups.is_some_and(|groups| groups.lower >= bounds.lower && groups.lower > by_rules && by_rules <= claim.main().value);
         let estimates: Vec<RuleEstimate> = certified.iter().map(Certified::estimate).collect();
         let best = strongest(&certified, claim).map(|(best, _)| best);
         let (tally, regions) = best.map_or((Tally::default(), 0), |best| (certified[best].tally, certified[best].regions));

@@ -80,7 +80,7 @@ pub struct Evidence {
     pub tally: Tally,
     /// How many of the two answers, left and right, the rule ever gives.
     pub regions: u8,
-    /// Whether groups of outputs show more than the reported rule.
+    /// Whether groups of outputs show more than the rules, none of which refutes the claim.
     #[serde(default)]
     pub by_groups: bool,
     /// The rule; absent if the budget was too small to learn one.

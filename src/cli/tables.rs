@@ -244,6 +244,8 @@ fn brief(value: f64) -> String {
 pub fn replay_result(witness: &Witness, settings: ReplaySettings, result: &ReplayResult) -> String {
     let verdict = if result.confirmed { style("CONFIRMED").green() } else { style("NOT CONFIRMED").red() };
     let (epsilon, delta) = (brief(round_down(result.epsilon_lower, 4)), brief(round_down(result.delta_lower, 4)));
+    let (symbol, lower) = (witness.claim.main().measure.symbol(), brief(round_down(result.lower, 4)));
+    let in_unit = if witness.claim.second().is_none() { format!("{symbol} ≥ {lower}, ") } else { String::new() };
     let conclusion = if result.confirmed {
         format!("the claim {} is refuted again", witness.claim)
     } else {
@@ -253,7 +255,7 @@ pub fn replay_result(witness: &Witness, settings: ReplaySettings, result: &Repla
         )
     };
     format!(
-        "{verdict}: {} / {}: {conclusion}.\n{} fresh draws (seed {}), judged by the frozen rule: ε ≥ {epsilon} at the claimed δ, δ ≥ {delta} at the claimed ε, with confidence {}.",
+        "{verdict}: {} / {}: {conclusion}.\n{} fresh draws (seed {}), judged by the frozen rule: {in_unit}ε ≥ {epsilon} at the claimed δ, δ ≥ {delta} at the claimed ε, with confidence {}.",
         witness.audit,
         witness.pair,
         grouped(settings.draws),

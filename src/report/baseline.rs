@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 
 use super::csv::PairRow;
 use super::json::{JsonPair, JsonReport};
-use crate::model::Conclusion;
 use crate::model::number::Brief;
+use crate::model::{Conclusion, Measure};
 
 /// The differences between two reports, in sentences.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -53,13 +53,16 @@ impl Comparison {
     /// consistent claim is inconclusive, or if its ε bound has risen by more than chance explains: more than the audit's resolution above the upper limit of what the earlier rules
     /// showed. Then the mechanism leaks more or the attack is better; random variation of the counts is not enough.
     fn compare(&mut self, name: &str, (_, before): (f64, &JsonPair), (resolution, now): (f64, &JsonPair)) {
-        let claim = |pair: &JsonPair| (pair.row.claim_epsilon, pair.row.claim_delta, pair.row.unit.clone(), pair.row.claimed);
+        let in_unit = |row: &PairRow| row.claimed.filter(|_| row.unit != Measure::EPSILON);
+        let claim = |pair: &JsonPair| (pair.row.claim_epsilon, pair.row.claim_delta, pair.row.unit.clone(), in_unit(&pair.row));
         if claim(before) != claim(now) {
             self.notes.push(format!("{name}: the claim has changed, so the results are not compared"));
             return;
         }
         self.compare_verdicts(name, &before.row, &now.row);
+        // The resolution of a claim in another unit is not one of ε.
         if let (Some(upper), Some(lower)) = (before.rule_epsilon_upper, now.row.epsilon_lower)
+            && now.row.unit == Measure::EPSILON
             && lower > upper.0 + resolution
         {
             self.worse.push(format!(
@@ -200,6 +203,16 @@ mod tests {
         let found = compared(&before, &run_of(vec![(stricter, vec![result(Verdict::Violated)])]));
         let notes = vec!["count / one more: the claim has changed, so the results are not compared".to_owned()];
         assert_eq!(found, Comparison { notes, ..Comparison::default() });
+    }
+
+    #[test]
+    fn a_baseline_that_names_no_units_is_compared() {
+        let mut before = serde_json::to_value(JsonReport::new(&run(vec![result(Verdict::Consistent)]))).unwrap();
+        let row = before["audits"][0]["pairs"][0].as_object_mut().unwrap();
+        assert!(["unit", "claimed", "lower", "detectable"].iter().all(|key| row.remove(*key).is_some()));
+        let before: JsonReport = serde_json::from_value(before).unwrap();
+        let found = Comparison::new(&before, &JsonReport::new(&run(vec![result(Verdict::Violated)])));
+        assert_eq!(found.worse, ["count / one more: was consistent, is violated"]);
     }
 
     #[test]

@@ -7,9 +7,14 @@ use serde::{Deserialize, Serialize};
 use crate::audit::{Accuracy, AccuracyResult, AuditReport, PairResult, RunReport};
 use crate::model::checked::Share;
 use crate::model::exact::Exact;
-use crate::model::number::round_down;
-use crate::model::{Agreement, Conclusion, ControlResult, Expectation, Reason, Verdict};
+use crate::model::number::{Brief, round_down};
+use crate::model::{Agreement, Conclusion, ControlResult, Expectation, Measure, Reason, Verdict};
 use crate::target::TargetError;
+
+/// The unit of reports that do not name one.
+fn epsilon() -> String {
+    Measure::EPSILON.to_owned()
+}
 
 /// Significant digits of bounds.
 const DIGITS: i32 = 6;
@@ -51,7 +56,7 @@ pub struct PairRow {
     pub seed: u64,
     pub reproducible: Option<bool>,
     pub seconds: Option<f64>,
-    #[serde(default)]
+    #[serde(default = "epsilon")]
     pub unit: String,
     #[serde(default)]
     pub claimed: Option<f64>,
@@ -170,6 +175,13 @@ impl PairRow {
             failure_lower: evidence.map(|evidence| round_down(evidence.limits.lower, DIGITS)),
             failure_upper: evidence.map(|evidence| -round_down(-evidence.limits.upper, DIGITS)),
         }
+    }
+
+    /// The bound in the unit of the claim, in words, if that is another one than ε.
+    #[must_use]
+    pub fn in_unit(&self) -> Option<String> {
+        let (claimed, lower) = (self.claimed.filter(|_| self.unit != Measure::EPSILON)?, self.lower?);
+        Some(format!("{} ≥ {} of {}", self.unit, Brief(lower.0), Brief(claimed)))
     }
 
     /// Protects against spreadsheet programs, which treat texts with certain first characters as formulas: such a text gets an apostrophe

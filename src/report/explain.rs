@@ -189,8 +189,9 @@ fn pair_result(pair: &JsonPair, confidence: &str) -> String {
     let mut text = format!("{}: {}{why}. The attacker {sentence}.\n", row.pair, row.verdict);
     let _ = write!(
         text,
-        "  The rule: {}.\n  So ε ≥ {} at the claimed δ and δ ≥ {} at the claimed ε, with confidence {confidence}",
+        "  The rule: {}.\n  So {}ε ≥ {} at the claimed δ and δ ≥ {} at the claimed ε, with confidence {confidence}",
         row.rule,
+        row.in_unit().map_or_else(String::new, |bound| format!("{bound}, ")),
         Brief(epsilon),
         Brief(delta)
     );

@@ -80,8 +80,20 @@ fn status(code: ExitCode, agreement: Agreement, row: &PairRow, message: String) 
 /// A test with the most important columns of the CSV, for tools that show properties.
 fn test_case(row: &PairRow, status: TestCaseStatus, time: Option<f64>) -> TestCase {
     const OF_ALL: [&str; 3] = ["verdict", "reason", "expected"];
-    const OF_PAIRS: [&str; 9] =
-        ["claim_epsilon", "claim_delta", "epsilon_lower", "delta_lower", "reach", "asked_reach", "control", "draws", "rule"];
+    const OF_PAIRS: [&str; 12] = [
+        "unit",
+        "claimed",
+        "lower",
+        "claim_epsilon",
+        "claim_delta",
+        "epsilon_lower",
+        "delta_lower",
+        "reach",
+        "asked_reach",
+        "control",
+        "draws",
+        "rule",
+    ];
     const OF_ACCURACY: [&str; 7] =
         ["accuracy_event", "accuracy_probability", "failures", "failure_lower", "failure_upper", "reach", "draws"];
     let mut case = TestCase::new(row.pair.as_str(), status);

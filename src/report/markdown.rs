@@ -53,13 +53,13 @@ fn markdown(report: &RunReport) -> String {
         text.push('\n');
     }
     let number = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
-    text.push_str("| | verdict | audit | pair | claim ε | δ | ε ≥ | δ ≥ | reach | control |\n|---|---|---|---|--:|--:|--:|--:|--:|---|\n");
+    text.push_str("| | verdict | audit | pair | claim ε | δ | ε ≥ | δ ≥ | reach | in its unit | control |\n|---|---|---|---|--:|--:|--:|--:|--:|---|---|\n");
     for audit in report.most_severe_first() {
         for result in &audit.results {
             let row = PairRow::new(report, audit, result);
             let _ = writeln!(
                 text,
-                "| {} | {}{} | {} | {} | {} | {} | {} | {} | {} | {} |",
+                "| {} | {}{} | {} | {} | {} | {} | {} | {} | {} | {} | {} |",
                 audit.agreement_of(result).mark(),
                 row.verdict,
                 row.reason.map_or_else(String::new, |reason| format!(": {reason}")),
@@ -70,6 +70,7 @@ fn markdown(report: &RunReport) -> String {
                 number(row.epsilon_lower),
                 number(row.delta_lower),
                 number(row.reach.map(|value| value.0)),
+                row.in_unit().unwrap_or_default(),
                 row.control.map_or_else(String::new, |control| control.to_string()),
             );
         }
@@ -141,7 +142,7 @@ mod tests {
         let name = "x | y\n| z |";
         let text = markdown(&run_of(vec![(audit(name), vec![pair(Verdict::Violated, Expectation::Violated)])]));
         let row = text.lines().last().unwrap();
-        assert_eq!(row, r"| ✓ | violated | x \| y \| z \| | one more | 1 | 0 | 1.25 | 0 | 1.25 |  |");
+        assert_eq!(row, r"| ✓ | violated | x \| y \| z \| | one more | 1 | 0 | 1.25 | 0 | 1.25 |  |  |");
         let header = text.lines().rev().nth(2).unwrap();
         assert_eq!(row.replace(r"\|", "").matches('|').count(), header.matches('|').count());
     }

@@ -34,6 +34,9 @@ pub enum Measure {
 }
 
 impl Measure {
+    /// The name of ε, the unit of claims (ε, δ).
+    pub const EPSILON: &str = "epsilon";
+
     /// The symbol of the number.
     #[must_use]
     pub fn symbol(&self) -> &'static str {
@@ -51,7 +54,7 @@ impl Measure {
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
-            Self::Epsilon { .. } => "epsilon",
+            Self::Epsilon { .. } => Self::EPSILON,
             Self::Delta { .. } => "delta",
             Self::Mu => "mu",
             Self::Rho => "rho",
