@@ -3,7 +3,6 @@
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::process::COMPARED;
 use crate::model::Side;
 use crate::output::MAX_WIDTH;
 use crate::stats::independence::Dependence;
@@ -119,7 +118,7 @@ pub enum Problem {
     Repeats,
     /// Each of its answers is one output again and again, and the answers are different.
     #[error(
-        "its draws are not independent: it gave one output {COMPARED} times in a row, and another one {COMPARED} times for another seed; draw new noise for each output, and keep none in a cache"
+        "its draws are not independent: it gave one output again and again, and another one for another seed; draw new noise for each output, and keep none in a cache"
     )]
     Frozen,
     /// It reported that it cannot continue.

@@ -1,5 +1,7 @@
 //! The messages between dp-audit and a child, as `docs/protocol.md` describes them.
 
+use std::time::Duration;
+
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -43,6 +45,10 @@ pub struct Hello {
     pub seeded: bool,
     /// The names of the cells; empty if they have none.
     pub columns: Vec<String>,
+    /// Whether it accepts another greeting in place of a request.
+    pub reusable: bool,
+    /// How long it took to start, if it says so.
+    pub start_up: Option<Duration>,
 }
 
 #[derive(Deserialize)]
@@ -54,6 +60,9 @@ struct HelloLine {
     seeded: bool,
     #[serde(default)]
     columns: Vec<String>,
+    #[serde(default)]
+    reusable: bool,
+    start_up: Option<f64>,
 }
 
 impl Hello {
@@ -65,7 +74,7 @@ impl Hello {
             Some(_) => return Err(Problem::Version { ours: VERSION, theirs: value[VERSION_KEY].to_string() }),
             None => return Err(Problem::Hello { reason: format!("it has no {VERSION_KEY}: {}", shortened(text)) }),
         }
-        let HelloLine { width, seeded, columns, .. } =
+        let HelloLine { width, seeded, columns, reusable, start_up, .. } =
             HelloLine::deserialize(value).map_err(|error| Problem::Hello { reason: format!("{error}: {}", shortened(text)) })?;
         let wrong = |reason: String| Err(Problem::Hello { reason });
         if !(1..=MAX_WIDTH).contains(&width) {
@@ -74,7 +83,11 @@ impl Hello {
         if !columns.is_empty() && columns.len() != width {
             return wrong(format!("width is {width}, but columns has {} names", columns.len()));
         }
-        Ok(Self { width, seeded, columns })
+        let start_up = match start_up.map(Duration::try_from_secs_f64).transpose() {
+            Ok(start_up) => start_up,
+            Err(error) => return wrong(format!("start_up must be a number of seconds: {error}")),
+        };
+        Ok(Self { width, seeded, columns, reusable, start_up })
     }
 }
 
