@@ -106,6 +106,9 @@ def tell_once(error):
         traceback.print_exception(error)
 
 
+reusable = True  # whether this process may serve another pair of datasets
+
+
 def run(draws, fits, width, seeded, features):
     """Answers requests until there are no more. Each pair of datasets begins with a greeting."""
     requests, answers = pipes()
@@ -120,7 +123,7 @@ def run(draws, fits, width, seeded, features):
                 originals = copy.deepcopy(sides)
                 params = request["params"]
                 columns, honours_seeds = try_out(draws, fits, sides, params, width, seeded, features)
-                hello = {"dp_audit": VERSION, "width": columns.width + len(columns.names), "seeded": honours_seeds, "reusable": True, "start_up": start_up}
+                hello = {"dp_audit": VERSION, "width": columns.width + len(columns.names), "seeded": honours_seeds, "reusable": reusable, "start_up": start_up}
                 answers.write(message(hello | ({"columns": columns.all_names()} if columns.names else {})))
                 answers.flush()
                 continue
@@ -321,7 +324,10 @@ def main():
     parser.add_argument("--width", type=int, metavar="N", help="cells per output, if some are longer than the first few show")
     parser.add_argument("--unseeded", action="store_true", help="the function ignores seeds; found out if absent, unless outputs hardly vary")
     parser.add_argument("--features", metavar="FUNCTION", help="a function of the same file: output → dictionary of further columns that the attacker knows")
+    parser.add_argument("--fresh", action="store_true", help="start new processes for each pair, for a module that keeps something of the data")
     options = parser.parse_args()
+    global reusable
+    reusable = not options.fresh
     file, _, name = options.function.partition(":")
     pipes()
     sys.path.insert(0, os.path.dirname(os.path.abspath(file)))

@@ -11,7 +11,7 @@ use serde::de::value::StrDeserializer;
 use crate::attack::Attack;
 use crate::audit::Audit;
 use crate::calibrate::{self, Repetition};
-use crate::model::checked::{ClaimedEpsilon, Share};
+use crate::model::checked::{ClaimedEpsilon, Positive, Share};
 use crate::model::claim::Spelling;
 use crate::model::{AskedReach, Claim, Confidence, Delta, Error, MAX_DRAWS, Settings, Until};
 use crate::report::files::{Format, ReportFiles};
@@ -105,10 +105,21 @@ pub struct RunArgs {
     /// When to stop: after all draws, or as soon as the claim is refuted
     #[arg(long, value_enum, default_value_t)]
     pub until: Until,
+    /// The time that each pair may take, in seconds, with the start of programs: slow mechanisms make fewer draws (default: as in the audit
+    /// file, or unlimited). With a limit, the report depends on the speed of the machine
+    #[arg(long, value_name = "S")]
+    pub max_seconds: Option<Positive>,
+    /// The time that the whole run may take, in seconds; what is left is divided over the pairs that are left
+    #[arg(long, value_name = "S")]
+    pub max_seconds_total: Option<Positive>,
     /// Also audit the controls: mechanisms that leak more than is claimed; an audit whose control is not refuted is inconclusive
     #[arg(long)]
     pub controls: bool,
-    /// The number of worker threads (default: one per core)
+    /// Only check that everything can be run: a few draws of each pair, no judgement, no reports; each cause of failure is shown once (exit
+    /// code 0: all can be run, 5: something cannot)
+    #[arg(long)]
+    pub smoke: bool,
+    /// The number of worker threads, and of busy processes of a program (default: one per core)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub threads: Option<u16>,
     /// The CSV report; use - for standard output, as for all reports
@@ -135,13 +146,24 @@ pub struct RunArgs {
     /// Show no progress and no table; only write the reports and set the exit code
     #[arg(long, short)]
     pub quiet: bool,
+    /// Also show where the time of programs went: starting, preparing, drawing
+    #[arg(long, short, conflicts_with = "quiet")]
+    pub verbose: bool,
 }
 
 impl RunArgs {
     /// The settings of the run.
     #[must_use]
     pub fn settings(&self) -> Settings {
-        Settings { draws: self.draws, seed: self.seed, confidence: self.confidence, until: self.until, controls: self.controls }
+        Settings {
+            draws: self.draws,
+            seed: self.seed,
+            confidence: self.confidence,
+            until: self.until,
+            controls: self.controls,
+            max_seconds: self.max_seconds,
+            max_seconds_total: self.max_seconds_total,
+        }
     }
 
     /// Whether to continue an interrupted run.
@@ -237,7 +259,14 @@ impl SamplesArgs {
     /// The settings of the run. It makes as many draws as the files allow.
     #[must_use]
     pub fn settings(&self, draws: u64) -> Settings {
-        Settings { draws: Some(draws), seed: self.seed, confidence: self.confidence, until: Until::Budget, controls: false }
+        Settings {
+            draws: Some(draws),
+            seed: self.seed,
+            confidence: self.confidence,
+            until: Until::Budget,
+            controls: false,
+            ..Settings::default()
+        }
     }
 }
 

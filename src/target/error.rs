@@ -145,6 +145,21 @@ pub enum Problem {
     },
 }
 
+impl Problem {
+    /// Whether the program failed before it said hello. Then it fails whatever it is asked for.
+    #[must_use]
+    pub fn is_before_hello(&self) -> bool {
+        match self {
+            Self::NotStarted { .. } | Self::Version { .. } => true,
+            Self::Ended { task, .. } | Self::Hung { task, .. } => task == HELLO_TASK,
+            _ => false,
+        }
+    }
+}
+
+/// What a program should do first.
+pub const HELLO_TASK: &str = "to say hello";
+
 fn stderr_text(stderr: &str) -> String {
     if stderr.is_empty() { String::new() } else { format!("\nIt wrote to standard error:\n{stderr}") }
 }

@@ -8,6 +8,8 @@
 const MAX_OUTPUTS: u64 = 16_384;
 /// Cells per block, so that wide outputs do not fill the memory.
 const MAX_CELLS: usize = 1 << 18;
+/// Until then, a block is at most this part of the draws before it.
+const PART: u64 = 32;
 /// From this position on, blocks grow faster than the position: only fast programs come here.
 const MANY_DRAWS: u64 = 16_384;
 
@@ -31,7 +33,7 @@ pub fn blocks(before: u64, count: usize, width: usize) -> Vec<Block> {
         let mut size = usize::try_from(size(position)).unwrap_or(usize::MAX);
         // The last blocks of a call are smaller, so that all processes finish at about the same time.
         if position < MANY_DRAWS {
-            size = size.min((left / 16).max(size / 8));
+            size = size.min((left / 16).max(size / 8).max(4));
         }
         let block = Block { part: blocks.len() as u64, first, count: size.min(MAX_CELLS / width).max(1).min(left) };
         blocks.push(block);
@@ -44,13 +46,13 @@ pub fn blocks(before: u64, count: usize, width: usize) -> Vec<Block> {
 fn size(position: u64) -> u64 {
     match position {
         // The first draws are made one by one: a single one may take seconds.
-        0..1024 => (position / 16).clamp(1, 8),
-        1024..MANY_DRAWS => position / 128,
+        0..256 => (position / 16).clamp(1, 8),
+        256..MANY_DRAWS => position / PART,
         // The product does not overflow, because the size is limited long before.
         _ => {
             let times = position.min(16 * MANY_DRAWS) as f64 / MANY_DRAWS as f64;
-            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // between 128 and 32,768
-            let size = (MANY_DRAWS as f64 / 128.0 * times * times) as u64;
+            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // between 512 and 131,072
+            let size = ((MANY_DRAWS / PART) as f64 * times * times) as u64;
             size.min(MAX_OUTPUTS)
         }
     }
@@ -76,21 +78,21 @@ mod tests {
 
     #[test]
     fn blocks_grow_and_stay_a_small_part_of_what_came_before() {
-        assert_eq!([0, 31, 32, 128, 1023, 1024, 16_383, 16_384, 1 << 50].map(size), [1, 1, 2, 8, 8, 8, 127, 128, MAX_OUTPUTS]);
+        assert_eq!([0, 31, 32, 128, 287, 288, 16_383, 16_384, 1 << 50].map(size), [1, 1, 2, 8, 8, 9, 511, 512, MAX_OUTPUTS]);
         assert!((0..300_000).all(|position| size(position) <= size(position + 1)));
-        assert!((1024..MANY_DRAWS).all(|position| size(position) <= position / 128));
+        assert!((256..MANY_DRAWS).all(|position| size(position) <= position / PART));
     }
 
     #[test]
     fn the_last_blocks_of_a_call_are_small() {
         let sizes: Vec<usize> = blocks(8192, 4000, 1).iter().map(|block| block.count).collect();
-        assert_eq!((sizes[0], sizes.iter().max()), (64, Some(&84)));
-        assert!(sizes[sizes.len() - 8..].iter().all(|size| *size <= 12), "{sizes:?}");
+        assert_eq!(sizes.iter().max(), Some(&250));
+        assert!(sizes[sizes.len() - 8..].iter().all(|size| *size <= 48), "{sizes:?}");
     }
 
     #[test]
     fn requests_are_few() {
         // Every request costs time and a seed. Workers whose seeds have 32 bits must rarely get one twice.
-        assert!(blocks(0, 1 << 20, 1).len() < 750, "{}", blocks(0, 1 << 20, 1).len());
+        assert!(blocks(0, 1 << 20, 1).len() < 350, "{}", blocks(0, 1 << 20, 1).len());
     }
 }

@@ -14,6 +14,7 @@ use super::command::CommandLine;
 use super::group::ProcessGroup;
 use super::protocol::{self, Answer, Greeting, Hello, Reply, Request};
 use crate::model::text::printable;
+use crate::target::error::HELLO_TASK;
 use crate::target::{Problem, TargetError};
 
 /// Bytes per read.
@@ -99,7 +100,7 @@ impl Child {
             self.check_unrequested()?;
         }
         let read = |stdout: &mut StdoutReader, deadline| Ok(Hello::parse(&stdout.line(deadline)?)?);
-        let hello = self.exchange("to say hello", greeting.line(), Duration::ZERO, read)?;
+        let hello = self.exchange(HELLO_TASK, greeting.line(), Duration::ZERO, read)?;
         self.reusable = hello.reusable;
         let waited = starting.unwrap_or(asked).elapsed();
         // A program that does not say how long it took to start has spent all the time on it.

@@ -7,6 +7,8 @@ use std::time::Duration;
 
 use crate::target::Timing;
 
+/// Another process is started if the work takes longer than this part of its start, because later work profits from it too.
+const PART_OF_START: f64 = 0.25;
 /// Work that takes less time than this is not worth another process.
 const WORTH_A_PROCESS: f64 = 0.02;
 /// How many times longer than expected an answer may take, if that is more than the time limit.
@@ -54,15 +56,14 @@ impl Pace {
         Duration::try_from_secs_f64(PATIENCE * self.expected(draws)).unwrap_or(Duration::MAX)
     }
 
-    /// How many processes should make these draws: more if they take long, but another one is started only if the work takes longer than
-    /// its start.
+    /// How many processes should make these draws: more if they take long, but another one is started only if that is worth its start.
     pub fn lanes(&self, draws: usize, most: usize) -> usize {
         let Timing { processes, start_up, prepare, .. } = self.timing();
         let expected = self.expected(draws);
         let start = (start_up + prepare) / (processes as f64).max(1.0);
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // not negative; saturates
         let worth = |cost: f64| (expected / cost.max(WORTH_A_PROCESS)).ceil() as usize;
-        worth(start).max(processes).min(worth(WORTH_A_PROCESS)).clamp(1, most.max(1))
+        worth(PART_OF_START * start).max(processes).min(worth(WORTH_A_PROCESS)).clamp(1, most.max(1))
     }
 }
 
@@ -88,7 +89,7 @@ mod tests {
     #[test]
     fn a_process_that_starts_slowly_is_started_only_for_long_work() {
         let slow = pace(0.01, 10.0);
-        assert_eq!((slow.lanes(256, 8), slow.lanes(2500, 8), slow.lanes(100_000, 8)), (1, 3, 8));
+        assert_eq!((slow.lanes(250, 8), slow.lanes(700, 8), slow.lanes(100_000, 8)), (1, 3, 8));
         // Those that have started already are used.
         (1..6).for_each(|_| slow.greeted(Duration::from_secs(10), Duration::from_secs(10)));
         assert_eq!(slow.lanes(256, 8), 6);

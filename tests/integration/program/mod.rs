@@ -7,3 +7,5 @@ mod cli;
 mod controls;
 #[cfg(unix)]
 mod resume;
+#[cfg(unix)]
+mod time_limits;
