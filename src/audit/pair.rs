@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use super::curves::CurveData;
+use super::stability::compare;
 use super::time_limit::PairClock;
 use super::{Event, Evidence, Listener, PairPlan, PairResult};
 use crate::attack::{DrawBudget, Explorer, Grouped, GuessRule, Learned, Role, judge};
@@ -32,6 +33,11 @@ pub fn run_pair(plan: &PairPlan, target: &dyn Target, listener: &(impl Listener 
         draws: 0,
     };
     let started = Instant::now();
+    if let Some(metric) = plan.claim.metric() {
+        let outcome = compare(plan, metric, target);
+        target.close();
+        return PairResult { timing: target.timing(), ..PairResult::new(plan, outcome, started.elapsed().as_secs_f64()) };
+    }
     let schedule = Schedule::new(plan.draws);
     let certified = audit.explore(&schedule).and_then(|explored| audit.certify(explored, &schedule));
     let outcome = certified.map(|certified| audit.evidence(certified));
@@ -219,6 +225,7 @@ impl<L: Listener + ?Sized> PairAudit<'_, L> {
             tally,
             regions,
             by_groups,
+            outputs: None,
             symbols: rule.as_ref().map(|rule| self.symbols.only(rule.symbols())).unwrap_or_default(),
             rule,
             curves,

@@ -51,6 +51,7 @@ pub fn run_rest(
     listener: &(impl Listener + ?Sized),
 ) -> RunReport {
     let pairs = audits.iter().map(Audit::statements).sum();
+    let uncertain = audits.iter().map(Audit::uncertain_statements).sum::<usize>().max(1);
     let controls = audits.iter().filter(|audit| matches!(audit.control, Some(Control::Params(_)))).count();
     let mut report = RunReport { settings, pairs, audits: Vec::new() };
     let known: Vec<(&Audit, Option<KnownAudit>)> = twins_first(audits).into_iter().map(|audit| (audit, known(audit))).collect();
@@ -62,14 +63,14 @@ pub fn run_rest(
         let finished = if let Some(KnownAudit { results, accuracy, control }) = known {
             AuditReport::new(Arc::new(audit.clone()), results, control).with_accuracy(accuracy)
         } else {
-            let results = audit.plans(settings, pairs).map(|mut plan| {
+            let results = audit.plans(settings, uncertain).map(|mut plan| {
                 plan.max_seconds = clock.next(plan.max_seconds);
                 prepare_and_run(&plan, source, listener)
             });
             let results = results.collect();
             let without = AuditReport::new(Arc::new(audit.clone()), results, None);
             let control = run_control(&without, &report.audits, controls, settings, source, &mut clock);
-            let accuracy = audit.accuracy_plans(settings, pairs).map(|mut plan| {
+            let accuracy = audit.accuracy_plans(settings, uncertain).map(|mut plan| {
                 plan.pair.max_seconds = clock.next(plan.pair.max_seconds);
                 prepare_and_judge(&plan, source, listener)
             });

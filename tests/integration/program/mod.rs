@@ -7,5 +7,6 @@ mod cli;
 mod controls;
 #[cfg(unix)]
 mod resume;
+mod stability;
 #[cfg(unix)]
 mod time_limits;
