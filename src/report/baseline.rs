@@ -251,7 +251,8 @@ mod tests {
     #[test]
     fn the_text_has_a_line_for_each_difference() {
         let [worse, better, notes] = [["a"], ["b"], ["c"]].map(|lines| lines.map(str::to_owned).to_vec());
-        let text = "WORSE than the baseline: a.\nBetter than the baseline: b.\nNote: c.\n";
+        let text = "WORSE than the baseline: a.\nBetter than the baseline: b.\nNote: c.\n\
+                    If this is intended, run once with --update-baseline and commit the new baseline.\n";
         assert_eq!(Comparison { worse, better, notes }.text(), text);
         assert_eq!(Comparison::default().text(), "Nothing is worse than in the baseline.\n");
     }
