@@ -40,6 +40,9 @@ pub struct Audit {
     /// How much of the claim the attack must be seen to reach on the best pair.
     #[serde(default)]
     pub reach: AskedReach,
+    /// Why it may be inconclusive without failing a run; absent if it must not be.
+    #[serde(default)]
+    pub allow_inconclusive: Option<String>,
     /// What must be refuted, to show that the audit can see a leak.
     #[serde(default)]
     pub control: Option<Control>,
@@ -125,6 +128,7 @@ impl Audit {
             draws: None,
             max_seconds: None,
             reach: AskedReach::default(),
+            allow_inconclusive: None,
             control: None,
             attacks: Attack::DEFAULT.to_vec(),
             pairs: pairs.into_iter().map(pair).collect(),
