@@ -289,7 +289,7 @@ fn too_few_threads_for_the_pipes_are_an_error() {
 #[test]
 fn a_program_that_ignores_seeds_is_marked_as_not_reproducible() {
     let folder = script(&documented("sh").replace("\"seeded\": true", "\"seeded\": false"));
-    let output = dp_audit(folder.path(), &["run", "-q", "--draws", "20000"]);
+    let output = dp_audit(folder.path(), &["run", "-q", "--draws", "60000"]);
     assert_eq!(code(&output), 0, "{}", errors(&output));
     assert_eq!(Table::of_run(folder.path()).cell(0, "reproducible"), "false");
 }
