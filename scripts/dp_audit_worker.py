@@ -462,7 +462,8 @@ def find(module, path, name):
         owner = found
         found = getattr(owner, part, None)
         if found is None:
-            names = [known for known in dir(owner) if not known.startswith("_") and callable(getattr(owner, known))]
+            own = [known for known in dir(owner) if getattr(getattr(owner, known), "__module__", None) == module.__name__]
+            names = [known for known in own if not known.startswith("_") and callable(getattr(owner, known))]
             close = difflib.get_close_matches(part, names, 1)
             hint = f"did you mean {close[0]}?" if close else f"it has {', '.join(names) or 'none'}"
             raise Refusal(f"{path} has no function {name}; {hint}")

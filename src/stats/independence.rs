@@ -77,7 +77,7 @@ impl Tracks {
 }
 
 /// A key that sorts like the numbers; symbols come after all numbers.
-fn ordered(cell: Cell) -> u64 {
+pub(super) fn ordered(cell: Cell) -> u64 {
     let bits = cell.key();
     if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }
 }

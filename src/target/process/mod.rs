@@ -17,14 +17,14 @@ use child::Child;
 #[cfg(feature = "cli")]
 pub use group::end_on_signals;
 use protocol::{Answer, Greeting, Hello, Request};
-pub use repeats::COMPARED;
-use repeats::{RepeatDetector, are_frozen};
+use repeats::{COMPARED, RepeatDetector};
 
 use serde::{Deserialize, Serialize};
 
 use super::{PairStream, Phase, Problem, ProcessError, StreamSeed, Target, TargetError};
 use crate::model::{Dataset, Params, Side};
 use crate::output::{Cell, MAX_WIDTH, Probe, Reading, Rows, Symbols};
+use crate::stats::sources::difference;
 
 /// The name that audit files use for any program.
 pub const NAME: &str = "command";
@@ -165,23 +165,26 @@ impl ChildProcess {
     }
 
     /// Asks two children that start at the same moment for a few outputs. These show which columns the outputs have, and whether the
-    /// children draw independently: a generator that is seeded with the time gives both the same draws. No rule is judged on these outputs.
+    /// children draw independently: a generator that is seeded with the time gives both the same draws, and a child that keeps its noise
+    /// draws from a distribution of its own. No rule is judged on these outputs.
     /// Their seeds do not depend on the run, so a replay of a witness has the same columns.
     fn probe(&self) -> Result<Reading, TargetError> {
         let starting = [Child::start(&self.command)?, Child::start(&self.command)?];
         let mut probe = Probe::default();
-        let mut first_answers: Vec<(Side, Rows)> = Vec::new();
+        let mut first_answers: Vec<Rows> = Vec::new();
         for (index, child) in starting.into_iter().enumerate() {
             let mut child = self.greeted(child)?;
             for side in Side::BOTH {
                 let seed = PairStream::new(0, "", "").side(Phase::Probe, index as u64, side);
                 let Answer { rows, texts, .. } = child.ask(&Request { side, count: COMPARED, seed }, self.width())?;
                 self.check_repeats(side, seed, &rows, &mut child)?;
-                if first_answers.iter().any(|(earlier, other)| *earlier == side && are_frozen(other, &rows)) {
-                    return Err(child.fail(Problem::Frozen));
-                }
                 rows.iter().for_each(|row| probe.see(row, &texts));
-                first_answers.push((side, rows));
+                first_answers.push(rows);
+            }
+            if let [left, right, other_left, other_right] = first_answers.as_slice()
+                && let Some(what) = difference([left, right], [other_left, other_right])
+            {
+                return Err(child.fail(Problem::KeepsNoise { what }));
             }
             self.keep(child);
         }

@@ -49,14 +49,6 @@ impl RepeatDetector {
     }
 }
 
-/// Whether each of two answers is one output again and again, and these two outputs are different. Then noise is drawn once for each
-/// answer or process and kept. Independent draws look like this with a probability below 2^-500: an output of probability `p` would have to
-/// come 256 times in a row, and then others of probability at most `1 − p`.
-pub fn are_frozen(one: &Rows, other: &Rows) -> bool {
-    let is_constant = |rows: &Rows| rows.len() >= COMPARED && rows.iter().all(|row| row == rows.row(0));
-    is_constant(one) && is_constant(other) && one.row(0) != other.row(0)
-}
-
 /// Whether no value occurs in more than half of the outputs.
 fn vary(mut keys: Vec<u64>) -> bool {
     keys.sort_unstable();
@@ -111,20 +103,6 @@ mod tests {
             let first = (0..2 * period).position(|index| is_repeat(&repeats, index, (index % period) as u64)).unwrap();
             assert!(first >= period, "period {period}: after {first}");
         }
-    }
-
-    #[test]
-    fn noise_that_is_kept_is_detected_and_constants_are_not() {
-        let rows = |value: f64, last: f64| {
-            let mut rows = Rows::new(1);
-            rows.resize(COMPARED);
-            rows.iter_mut().enumerate().for_each(|(index, row)| row[0] = Cell::number(if index + 1 < COMPARED { value } else { last }));
-            rows
-        };
-        assert!(are_frozen(&rows(1.5, 1.5), &rows(2.5, 2.5)));
-        assert!(!are_frozen(&rows(1.5, 1.5), &rows(1.5, 1.5)));
-        assert!(!are_frozen(&rows(1.5, 1.5), &rows(2.5, 2.0)));
-        assert!(!are_frozen(&Rows::new(1), &Rows::new(1)));
     }
 
     #[test]
