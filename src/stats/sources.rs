@@ -159,10 +159,12 @@ mod tests {
         for seed in 0..1000 {
             assert_eq!(found(seed, nothing, |rng, _, side| [shifted(side, laplace(rng, 1.0))]), None, "noise, seed {seed}");
             assert_eq!(found(seed, nothing, |rng, _, side| [shifted(side, laplace(rng, 1.0).round())]), None, "atoms, seed {seed}");
-            let rare = |rng: &mut Generator, _: &[f64], _| [if rng.random_bool(0.02) { Cell::PANIC } else { Cell::number(laplace(rng, 1.0)) }];
+            let rare =
+                |rng: &mut Generator, _: &[f64], _| [if rng.random_bool(0.02) { Cell::PANIC } else { Cell::number(laplace(rng, 1.0)) }];
             assert_eq!(found(seed, nothing, rare), None, "a rare symbol, seed {seed}");
             assert_eq!(found(seed, nothing, |_, _, side| [shifted(side, 0.0), Cell::ABSENT]), None, "a constant");
-            let coin = |rng: &mut Generator, _: &[f64], _| [Cell::symbol(if rng.random() { "a" } else { "b" }), Cell::number(laplace(rng, 1.0))];
+            let coin =
+                |rng: &mut Generator, _: &[f64], _| [Cell::symbol(if rng.random() { "a" } else { "b" }), Cell::number(laplace(rng, 1.0))];
             assert_eq!(found(seed, nothing, coin), None, "a coin, seed {seed}");
         }
     }
