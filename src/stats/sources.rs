@@ -11,7 +11,6 @@
 //! *Order.* Among the pairs of draws without ties, the number of times that the first source's is the larger one is Binomial(n, ½). It finds
 //! kept noise to which fresh noise is added.
 
-use std::collections::HashSet;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -72,14 +71,21 @@ fn test_values(own: &[Vec<u64>; 2], foreign: &[Vec<u64>; 2], alpha: f64) -> Opti
     let (mut favour, mut all) = (0, 0);
     for (own, foreign) in own.iter().zip(foreign) {
         let (first, second) = own.split_at(own.len() / 2);
-        let known: HashSet<u64> = first.iter().copied().collect();
-        for (own, foreign) in second.iter().zip(foreign) {
-            let (own, foreign) = (known.contains(own), known.contains(foreign));
-            favour += u64::from(own && !foreign);
-            all += u64::from(own != foreign);
-        }
+        let (in_favour, compared) = compare_values(first, second, foreign);
+        favour += in_favour;
+        all += compared;
     }
     (all > 0 && upper_tail(favour, all, 0.5) <= alpha).then_some(SourceDifference::Values(favour, all))
+}
+
+/// Pairs draws of two kinds. Of the pairs with exactly one draw among the known values: in how many it is the first kind's, and how many there
+/// are.
+pub(super) fn compare_values(known: &[u64], own: &[u64], foreign: &[u64]) -> (u64, u64) {
+    let mut known = known.to_vec();
+    known.sort_unstable();
+    let is_known = |value: &u64| known.binary_search(value).is_ok();
+    let pairs = own.iter().zip(foreign).map(|(own, foreign)| (is_known(own), is_known(foreign)));
+    pairs.fold((0, 0), |(favour, all), (own, foreign)| (favour + u64::from(own && !foreign), all + u64::from(own != foreign)))
 }
 
 fn test_order(side: Side, one: &[u64], other: &[u64], alpha: f64) -> Option<SourceDifference> {

@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 
-use super::separator::{Separator, decimal_commas, is_json, parse_number};
+use super::separator::{Separator, decimal_commas, is_json, number_shape, parse_number};
 use crate::model::FileProblem;
 use crate::output::{Cell, MAX_WIDTH, Rows, Symbols, Texts};
 
@@ -134,7 +134,7 @@ impl Outputs {
                 return Err(failed(format!("line {number} has {} cells, more than {MAX_WIDTH}; write one output per row", row.len())));
             }
             match (&mut first, parts.first()) {
-                (Some(first), Some(part)) => first.compare(part.row(0), &row),
+                (Some(first), Some(part)) => first.compare(part.row(0), &row, text),
                 _ => first = Some(FirstRow::new(text, separator)),
             }
             let width = parts.last().map_or(0, Rows::width);
@@ -183,8 +183,10 @@ fn join_parts(parts: Vec<Rows>) -> Result<Option<Rows>, String> {
 struct FirstRow {
     names: Vec<String>,
     separator: Separator,
-    /// Whether one of its cells occurs again in its column, or is a text with a number above another text.
+    /// Whether one of its cells occurs again in its column, or is a text with a number above a text that differs in its numbers only.
     is_like_others: bool,
+    /// How many rows it was compared with.
+    compared: usize,
 }
 
 impl FirstRow {
@@ -192,14 +194,30 @@ impl FirstRow {
         let mut names = Vec::new();
         // The line was already split without an error.
         let _ = split_cells(text, separator, &mut |name| names.push(name.to_owned()));
-        Self { names, separator, is_like_others: false }
+        Self { names, separator, is_like_others: false, compared: 0 }
     }
 
-    fn compare(&mut self, first: &[Cell], row: &[Cell]) {
+    fn compare(&mut self, first: &[Cell], row: &[Cell], text: &str) {
         let has_number = |name: &String| name.split_whitespace().any(|word| parse_number(word, self.separator).is_some());
         let is_text = |cell: &Cell| cell.as_number().is_none() && *cell != Cell::ABSENT;
         let is_like = |((first, cell), name): ((&Cell, &Cell), &String)| first == cell || is_text(cell) && has_number(name);
         self.is_like_others = self.is_like_others || first.iter().zip(row).zip(&self.names).any(is_like);
+        // The texts of a few rows are enough.
+        self.compared += 1;
+        if !self.is_like_others && self.compared < FIRST_ROWS {
+            self.is_like_others = self.has_the_shape_of(text);
+        }
+    }
+
+    /// Whether one of its cells has the shape of the cell below it, with a number in it.
+    fn has_the_shape_of(&self, text: &str) -> bool {
+        let (mut names, mut found) = (self.names.iter(), false);
+        // The line was already split without an error.
+        let _ = split_cells(text, self.separator, &mut |cell| {
+            let name = names.next().map_or("", String::as_str);
+            found |= name.contains(|c: char| c.is_ascii_digit()) && number_shape(name) == number_shape(cell);
+        });
+        found
     }
 
     fn is_header(&self) -> bool {
@@ -320,6 +338,7 @@ mod tests {
         assert_eq!(names("\u{feff}answer\nyes\nno"), Some(vec!["answer".to_owned()]));
         assert_eq!(names("column 1\n0.5\n2"), Some(vec!["column 1".to_owned()]));
         assert_eq!(names("about 0.5\nabout 2\nabout 7"), None);
+        assert_eq!(names("2.371kg\n-1.606kg"), None);
         assert_eq!(names("yes\nno\nyes"), None);
         assert_eq!(names("NaN\n1\n2"), None);
         assert_eq!(names("y,1\n1,1\n"), None);
