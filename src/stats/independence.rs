@@ -506,8 +506,8 @@ mod tests {
 
     #[test]
     fn windows_are_just_long_enough_that_chance_does_not_repeat_them() {
-        // One track with two sides: each side gets half of a fifth of the false-alarm rate.
-        let alpha = 3e-7 * 0.2 / 2.0;
+        // One track with two sides and two tests of repetition: each test of a side gets a quarter of a fifth of the false-alarm rate.
+        let alpha = 3e-7 * 0.2 / 4.0;
         let mut rng = Generator::seed_from_u64(13);
         let period: Vec<u32> = (0..97).map(|_| rng.random()).collect();
         for n in [200, 260, 400, 1000, 3000] {

@@ -1,6 +1,5 @@
 //! Reads one audit file: parses the TOML and checks every value.
 
-use std::collections::HashSet;
 use std::path::Path;
 
 use serde::Deserialize;
@@ -8,7 +7,7 @@ use serde::Deserialize;
 use super::accuracy::{self, AccuracyFile};
 use super::control::short_noise;
 use super::pattern::{Components, Pattern};
-use super::problem::KeyProblem;
+use super::problem::{KeyProblem, distinct};
 use super::several::{self, Entry};
 use super::suggest::{nearest, with_suggestion};
 use crate::attack::Attack;
@@ -131,10 +130,7 @@ pub fn from_text(path: &Path, text: &str) -> Result<Vec<Audit>, Vec<FileProblem>
             Err(found) => problems.extend(found.into_iter().map(|problem| problem.of(entry).in_file(path, text))),
         }
     }
-    // A problem with a shared key is a problem of every audit: one report is enough.
-    let mut seen = HashSet::new();
-    problems.retain(|problem| seen.insert(problem.message.clone()));
-    if problems.is_empty() { Ok(audits) } else { Err(problems) }
+    if problems.is_empty() { Ok(audits) } else { Err(distinct(problems)) }
 }
 
 /// A problem with a key of an audit that was found later, with its location if the file can still be read.

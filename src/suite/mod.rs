@@ -94,7 +94,7 @@ pub fn check(audits: &[Audit]) -> Result<(), Error> {
             problems.extend(check_control(audit, audits));
         }
     }
-    if problems.is_empty() { Ok(()) } else { Err(Error::Input(problems)) }
+    if problems.is_empty() { Ok(()) } else { Err(Error::Input(problem::distinct(problems))) }
 }
 
 /// What is wrong with the control of an audit, if anything.

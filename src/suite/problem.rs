@@ -1,5 +1,6 @@
 //! A problem in an audit file, and how it becomes a message with its location.
 
+use std::collections::HashSet;
 use std::ops::Range;
 use std::path::Path;
 
@@ -39,4 +40,11 @@ impl KeyProblem {
         let span = self.span.clone().or_else(key).or_else(|| excerpt::find_span(text, &steps));
         FileProblem::new(file, span.map_or(self.message.clone(), |span| excerpt::with_location(text, span, &self.message)))
     }
+}
+
+/// Each problem once. A problem with a shared key is a problem of every audit of its file.
+pub fn distinct(mut problems: Vec<FileProblem>) -> Vec<FileProblem> {
+    let mut seen = HashSet::new();
+    problems.retain(|problem| seen.insert(problem.to_string()));
+    problems
 }

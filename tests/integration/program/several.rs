@@ -80,16 +80,17 @@ fn they_are_listed_shown_and_replayed_by_name() {
 #[test]
 fn problems_are_shown_where_they_are() {
     let cases: &[(&str, &str, &[&str])] = &[
-        ("name = \"sum\"", "name = \"exact\"", &["line 23, column 8: name is \"exact\"", "another audit of the file"]),
-        ("name = \"exact\"", "draw = 5", &["line 16", "missing field `name`"]),
-        ("name = \"exact\"", "name = \"exact\"\ndraw = 5", &["line 17", "unknown field `draw`; did you mean `draws`?"]),
-        ("name = \"exact\"", "name = \"exact\"\ndraws = 1.5", &["line 17, column 9: draws is 1.5, must be a whole number"]),
+        ("name = \"sum\"", "name = \"exact\"", &["line 22, column 8: name is \"exact\"", "another audit of the file"]),
+        ("name = \"exact\"", "", &["line 13", "missing field `name`"]),
+        ("name = \"exact\"", "name = \"exact\"\ndraw = 5", &["line 15, column 1", "unknown field `draw`; did you mean `draws`?"]),
+        ("name = \"exact\"", "name = \"exact\"\ndraws = 1.5", &["line 15, column 9: draws is 1.5, must be a whole number"]),
         ("name = \"exact\"", "name = \"exact\"\ndraws = -5", &["draws is -5, must be a whole number from 1 to 1e12"]),
-        ("scale_factor", "scale_factr", &["line 20", "unknown field `scale_factr`; did you mean `scale_factor`?"]),
-        ("upper = 5", "upper = 0", &["line 25", "lower is 0, must be less than upper"]),
-        ("left = [1]", "left = [1, 1]", &["line 31", "pair \"a small record\"", "not neighbours"]),
+        ("scale_factor", "scale_factr", &["line 18, column 12", "unknown field `scale_factr`; did you mean `scale_factor`?"]),
+        ("upper = 5", "upper = 0", &["line 23", "lower is 0, must be less than upper"]),
+        ("left = [1]", "left = [1, 1]", &["line 29", "pair \"a small record\"", "not neighbours"]),
         // A shared key that is wrong is reported once.
         ("claim = { epsilon = 1.0 }", "claim = { epsilon = -1 }", &["line 4", "claim.epsilon is -1"]),
+        ("epsilon = 1.0 }\nclaim", "epsilom = 1.0 }\nclaim", &["line 3", "unknown field `epsilom`; did you mean `epsilon`?"]),
         ("mechanism = \"laplace\"", "mechanism = \"lapalce\"", &["line 2", "did you mean \"laplace\"?"]),
         ("mechanism = \"laplace\"", "name = \"x\"\nmechanism = \"laplace\"", &["line 2", "give each [[audit]] its own name"]),
         (
