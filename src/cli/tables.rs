@@ -165,14 +165,15 @@ impl Row<'_> {
             Self::Pair(audit, result) => {
                 let (claim, bounds) = (&audit.audit.claim, result.outcome.as_ref().ok().map(|evidence| evidence.bounds));
                 let rounded = |number: fn(Bounds, &Claim) -> f64| bounds.map(|bounds| round_down(number(bounds, claim), 4));
-                let numbers = [
+                let of_chance = [
                     Some(claim.epsilon()),
                     Some(claim.delta()),
                     rounded(|bounds, _| bounds.epsilon_lower),
                     rounded(|bounds, _| bounds.delta_lower),
-                    rounded(|bounds, claim| bounds.reach(claim)),
                 ];
-                ([&audit.audit.name, &result.pair], numbers)
+                let [epsilon, delta, epsilon_lower, delta_lower] = of_chance.map(|number| number.filter(|_| claim.metric().is_none()));
+                let reach = rounded(|bounds, claim| bounds.reach(claim));
+                ([&audit.audit.name, &result.pair], [epsilon, delta, epsilon_lower, delta_lower, reach])
             }
             Self::Accuracy(audit, result) => {
                 let reach = result.reach().map(|reach| round_down(reach, 4));
@@ -285,7 +286,7 @@ pub fn audits(audits: &[Audit]) -> String {
     header.extend(["expected", "file"]);
     let mut table = plain_table(&header);
     for audit in audits {
-        let of_privacy = |text: &dyn Display| if audit.is_about_privacy() { text.to_string() } else { String::new() };
+        let of_privacy = |text: &dyn Display| if audit.is_about_pairs() { text.to_string() } else { String::new() };
         let mut cells = vec![
             audit.name.clone(),
             audit.subject.mechanism().to_owned(),
@@ -323,7 +324,7 @@ pub fn audit(audit: &Audit) -> String {
     for (key, value) in audit.subject.params().into_iter().flatten() {
         line("", format!("{key} = {value}"));
     }
-    if audit.is_about_privacy() {
+    if audit.is_about_pairs() {
         line("claim", audit.claim.to_string());
         match &audit.relation {
             Relation::Custom { reason } => line("relation", format!("custom: {reason}")),

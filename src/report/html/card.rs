@@ -33,7 +33,7 @@ pub fn card(run: &RunReport, report: &AuditReport, open: bool) -> Markup {
                 span.name {
                     (audit.name)
                     @if let Some(reason) = report.verdict().and_then(Verdict::reason) { " " em { (display(reason)) } }
-                    @if surprise && audit.is_about_privacy() { " " em { "expected " (display(audit.expect)) } }
+                    @if surprise && audit.is_about_pairs() { " " em { "expected " (display(audit.expect)) } }
                     small { (subtitle(report)) }
                 }
                 @if let Some((_, evidence)) = best { (bar(evidence, audit)) }
@@ -71,7 +71,7 @@ fn subtitle(report: &AuditReport) -> String {
     match (report.most_significant(), report.errors().next()) {
         (Some((_, evidence)), _) if evidence.verdict == Verdict::Violated => format!("The attacker {}.", evidence.sentence(claim)),
         (_, Some((_, error))) => format!("Could not be run: {error}."),
-        (Some((_, evidence)), None) => format!("The best attack {}.", evidence.sentence(claim)),
+        (Some((_, evidence)), None) => format!("The attacker {}.", evidence.sentence(claim)),
         (None, None) => {
             report.worst_accuracy().map_or_else(String::new, |result| format!("{}: {}.", result.accuracy.name, result.sentence()))
         }
@@ -97,6 +97,16 @@ fn bar(evidence: &Evidence, audit: &Audit) -> Markup {
     }
 }
 
+/// Explains the verdict on a stability claim, which is exact.
+fn exact_text(evidence: &Evidence, claim: &Claim) -> Markup {
+    let (verdict, more) = match evidence.verdict {
+        Verdict::Violated => ("The claim is refuted.", " There is no noise, so this is certain.".to_owned()),
+        Verdict::Consistent => ("Not refuted.", " Another pair may still refute the claim.".to_owned()),
+        Verdict::Inconclusive(reason) => ("Not refuted, but inconclusive.", format!(" Reason {reason}: {}.", reason.advice())),
+    };
+    html! { p { b { (verdict) } " The attacker " (evidence.sentence(claim)) "." (more) } }
+}
+
 /// Explains the verdict.
 fn verdict_text(run: &RunReport, evidence: &Evidence, audit: &Audit) -> Markup {
     let claim = &audit.claim;
@@ -109,6 +119,9 @@ fn verdict_text(run: &RunReport, evidence: &Evidence, audit: &Audit) -> Markup {
     } else {
         "The attack sees no leak whose growth it could flag.".to_owned()
     };
+    if claim.metric().is_some() {
+        return exact_text(evidence, claim);
+    }
     let in_unit = bounds.in_unit(claim).map_or_else(String::new, |bound| format!("In the unit of the claim: {bound}. "));
     let (verdict, reasons) = match evidence.verdict {
         Verdict::Violated => (
@@ -147,7 +160,7 @@ fn pair_body(run: &RunReport, audit: &Audit, result: &PairResult, pictures: bool
         @if result.exceeds_truth() {
             p { b { "The bound is above the truth that the audit file states" } "; one of them is wrong." }
         }
-        @if pictures { (figures(evidence, &audit.claim)) }
+        @if pictures && audit.claim.metric().is_none() { (figures(evidence, &audit.claim)) }
         div.facts {
             (pair_facts(audit, result, evidence))
             @if pictures { (facts(audit)) }
@@ -199,9 +212,14 @@ fn pair_facts(audit: &Audit, result: &PairResult, evidence: &Evidence) -> Markup
         facts.push(("D (left)", result.left.clone()));
         facts.push(("D′ (right)", result.right.clone()));
     }
-    facts.push(("guess rule", evidence.rule_text()));
-    let counts = [tally.correct, tally.wrong, tally.abstained].map(grouped);
-    facts.push(("guesses", format!("{} right, {} wrong, {} without a guess", counts[0], counts[1], counts[2])));
+    if let Some([left, right]) = &evidence.outputs {
+        facts.push(("output on D", left.clone()));
+        facts.push(("output on D′", right.clone()));
+    } else {
+        facts.push(("guess rule", evidence.rule_text()));
+        let counts = [tally.correct, tally.wrong, tally.abstained].map(grouped);
+        facts.push(("guesses", format!("{} right, {} wrong, {} without a guess", counts[0], counts[1], counts[2])));
+    }
     facts.push(("draws", grouped(evidence.draws)));
     facts.push(("reach", Brief(round_down(evidence.bounds.reach(&audit.claim), 4)).to_string()));
     facts.extend(result.truth.epsilon.map(|truth| ("exact ε", Brief(truth).to_string())));
@@ -218,7 +236,7 @@ fn facts(audit: &Audit) -> Markup {
     let because = audit.reach.because().map_or_else(String::new, |reason| format!(" ({reason})"));
     let asked = format!("{}{because}", Brief(audit.reach.at_least()));
     let mut facts = vec![("mechanism", mechanism)];
-    if audit.is_about_privacy() {
+    if audit.is_about_pairs() {
         facts.push(("claim", format!("{} for {} neighbours", audit.claim, audit.relation)));
         facts.push(("expected", audit.expect.to_string()));
         facts.push(("reach asked for", asked));

@@ -8,3 +8,4 @@ mod controls;
 #[cfg(unix)]
 mod resume;
 mod several;
+mod stability;
