@@ -155,6 +155,8 @@ def run(draws, fits, width, seeded, features, kind):
         generator = generators(kind)
         fits(sides["left"], params)
         columns, seeded = try_out(draws, sides, params, width, seeded, features, generator)
+        if "width" in greeting:
+            columns.set_width(greeting["width"])
         hello = {"dp_audit": VERSION, "width": columns.width + len(columns.names), "seeded": seeded}
         answers.write(message(hello | ({"columns": columns.all_names()} if columns.names or columns.shape else {})))
         answers.flush()
@@ -240,6 +242,12 @@ class Columns:
         # The names in the order in which they first occur.
         self.names = list({name: None for output in trials for name in self.of(output)})
 
+    def set_width(self, width):
+        """Takes over the width of another process, whose trials may have shown other outputs."""
+        self.width = max(width - len(self.names), 1)
+        if self.shape and math.prod(self.shape) != self.width:
+            self.shape = None
+
     def of(self, output):
         """The further columns of one output."""
         if self.features is None or isinstance(output, Failure):
@@ -298,7 +306,12 @@ def try_out(draws, sides, params, width, seeded, features, generator):
     """Finds out what was not said: the columns of an output, and whether the same seed gives the same draws."""
 
     def trial(seed):
-        return [draws(data, generator(seed), TRIALS, **params) for data in sides.values()]
+        found = [draws(data, generator(seed), TRIALS, **params) for data in sides.values()]
+        for outputs in found:
+            if not hasattr(outputs, "__len__") or len(outputs) != TRIALS:
+                what = f"{len(outputs)} outputs" if hasattr(outputs, "__len__") else f"a {type(outputs).__name__}"
+                raise Refusal(f"asked for {TRIALS} outputs, got {what}; a function with --batch returns a list or an array of `count` draws")
+        return found
 
     # First a seed that no other process has. If a mechanism keeps its noise, it is other noise in each process, and dp-audit sees it.
     trial(int.from_bytes(os.urandom(16), "big"))

@@ -69,9 +69,9 @@ impl Child {
         Ok(Self { command: command.clone(), group, stdin, stdout: StdoutReader::new(stdout)?, stderr: StderrTail::new(stderr)? })
     }
 
-    /// Sends the parameters and datasets, and reads the hello, which describes the outputs.
-    pub fn greet(&mut self, greeting: &Greeting) -> Result<Hello, TargetError> {
-        self.exchange("to say hello", greeting.line(), |stdout, deadline| Ok(Hello::parse(&stdout.line(deadline)?)?))
+    /// Sends the parameters and datasets, and reads the hello, which describes the outputs. The width is that of earlier children.
+    pub fn greet(&mut self, greeting: &Greeting, width: Option<usize>) -> Result<Hello, TargetError> {
+        self.exchange("to say hello", greeting.line(width), |stdout, deadline| Ok(Hello::parse(&stdout.line(deadline)?)?))
     }
 
     /// Requests outputs. Returns exactly as many as requested, or an error.

@@ -139,7 +139,7 @@ impl ChildProcess {
 
     /// The child, after it has said hello.
     fn greeted(&self, mut child: Child) -> Result<Child, TargetError> {
-        let hello = child.greet(&self.greeting)?;
+        let hello = child.greet(&self.greeting, self.hello.get().map(|hello| hello.width))?;
         self.seeded.fetch_and(hello.seeded, Ordering::Relaxed);
         let width = hello.width;
         let first = self.hello.get_or_init(|| hello).width;

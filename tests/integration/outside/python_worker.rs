@@ -168,7 +168,9 @@ fn what_cannot_be_audited_is_an_error_with_its_reason() {
         (features_grow, &["--features", "known"], "", &["returned the new column 'late'"]),
         ("def mechanism(data, rng):\n    return 1\n", &["--features", "known"], "", &["has no function known"]),
         (batch, &["--batch"], "", &["OSError: disk"]),
-        (short, &["--batch"], "", &["asked for", "got"]),
+        (short, &["--batch"], "", &["asked for 16 outputs, got 15", "`count` draws"]),
+        ("def mechanism(data, rng, count):\n    return 0.5\n", &["--batch"], "", &["asked for 16 outputs, got a float"]),
+        ("def mechanism(data, rng, count):\n    return []\n", &["--batch"], "", &["asked for 16 outputs, got 0"]),
     ];
     for (text, options, params, wanted) in cases {
         let (code, table, shown) = run(text, options, params, "20000");
@@ -319,6 +321,12 @@ fn outputs_may_be_longer_than_the_first_ones_show() {
         let delta = table.number(0, "delta_lower");
         assert!((0.012..0.02).contains(&delta), "{cells}: δ is 0.02, the bound {delta}");
     }
+    // Lengths that are different in the trials of each process, because no seed decides them.
+    let text = "import random\nsystem = random.SystemRandom()\n\
+                def mechanism(data, rng):\n    return [len(data) + system.random() / 1000] * int(system.expovariate(0.2))\n";
+    let (code, table, shown) = run(text, &[], "", "20000");
+    assert_eq!(code, 2, "{shown}");
+    assert_eq!(table.cell(0, "reproducible"), "false");
 }
 
 #[test]
