@@ -32,7 +32,7 @@ use super::sources::compare_values;
 use crate::model::Side;
 use crate::output::{Cell, Mix, Rows};
 
-/// The maximum probability that one look treats independent draws as dependent. A pair gets two looks, one per phase; files get one more.
+/// The maximum probability that one look treats independent draws as dependent. A pair gets two looks, one per phase; files and programs get one more.
 pub const FALSE_ALARM: f64 = 3e-7;
 
 /// The share of it for the tests of repeats and of returns; the rest is for the order tests.
