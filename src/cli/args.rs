@@ -23,7 +23,7 @@ use crate::report::junit::JUnit;
 use crate::report::markdown::Markdown;
 use crate::report::store::Destination;
 use crate::suite;
-use crate::target::recorded::{HeaderRow, RowOrder};
+use crate::target::recorded::{HeaderRow, RowOrder, Separator};
 
 /// Does a differentially private mechanism leak more than it claims?
 #[derive(Parser)]
@@ -216,6 +216,9 @@ pub struct SamplesArgs {
     /// Whether the first row contains the column names
     #[arg(long, value_enum, default_value_t)]
     pub header: HeaderRow,
+    /// What separates the cells of a row; where it is not a comma, numbers may have decimal commas (default: what the first rows show)
+    #[arg(long, value_enum)]
+    pub separator: Option<Separator>,
     /// Do not look for dependence in the order of the rows; use this if the order has no meaning, for example because the rows were sorted
     #[arg(long)]
     pub unordered: bool,

@@ -6,6 +6,7 @@ use thiserror::Error;
 use crate::model::{Metric, Side};
 use crate::output::MAX_WIDTH;
 use crate::stats::independence::Dependence;
+use crate::stats::sources::SourceDifference;
 
 /// Why a mechanism could not be run.
 #[derive(Clone, Debug, Error, PartialEq, Eq, Serialize, Deserialize)]
@@ -144,11 +145,14 @@ pub enum Problem {
         "gave the same draws for two different seeds; seed its generator with the seed of each request, or once per process from the system"
     )]
     Repeats,
-    /// Each of its answers is one output again and again, and the answers are different.
+    /// Two processes of it draw from different distributions.
     #[error(
-        "its draws are not independent: it gave one output again and again, and another one for another seed; draw new noise for each output, and keep none in a cache"
+        "its draws are not independent: of two processes that were started together, {what}. So a process keeps noise that it drew once. Draw new noise for each output, and keep none in a cache (functools.lru_cache, a global variable)"
     )]
-    Frozen,
+    KeepsNoise {
+        /// How they differ.
+        what: SourceDifference,
+    },
     /// It reported that it cannot continue.
     #[error("gave up: {message}")]
     Refused {

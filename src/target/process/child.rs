@@ -92,15 +92,15 @@ impl Child {
         self.reusable
     }
 
-    /// Sends the parameters and datasets, and reads the hello, which describes the outputs.
-    pub fn greet(&mut self, greeting: &Greeting) -> Result<Greeted, TargetError> {
+    /// Sends the parameters and datasets, and reads the hello, which describes the outputs. The width is that of earlier children.
+    pub fn greet(&mut self, greeting: &Greeting, width: Option<usize>) -> Result<Greeted, TargetError> {
         let (starting, asked) = (self.starting.take(), Instant::now());
         let is_first = starting.is_some();
         if !is_first {
             self.check_unrequested()?;
         }
         let read = |stdout: &mut StdoutReader, deadline| Ok(Hello::parse(&stdout.line(deadline)?)?);
-        let hello = self.exchange(HELLO_TASK, greeting.line(), Duration::ZERO, read)?;
+        let hello = self.exchange(HELLO_TASK, greeting.line(width), Duration::ZERO, read)?;
         self.reusable = hello.reusable;
         let waited = starting.unwrap_or(asked).elapsed();
         // A program that does not say how long it took to start has spent all the time on it.

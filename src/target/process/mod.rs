@@ -37,7 +37,6 @@ pub use group::end_on_signals;
 use lanes::{Places, in_order};
 use pace::Pace;
 use protocol::{Answer, Greeting, Hello, Request};
-pub use repeats::COMPARED;
 use repeats::RepeatDetector;
 pub use workers::Workers;
 
@@ -134,7 +133,7 @@ impl ChildProcess {
 
     /// The child, after it has said hello.
     fn greeted(&self, mut child: Child) -> Result<Child, TargetError> {
-        let Greeted { hello, waited, start_up } = child.greet(&self.greeting)?;
+        let Greeted { hello, waited, start_up } = child.greet(&self.greeting, self.hello.get().map(|hello| hello.width))?;
         self.pace.greeted(waited, start_up);
         self.seeded.fetch_and(hello.seeded, Ordering::Relaxed);
         let width = hello.width;

@@ -6,10 +6,11 @@ use std::time::Instant;
 
 use super::child::Child;
 use super::protocol::{Answer, Request};
-use super::repeats::are_frozen;
-use super::{COMPARED, ChildProcess, lock};
+use super::repeats::COMPARED;
+use super::{ChildProcess, lock};
 use crate::model::Side;
 use crate::output::{MAX_WIDTH, Probe, Reading, Rows, Symbols, Texts};
+use crate::stats::sources::difference;
 use crate::target::{PairStream, Phase, Problem, StreamSeed, TargetError};
 
 /// The outputs of either side, in the requests that ask for them. If time is limited, the later requests are left out.
@@ -25,11 +26,15 @@ struct FirstOutputs {
 }
 
 impl ChildProcess {
-    /// Asks two children that start at the same moment for a few outputs. A generator that is seeded with the time gives both the same
-    /// draws. No rule is judged on these outputs. Their seeds do not depend on the run, so a replay of a witness has the same columns.
+    /// Asks two children that start at the same moment for a few outputs. These show which columns the outputs have, and whether the
+    /// children draw independently: a generator that is seeded with the time gives both the same draws, and a child that keeps its noise
+    /// draws from a distribution of its own. No rule is judged on these outputs. Their seeds do not depend on the run, so a replay of a
+    /// witness has the same columns.
     pub(super) fn probe(&self) -> Result<Reading, TargetError> {
         lock(&self.waiting).append(&mut self.workers.take(&self.command));
-        let starting = [self.ungreeted()?, self.ungreeted()?];
+        let [one, other] = [self.ungreeted()?, self.ungreeted()?];
+        // One after the other: the second is told the width of the first.
+        let starting = [self.greeted(one)?, self.greeted(other)?];
         let stopped = AtomicBool::new(false);
         let shown: Vec<Result<(Child, [FirstOutputs; 2]), TargetError>> = thread::scope(|scope| {
             let [one, other] = starting;
@@ -47,19 +52,21 @@ impl ChildProcess {
             vec![first, second]
         });
         let mut probe = Probe::default();
-        let mut earlier: Vec<FirstOutputs> = Vec::new();
+        let mut earlier: Vec<Rows> = Vec::new();
         for shown in shown {
             let (mut child, outputs) = shown?;
             for FirstOutputs { side, seed, rows, texts } in outputs {
                 self.check_repeats(side, seed, &rows, &mut child)?;
-                if earlier.iter().any(|other| other.side == side && are_frozen(&other.rows, &rows)) {
-                    return Err(child.fail(Problem::Frozen));
-                }
                 let mut texts_of_rows = texts.iter().zip(REQUESTS).flat_map(|(texts, count)| std::iter::repeat_n(texts, count));
                 for row in &rows {
                     texts_of_rows.next().into_iter().for_each(|texts| probe.see(row, texts));
                 }
-                earlier.push(FirstOutputs { side, seed, rows, texts });
+                earlier.push(rows);
+            }
+            if let [left, right, other_left, other_right] = &equally_many(&earlier)[..]
+                && let Some(what) = difference([left, right], [other_left, other_right])
+            {
+                return Err(child.fail(Problem::KeepsNoise { what }));
             }
             lock(&self.idle).push(child);
         }
@@ -75,9 +82,9 @@ impl ChildProcess {
         Ok(reading)
     }
 
-    /// Greets a child and asks it for its first outputs, until the time is over or the other child has failed.
-    fn first_outputs(&self, index: u64, child: Child, stopped: &AtomicBool) -> Result<(Child, [FirstOutputs; 2]), TargetError> {
-        let found = self.greeted(child).and_then(|mut child| {
+    /// Asks a child for its first outputs, until the time is over or the other child has failed.
+    fn first_outputs(&self, index: u64, mut child: Child, stopped: &AtomicBool) -> Result<(Child, [FirstOutputs; 2]), TargetError> {
+        let mut draw = || {
             let greeted = Instant::now();
             let mut outputs = Side::BOTH.map(|side| {
                 let seed = PairStream::new(0, "", "").side(Phase::Probe, index, side);
@@ -95,11 +102,23 @@ impl ChildProcess {
                     texts.push(of_more);
                 }
             }
-            Ok((child, outputs))
-        });
+            Ok(outputs)
+        };
+        let found = draw();
         if found.is_err() {
             stopped.store(true, Ordering::Relaxed);
         }
-        found
+        Ok((child, found?))
     }
+}
+
+/// The first rows of each list, as many as all of them have.
+fn equally_many(lists: &[Rows]) -> Vec<Rows> {
+    let count = lists.iter().map(Rows::len).min().unwrap_or(0);
+    let first = |rows: &Rows| {
+        let mut rows = rows.clone();
+        rows.resize(count);
+        rows
+    };
+    lists.iter().map(first).collect()
 }

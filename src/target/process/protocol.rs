@@ -26,9 +26,13 @@ impl Greeting {
         Self(line(&json!({ VERSION_KEY: VERSION, "params": params, "left": left.records(), "right": right.records() })))
     }
 
-    /// The line to send.
-    pub fn line(&self) -> Vec<u8> {
-        self.0.clone()
+    /// The line to send, with the width of outputs if another child has said it already.
+    pub fn line(&self, width: Option<usize>) -> Vec<u8> {
+        // The datasets may be large, so they are written only once; the width goes in front of them.
+        match width {
+            Some(width) => [format!("{{\"width\":{width},").as_bytes(), &self.0[1..]].concat(),
+            None => self.0.clone(),
+        }
     }
 }
 

@@ -66,14 +66,6 @@ fn telling_beginning(keys: &[u64]) -> Option<&[u64]> {
     short.or_else(|| keys.get(..COMPARED).filter(|keys| 2 * most_equal(keys) <= COMPARED))
 }
 
-/// Whether each of two answers is one output again and again, and these two outputs are different. Then noise is drawn once for each
-/// answer or process and kept. Independent draws look like this with a probability below 2^-62: an output of probability `p` would have to
-/// come 32 times in a row, and then others of probability at most `1 − p`.
-pub fn are_frozen(one: &Rows, other: &Rows) -> bool {
-    let is_constant = |rows: &Rows| rows.len() >= COMPARED_IF_DISTINCT && rows.iter().all(|row| row == rows.row(0));
-    is_constant(one) && is_constant(other) && one.row(0) != other.row(0)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -145,20 +137,6 @@ mod tests {
             let first = (0..2 * period).position(|index| is_repeat(&repeats, index, (index % period) as u64)).unwrap();
             assert!(first >= period, "period {period}: after {first}");
         }
-    }
-
-    #[test]
-    fn noise_that_is_kept_is_detected_and_constants_are_not() {
-        let rows = |value: f64, last: f64| {
-            let mut rows = Rows::new(1);
-            rows.resize(COMPARED);
-            rows.iter_mut().enumerate().for_each(|(index, row)| row[0] = Cell::number(if index + 1 < COMPARED { value } else { last }));
-            rows
-        };
-        assert!(are_frozen(&rows(1.5, 1.5), &rows(2.5, 2.5)));
-        assert!(!are_frozen(&rows(1.5, 1.5), &rows(1.5, 1.5)));
-        assert!(!are_frozen(&rows(1.5, 1.5), &rows(2.5, 2.0)));
-        assert!(!are_frozen(&Rows::new(1), &Rows::new(1)));
     }
 
     #[test]
