@@ -38,7 +38,7 @@ pub fn run_pair(plan: &PairPlan, target: &dyn Target, listener: &(impl Listener 
         target.close();
         return PairResult { timing: target.timing(), ..PairResult::new(plan, outcome, started.elapsed().as_secs_f64()) };
     }
-    let schedule = Schedule::new(plan.draws);
+    let schedule = Schedule::new(plan.draws, plan.until);
     let certified = audit.explore(&schedule).and_then(|explored| audit.certify(explored, &schedule));
     let outcome = certified.map(|certified| audit.evidence(certified));
     target.close();
@@ -263,7 +263,9 @@ impl<L: Listener + ?Sized> PairAudit<'_, L> {
 
     /// Whether no more draws are needed.
     fn decided(&self) -> bool {
-        self.plan.until == Until::Decided && self.anytime_bound() > self.plan.claim.main().value
+        let PairPlan { claim, level, until, .. } = self.plan;
+        let second = || claim.second().is_some_and(|limit| self.ledger.lower(limit, level.anytime_second()) > limit.value);
+        *until == Until::Decided && (self.anytime_bound() > claim.main().value || second())
     }
 
     /// The bound in the unit of the claim that holds at any time.

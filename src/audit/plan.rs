@@ -175,7 +175,7 @@ impl Audit {
             draws: self.budget(settings),
             max_seconds: settings.max_seconds.or(self.max_seconds),
             until: settings.until,
-            level: Level::of_pair(settings.confidence.get(), uncertain),
+            level: Level::of_pair(settings.confidence.get(), uncertain).until(settings.until),
         }
     }
 }

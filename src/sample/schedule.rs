@@ -1,7 +1,12 @@
-//! How a budget of draws is divided: explore in doubling rounds, then certify in doubling looks.
+//! How a budget of draws is divided: explore in growing rounds, then certify in growing looks.
+
+use crate::model::Until;
 
 /// Draws of the first round.
 const FIRST_ROUND: u64 = 512;
+
+/// Draws of the first round if the run ends as soon as its claim is refuted. A blatant leak shows in few draws, and a draw may take a second.
+const FIRST_ROUND_UNTIL_DECIDED: u64 = 16;
 
 /// The sizes of the explore rounds and of the certify looks; together they are the budget.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -10,28 +15,38 @@ pub struct Schedule {
     pub rounds: Vec<u64>,
     /// Draws of each certify look.
     pub looks: Vec<u64>,
+    until: Until,
 }
 
 impl Schedule {
-    /// One eighth of the budget explores, the rest certifies.
+    /// One eighth of the budget explores, the rest certifies. A run that ends as soon as its claim is refuted looks often.
     #[must_use]
-    pub fn new(budget: u64) -> Self {
+    pub fn new(budget: u64, until: Until) -> Self {
         let explore = budget / 8;
-        let rounds = doubling(FIRST_ROUND, explore);
-        let looks = doubling(explore.max(FIRST_ROUND), budget - explore);
-        Self { rounds, looks }
+        let (rounds, looks) = match until {
+            Until::Budget => (doubling(FIRST_ROUND, explore), doubling(explore.max(FIRST_ROUND), budget - explore)),
+            Until::Decided => (by_quarters(0, explore), by_quarters(explore, budget - explore)),
+        };
+        Self { rounds, looks, until }
     }
 
     /// Rounds for as many draws that begin with `first` draws, if that is fewer than usual.
     #[must_use]
     pub fn rounds_from(&self, first: u64) -> Vec<u64> {
-        doubling(first.clamp(1, FIRST_ROUND), self.rounds.iter().sum())
+        match self.until {
+            Until::Budget => doubling(first.clamp(1, FIRST_ROUND), self.rounds.iter().sum()),
+            Until::Decided => self.rounds.clone(),
+        }
     }
 
     /// The looks if there are only `certify` draws, after `explored` draws to explore.
     #[must_use]
     pub fn looks_for(&self, explored: u64, certify: u64) -> Vec<u64> {
-        if certify == self.certify() { self.looks.clone() } else { doubling(explored.max(1), certify) }
+        match self.until {
+            _ if certify == self.certify() => self.looks.clone(),
+            Until::Budget => doubling(explored.max(1), certify),
+            Until::Decided => by_quarters(explored, certify),
+        }
     }
 
     /// The number of certify draws.
@@ -56,6 +71,22 @@ fn doubling(first: u64, total: u64) -> Vec<u64> {
     parts
 }
 
+/// Splits a total into parts of a quarter of all draws before them; the first ones have a few draws each. `before` draws were made already.
+fn by_quarters(before: u64, total: u64) -> Vec<u64> {
+    const LEAST: u64 = FIRST_ROUND_UNTIL_DECIDED / 2;
+    let mut parts = Vec::new();
+    let mut spent = 0;
+    while spent < total {
+        let drawn = before + spent;
+        let part = if drawn == 0 { FIRST_ROUND_UNTIL_DECIDED } else { (drawn / 4).max(LEAST) };
+        let left = total - spent;
+        let part = if left < part + LEAST { left } else { part };
+        parts.push(part);
+        spent += part;
+    }
+    parts
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -63,16 +94,18 @@ mod tests {
     #[test]
     fn all_draws_are_spent_and_an_eighth_explores() {
         for budget in [1, 7, 8, 100, 4095, 4096, 20_000, 200_000, 10_000_000, 1_000_000_000] {
-            let schedule = Schedule::new(budget);
-            assert_eq!(schedule.rounds.iter().sum::<u64>(), budget / 8);
-            assert_eq!(schedule.rounds.iter().sum::<u64>() + schedule.certify(), budget);
-            assert!(schedule.rounds.iter().chain(&schedule.looks).all(|part| *part > 0));
+            for until in [Until::Budget, Until::Decided] {
+                let schedule = Schedule::new(budget, until);
+                assert_eq!(schedule.rounds.iter().sum::<u64>(), budget / 8);
+                assert_eq!(schedule.rounds.iter().sum::<u64>() + schedule.certify(), budget);
+                assert!(schedule.rounds.iter().chain(&schedule.looks).all(|part| *part > 0));
+            }
         }
     }
 
     #[test]
     fn fewer_draws_have_smaller_rounds_and_looks() {
-        let schedule = Schedule::new(65_536);
+        let schedule = Schedule::new(65_536, Until::Budget);
         assert_eq!(schedule.rounds_from(u64::MAX), schedule.rounds);
         assert_eq!(schedule.rounds_from(2000), schedule.rounds);
         assert_eq!(schedule.rounds_from(0)[..4], [1, 1, 2, 4]);
@@ -83,8 +116,13 @@ mod tests {
     }
 
     #[test]
-    fn rounds_double() {
-        assert_eq!(Schedule::new(65_536).rounds, [512, 512, 1024, 2048, 4096]);
-        assert_eq!(Schedule::new(65_536).looks, [8192, 8192, 16_384, 24_576]);
+    fn rounds_double_or_grow_by_a_quarter() {
+        let budget = Schedule::new(65_536, Until::Budget);
+        assert_eq!(budget.rounds, [512, 512, 1024, 2048, 4096]);
+        assert_eq!(budget.looks, [8192, 8192, 16_384, 24_576]);
+        let decided = Schedule::new(800, Until::Decided);
+        assert_eq!(decided.rounds, [16, 8, 8, 8, 10, 12, 15, 23]);
+        assert_eq!(decided.looks[..3], [25, 31, 39]);
+        assert_eq!(decided.looks_for(16, 30), [8, 8, 14]);
     }
 }

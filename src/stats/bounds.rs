@@ -15,7 +15,7 @@ pub fn bounds(ledger: &Ledger, certified: &[Certified], groups: Option<GroupEvid
     let groups = groups.filter(|groups| groups.lower > events);
     let power = groups.map_or_else(|| power(certified, claim), |groups| power_of_groups(groups, claim));
     let lower = ledger.lower(claim.main(), level.anytime()).max(events).max(groups.map_or(0.0, |groups| groups.lower));
-    let second = claim.second().map(|limit| ledger.lower(limit, level.anytime()).max(best(&Certified::second_lower)));
+    let second = claim.second().map(|limit| ledger.lower(limit, level.anytime_second()).max(best(&Certified::second_lower)));
     // A claim in another unit has bounds on ε and δ from the same limits.
     let (epsilon, delta) = (claim.epsilon(), claim.delta());
     let (epsilon_lower, delta_lower) = match second {
@@ -28,16 +28,16 @@ pub fn bounds(ledger: &Ledger, certified: &[Certified], groups: Option<GroupEvid
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Tally;
+    use crate::model::{Tally, Until};
     use crate::stats::fixed::Limits;
     use crate::stats::wealth::Bet;
     use crate::stats::{Forecast, Method};
 
     #[test]
     fn the_parts_of_alpha_add_up_to_alpha() {
-        for pairs in [1, 4] {
-            let level = Level::of_pair(0.95, pairs);
-            let parts = [level.anytime(), level.anytime(), level.fixed(0.9), level.fixed(0.1)];
+        for (pairs, until) in [(1, Until::Budget), (4, Until::Budget), (4, Until::Decided)] {
+            let level = Level::of_pair(0.95, pairs).until(until);
+            let parts = [level.anytime(), level.anytime_second(), level.fixed(0.9), level.fixed(0.1)];
             assert!(parts.iter().all(|part| *part > 0.0), "{parts:?}");
             assert!((parts.iter().sum::<f64>() * pairs as f64 - 0.05).abs() < 1e-15, "{parts:?}");
             assert!((level.fixed(0.9) / level.fixed(0.1) - 9.0).abs() < 1e-12);
@@ -62,7 +62,7 @@ mod tests {
         ledger.push(vec![Bet { forecast, regions: 2, tally: strong }]);
         let anytime = bounds(&ledger, &[], None, claim, level);
         assert_eq!(anytime.epsilon_lower, ledger.lower(claim.main(), level.anytime()));
-        assert_eq!(anytime.delta_lower, ledger.lower(&claim.limits()[1], level.anytime()));
+        assert_eq!(anytime.delta_lower, ledger.lower(&claim.limits()[1], level.anytime_second()));
         let part = |tally, share| Certified::new(tally, 2, level.fixed(share), claim, method);
         assert_eq!(part(weak, 0.5).alpha(), level.fixed(0.5));
         assert_eq!(part(weak, 0.0).alpha(), 0.0);

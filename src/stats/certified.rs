@@ -4,22 +4,38 @@ use serde::{Deserialize, Serialize};
 
 use super::fixed::{Limits, rule_estimate};
 use super::method::Method;
-use crate::model::{Claim, RuleEstimate, Tally};
+use crate::model::{Claim, RuleEstimate, Tally, Until};
 
-/// The share of a pair's α for the anytime evidence; the rest is for the fixed-sample limits.
-const ANYTIME_SHARE: f64 = 0.0625;
+/// The shares of a pair's α for the anytime bounds of the main limit and of the second one, which is that of δ. The rest is for the
+/// fixed-sample limits.
+const ANYTIME_SHARES: [f64; 2] = [0.03125, 0.03125];
+
+/// The same in a run that ends as soon as its claim is refuted, which is what the anytime bounds are for.
+const ANYTIME_SHARES_UNTIL_DECIDED: [f64; 2] = [0.8, 0.1];
 
 /// The level of a pair's evidence, and how it is divided.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Level {
     alpha: f64,
+    /// The shares for the anytime bounds.
+    anytime: [f64; 2],
 }
 
 impl Level {
     /// An equal share of a run's α for each of its pairs, so that all bounds of the run hold at once.
     #[must_use]
     pub fn of_pair(confidence: f64, pairs: usize) -> Self {
-        Self { alpha: (1.0 - confidence) / pairs.max(1) as f64 }
+        Self { alpha: (1.0 - confidence) / pairs.max(1) as f64, anytime: ANYTIME_SHARES }
+    }
+
+    /// The same for a run that ends at this time.
+    #[must_use]
+    pub fn until(self, until: Until) -> Self {
+        let anytime = match until {
+            Until::Budget => ANYTIME_SHARES,
+            Until::Decided => ANYTIME_SHARES_UNTIL_DECIDED,
+        };
+        Self { anytime, ..self }
     }
 
     /// All of it, for a statement that has no other use for it.
@@ -28,16 +44,22 @@ impl Level {
         self.alpha
     }
 
-    /// The level of each of the two anytime bounds: the bound on ε and the bound on δ.
+    /// The level of the anytime bound of the main limit.
     #[must_use]
     pub fn anytime(self) -> f64 {
-        self.alpha * ANYTIME_SHARE / 2.0
+        self.alpha * self.anytime[0]
+    }
+
+    /// The level of the anytime bound of the second limit, which is that of δ.
+    #[must_use]
+    pub fn anytime_second(self) -> f64 {
+        self.alpha * self.anytime[1]
     }
 
     /// The level of the fixed-sample limits of a rule that gets this share.
     #[must_use]
     pub fn fixed(self, share: f64) -> f64 {
-        self.alpha * (1.0 - ANYTIME_SHARE) * share
+        self.alpha * (1.0 - self.anytime.iter().sum::<f64>()) * share
     }
 }
 

@@ -13,11 +13,13 @@ use super::forecast::Forecast;
 use crate::model::{Limit, Measure, Tally};
 
 impl Forecast {
-    /// The Kelly stake for these estimates, each moved by one standard error to the pessimistic side.
+    /// The Kelly stake for these estimates, each moved a little to the pessimistic side. More caution would make no bet after few draws.
     fn stake(self, epsilon: f64, delta_eff: f64) -> f64 {
+        /// In standard errors.
+        const CAUTION: f64 = 0.25;
         let n = self.draws.max(1.0);
-        let correct = (self.correct - (self.correct / n).sqrt()).max(0.0);
-        let wrong = self.wrong + (self.wrong / n).sqrt() + 1.0 / n;
+        let correct = (self.correct - CAUTION * (self.correct / n).sqrt()).max(0.0);
+        let wrong = self.wrong + CAUTION * (self.wrong / n).sqrt() + 0.5 / n;
         let abstained = (1.0 - correct - wrong).max(0.0);
         let loss = epsilon.exp() + delta_eff;
         let gain = 1.0 - delta_eff;
