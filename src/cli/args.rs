@@ -132,6 +132,9 @@ pub struct RunArgs {
     /// What fails the run
     #[command(flatten)]
     pub gate: GateArgs,
+    /// Show every pair, and why each claim is refuted
+    #[arg(long, short, conflicts_with = "quiet")]
+    pub verbose: bool,
     /// Show no progress and no table; only write the reports and set the exit code
     #[arg(long, short)]
     pub quiet: bool,
@@ -203,6 +206,9 @@ pub struct SamplesArgs {
     /// Exit with code 0 also if the audit is inconclusive (default: exit code 3)
     #[arg(long)]
     pub allow_inconclusive: bool,
+    /// Show every pair, and why each claim is refuted
+    #[arg(long, short, conflicts_with = "quiet")]
+    pub verbose: bool,
     /// Show no progress and no table; only write the reports and set the exit code
     #[arg(long, short)]
     pub quiet: bool,

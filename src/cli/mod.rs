@@ -6,7 +6,9 @@
 //! | `run.rs`, `samples.rs`, `replay.rs`, `calibrate.rs` | the commands that measure |
 //! | `inform.rs` | the commands that only print or write files |
 //! | `progress.rs` | progress during a run |
-//! | `tables.rs`, `rates.rs` | the text at the end of a command |
+//! | `summary.rs` | the text at the end of a run |
+//! | `tables.rs`, `rates.rs` | the text at the end of other commands |
+//! | `wrap.rs` | lines of text |
 //! | `screen.rs` | standard output and standard error |
 
 mod args;
@@ -18,7 +20,9 @@ mod replay;
 mod run;
 mod samples;
 mod screen;
+mod summary;
 mod tables;
+mod wrap;
 
 use std::process;
 

@@ -6,7 +6,8 @@ use std::time::Instant;
 use super::args::{ReportDestinations, RunArgs};
 use super::progress::Progress;
 use super::screen::{Screen, print_error};
-use super::tables;
+use super::summary::{View, run_summary};
+use super::wrap::{width, wrapped_lines};
 use crate::audit::{self, Audit, KnownAudit, Listener, RunReport, TargetSource};
 use crate::model::{Error, Settings};
 use crate::report::baseline::Comparison;
@@ -37,7 +38,8 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Error> {
     let known = |audit: &Audit| journal.as_ref()?.found(audit);
     let mut listeners: Vec<&dyn Listener> = vec![&witnesses];
     listeners.extend(journal.as_ref().map(|journal| journal as &dyn Listener));
-    let input = RunInput { audits: &audits, settings, source: &crate::prepare, known: &known };
+    let view = View { verbose: args.verbose, width: width(), witnesses: Some(&args.witnesses) };
+    let input = RunInput { audits: &audits, settings, source: &crate::prepare, known: &known, view };
     let (report, mut text) = input.run_and_report(reports, &listeners, screen)?;
     let written = witnesses.close()?;
     if let Some(journal) = journal.map_or(Ok(None), |journal| journal.close(&report))? {
@@ -53,7 +55,7 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Error> {
     let worse = comparison.as_ref().is_some_and(|comparison| !comparison.worse.is_empty());
     text.extend(gate.closing_line(&report, worse).map(|line| line + "\n"));
     // All files are written at this point, so a failure to print loses no results.
-    screen.print(text)?;
+    screen.print(wrapped_lines(&text, view.width))?;
     report_to_github(&report, &gate, comparison.as_ref(), taken)?;
     Ok(gate.exit_code(&report, worse))
 }
@@ -68,6 +70,8 @@ pub struct RunInput<'a> {
     pub source: &'a (dyn TargetSource + Sync),
     /// The results of audits that are already finished.
     pub known: &'a dyn Fn(&Audit) -> Option<KnownAudit>,
+    /// How the results are shown.
+    pub view: View<'a>,
 }
 
 impl RunInput<'_> {
@@ -87,7 +91,7 @@ impl RunInput<'_> {
         listeners.extend(others);
         listeners.push(&files);
         let report = audit::run_rest(self.audits, self.settings, self.source, self.known, listeners.as_slice());
-        let mut text = format!("{}\n", tables::run_summary(&report, started.elapsed().as_secs_f64()));
+        let mut text = format!("{}\n", run_summary(&report, started.elapsed().as_secs_f64(), self.view));
         if let Err(error) = files.close() {
             // A report could not be written. The results are still printed.
             screen.print(text)?;
