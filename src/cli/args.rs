@@ -21,6 +21,8 @@ use crate::report::journal::Start;
 use crate::report::json::Json;
 use crate::report::junit::JUnit;
 use crate::report::markdown::Markdown;
+use crate::report::origin::Origin;
+use crate::report::plots::Plots;
 use crate::report::store::Destination;
 use crate::suite;
 use crate::target::recorded::{HeaderRow, RowOrder};
@@ -262,6 +264,9 @@ pub struct ReportArgs {
     /// Write a Markdown summary
     #[arg(long, value_name = "FILE")]
     pub markdown: Option<PathBuf>,
+    /// Write the pictures of each pair to this folder, as SVG files for papers
+    #[arg(long, value_name = "DIR")]
+    pub plots: Option<PathBuf>,
 }
 
 impl ReportArgs {
@@ -269,9 +274,9 @@ impl ReportArgs {
     ///
     /// # Errors
     /// When a file cannot be written, or when two reports have the same file.
-    pub fn open(&self, csv: Destination, gate: &Gate) -> Result<ReportDestinations, Error> {
+    pub fn open(&self, csv: Destination, gate: &Gate, html: Html) -> Result<ReportDestinations, Error> {
         let formats: [(&Option<PathBuf>, Box<dyn Format>); 4] = [
-            (&self.html, Box::new(Html)),
+            (&self.html, Box::new(html)),
             (&self.json, Box::new(Json)),
             (&self.junit, Box::new(JUnit { gate: gate.clone() })),
             (&self.markdown, Box::new(Markdown)),
@@ -285,7 +290,15 @@ impl ReportArgs {
             }
             others.push((destination, format));
         }
-        Ok(ReportDestinations { csv, others })
+        let plots = self.plots.as_deref().map(Plots::open).transpose()?;
+        Ok(ReportDestinations { csv, others, plots })
+    }
+
+    /// Date and commit for the HTML report. Without such a report, git is not asked.
+    #[must_use]
+    pub fn origin(&self, audits: &[Audit]) -> Origin {
+        let folder = audits.iter().find_map(|audit| audit.file.parent()).unwrap_or(Path::new(""));
+        if self.html.is_some() { Origin::of(folder) } else { Origin::default() }
     }
 }
 
@@ -293,6 +306,7 @@ impl ReportArgs {
 pub struct ReportDestinations {
     csv: Destination,
     others: Vec<(Destination, Box<dyn Format>)>,
+    plots: Option<Plots>,
 }
 
 impl ReportDestinations {
@@ -307,10 +321,10 @@ impl ReportDestinations {
         self.destinations().any(Destination::is_standard_output)
     }
 
-    /// The report files of a run with `pairs` pairs.
+    /// The report files of a run with `pairs` pairs, and the folder of pictures.
     #[must_use]
-    pub fn into_files(self, settings: Settings, pairs: usize) -> ReportFiles {
-        ReportFiles::new(settings, pairs, self.csv, self.others)
+    pub fn into_files(self, settings: Settings, pairs: usize) -> (ReportFiles, Option<Plots>) {
+        (ReportFiles::new(settings, pairs, self.csv, self.others), self.plots)
     }
 }
 

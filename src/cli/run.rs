@@ -1,6 +1,7 @@
 //! The command `dp-audit run`.
 
 use std::fmt::Write as _;
+use std::sync::Arc;
 use std::time::Instant;
 
 use super::args::{ReportDestinations, RunArgs};
@@ -14,8 +15,10 @@ use crate::report::baseline::Comparison;
 use crate::report::exit_code::ExitCode;
 use crate::report::gate::Gate;
 use crate::report::github::GitHub;
+use crate::report::html::Html;
 use crate::report::journal::Journal;
 use crate::report::json::JsonReport;
+use crate::report::plots::Plots;
 use crate::report::store::Destination;
 use crate::report::witnesses::Witnesses;
 use crate::suite;
@@ -25,9 +28,10 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Error> {
     let audits = suite::filter_pairs(suite::filter(suite::load(&args.paths)?, args.filter.as_deref())?, args.pair.as_deref())?;
     suite::check(&audits)?;
     let (settings, gate) = (args.settings(), args.gate.gate());
-    let baseline = args.gate.baseline.as_deref().map(JsonReport::read).transpose()?;
+    let baseline = args.gate.baseline.as_deref().map(JsonReport::read).transpose()?.map(Arc::new);
     let csv = Destination::open(&args.csv)?;
-    let reports = args.reports.open(csv.clone(), &gate)?;
+    let html = Html { origin: args.reports.origin(&audits), witnesses: Some(args.witnesses.clone()), baseline: baseline.clone() };
+    let reports = args.reports.open(csv.clone(), &gate, html)?;
     let taken = reports.use_standard_output();
     let screen = Screen::new(args.quiet, taken);
     let witnesses = Witnesses::open(&args.witnesses, settings)?;
@@ -86,19 +90,26 @@ impl RunInput<'_> {
         let progress = Progress::new(self.audits.len(), screen == Screen::Quiet);
         let destinations: Vec<Destination> =
             reports.destinations().filter(|destination| !destination.is_standard_output()).cloned().collect();
-        let files = reports.into_files(self.settings, self.audits.iter().map(Audit::statements).sum());
+        let (files, plots) = reports.into_files(self.settings, self.audits.iter().map(Audit::statements).sum());
         let mut listeners: Vec<&dyn Listener> = vec![&progress];
         listeners.extend(others);
+        listeners.extend(plots.as_ref().map(|plots| plots as &dyn Listener));
         listeners.push(&files);
         let report = audit::run_rest(self.audits, self.settings, self.source, self.known, listeners.as_slice());
         let mut text = format!("{}\n", run_summary(&report, started.elapsed().as_secs_f64(), self.view));
-        if let Err(error) = files.close() {
-            // A report could not be written. The results are still printed.
-            screen.print(text)?;
-            return Err(error);
-        }
+        let drawn = match files.close().and(plots.map(Plots::close).transpose()) {
+            Ok(drawn) => drawn,
+            Err(error) => {
+                // A report could not be written. The results are still printed.
+                screen.print(text)?;
+                return Err(error);
+            }
+        };
         for destination in &destinations {
             let _ = writeln!(text, "Report: {}", destination.path().display());
+        }
+        if let Some(drawn) = drawn {
+            let _ = writeln!(text, "Pictures: {drawn} in the folder of --plots");
         }
         Ok((report, text))
     }

@@ -10,6 +10,7 @@ use super::wrap::{width, wrapped_lines};
 use crate::audit::{Audit, PairPlan};
 use crate::model::Error;
 use crate::report::exit_code::ExitCode;
+use crate::report::html::Html;
 use crate::report::store::Destination;
 use crate::target::recorded::Recording;
 use crate::target::{PrepareError, Target};
@@ -18,7 +19,8 @@ use crate::target::{PrepareError, Target};
 pub fn samples(args: &SamplesArgs) -> Result<ExitCode, Error> {
     let recording = Recording::read(&args.left, &args.right, args.header)?;
     let gate = args.gate();
-    let reports = args.reports.open(Destination::open(&args.csv)?, &gate)?;
+    let html = Html { origin: args.reports.origin(&[]), ..Html::default() };
+    let reports = args.reports.open(Destination::open(&args.csv)?, &gate, html)?;
     let taken = reports.use_standard_output();
     let screen = Screen::new(args.quiet, taken);
     screen.print(wrapped_lines(&recording.to_string(), width()))?;

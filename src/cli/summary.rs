@@ -23,7 +23,7 @@ const MAX_EXPLAINED: usize = 10;
 /// The most refuted claims that are explained although they were expected.
 const MAX_EXPECTED: usize = 3;
 /// The most rows of the table without `--verbose`. Results that were not expected and refuted claims are always in it.
-const MAX_ROWS: usize = 40;
+const MAX_ROWS: usize = 25;
 /// The most characters of a rule without `--verbose`.
 const MAX_RULE_CHARS: usize = 240;
 
@@ -211,7 +211,7 @@ fn why(row: Statement<'_>, view: View<'_>) -> String {
     text.push_str(&indented("Why:", &row.sentence(), view.width));
     if let Some(rule) = row.rule() {
         let rule = if view.verbose { rule } else { shortened(rule) };
-        text.push_str(&indented("Rule:", &capitalised(&rule), view.width));
+        text.push_str(&indented("Rule:", &format!("{rule}."), view.width));
     }
     text
 }

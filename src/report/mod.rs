@@ -6,7 +6,9 @@
 //! | `files.rs` | the report files of a run, updated while the run continues |
 //! | `csv.rs`, `json.rs`, `junit.rs`, `markdown.rs`, `html/` | one report format each |
 //! | `statement.rs` | what reports say about one pair or accuracy claim |
-//! | `svg.rs` | the drawings in reports |
+//! | `svg.rs`, `plot.rs` | drawings, and the pictures of a pair |
+//! | `plots.rs` | the folder of pictures |
+//! | `origin.rs` | date and commit of a report |
 //! | `github.rs` | annotations and the summary page of GitHub Actions |
 //! | `explain.rs` | describes an audit in plain words |
 //! | `commands.rs` | the commands that reports advise |
@@ -28,6 +30,9 @@ pub mod journal;
 pub mod json;
 pub mod junit;
 pub mod markdown;
+pub mod origin;
+pub mod plot;
+pub mod plots;
 pub mod replay;
 pub mod statement;
 pub mod store;

@@ -1,140 +1,161 @@
-//! The HTML report: a single file that needs no network and no script.
+//! The HTML report: a single file that needs no network. Its small script searches, filters and sorts; without it everything is shown.
 
 mod accuracy;
+mod bar;
 mod card;
-mod plot;
+mod header;
 
+use std::collections::HashMap;
 use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
+use super::baseline::Comparison;
+use super::csv::PairRow;
 use super::files::Format;
+use super::json::JsonReport;
+use super::origin::Origin;
+use super::statement::Statement;
 use crate::audit::{AuditReport, RunReport};
-use crate::model::number::{grouped, percent};
-use crate::model::{Agreement, Conclusion, Verdict};
+use crate::model::number::grouped;
+use crate::model::{Agreement, Conclusion};
 
 const STYLE: &str = include_str!("style.css");
+const SCRIPT: &str = include_str!("script.js");
+
+/// The page may use its own style and script, and nothing else: no request can leave it.
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
 
 /// How many cards with unexpected results are open initially.
 const MAX_OPEN_CARDS: usize = 3;
 
 /// The format of `--html`.
-pub struct Html;
+#[derive(Clone, Debug, Default)]
+pub struct Html {
+    /// Date and commit.
+    pub origin: Origin,
+    /// Where the witnesses are; `None` if there are none.
+    pub witnesses: Option<PathBuf>,
+    /// An earlier report to compare with.
+    pub baseline: Option<Arc<JsonReport>>,
+}
 
 impl Format for Html {
     fn render(&self, report: &RunReport) -> io::Result<Vec<u8>> {
-        Ok(page(report).into_string().into_bytes())
+        Ok(Page::new(self, report).render().into_string().into_bytes())
     }
 }
 
-fn page(report: &RunReport) -> Markup {
-    let (violated, all) = (report.count(Conclusion::Violated), report.audits.len());
-    html! {
-        (DOCTYPE)
-        html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta name="viewport" content="width=device-width,initial-scale=1";
-                meta name="color-scheme" content="light dark";
-                link rel="icon" href="data:,";
-                title { "dp-audit: " (violated) " of " (all) " claims refuted" }
-                style { (PreEscaped(STYLE)) }
-            }
-            body {
-                (header(report))
-                @for (title, hint, audits) in groups(report).iter().filter(|(.., audits)| !audits.is_empty()) {
-                    section {
-                        h2 { (title) " " span { (audits.len()) } }
-                        p.hint { (hint) }
-                        @for (index, audit) in audits.iter().enumerate() {
-                            (card::card(report, audit, index < MAX_OPEN_CARDS && audit.agreement() == Agreement::Differs))
+/// A page and what its parts need.
+struct Page<'a> {
+    html: &'a Html,
+    run: &'a RunReport,
+    /// What has changed since the baseline; absent until the run is complete.
+    comparison: Option<Comparison>,
+    /// The results in the baseline, by audit and pair.
+    before: HashMap<(&'a str, &'a str), &'a PairRow>,
+    /// The folders of the audit files.
+    suites: Vec<String>,
+}
+
+impl<'a> Page<'a> {
+    fn new(html: &'a Html, run: &'a RunReport) -> Self {
+        let baseline = html.baseline.as_deref();
+        let comparison =
+            baseline.filter(|_| run.is_complete()).map(|baseline| Comparison::new(baseline, &JsonReport::new(run)));
+        let rows = baseline.into_iter().flat_map(|report| &report.audits).flat_map(|audit| {
+            audit.pairs.iter().map(|pair| &pair.row).chain(audit.accuracy.iter().map(|accuracy| &accuracy.row))
+        });
+        let before = rows.map(|row| ((row.audit.as_str(), row.pair.as_str()), row)).collect();
+        let mut suites: Vec<String> = run.audits.iter().map(|audit| suite(audit)).collect();
+        suites.sort_unstable();
+        suites.dedup();
+        Self { html, run, comparison, before, suites }
+    }
+
+    fn render(&self) -> Markup {
+        let groups = groups(self.run);
+        // The place of a card in the order of severity, and in the order of the files.
+        let order: HashMap<*const AuditReport, usize> =
+            self.run.audits.iter().enumerate().map(|(index, audit)| (Arc::as_ptr(audit), index)).collect();
+        let mut place = 0;
+        let mut next = || {
+            place += 1;
+            place
+        };
+        html! {
+            (DOCTYPE)
+            html lang="en" {
+                head {
+                    meta charset="utf-8";
+                    meta name="viewport" content="width=device-width,initial-scale=1";
+                    meta name="color-scheme" content="light dark";
+                    meta http-equiv="Content-Security-Policy" content=(POLICY);
+                    link rel="icon" href="data:,";
+                    title { "dp-audit: " (header::headline(self.run)) }
+                    style { (PreEscaped(STYLE)) }
+                }
+                body {
+                    (self.header())
+                    @for (title, hint, audits) in groups.iter().filter(|(.., audits)| !audits.is_empty()) {
+                        section.group {
+                            h2 { (title) " " span { (audits.len()) } }
+                            p.hint { (hint) }
+                            @for (index, audit) in audits.iter().enumerate() {
+                                @let file = order.get(&std::ptr::from_ref(*audit)).copied().unwrap_or_default();
+                                (self.card(audit, [next(), file], index < MAX_OPEN_CARDS && audit.agreement() == Agreement::Differs))
+                            }
                         }
                     }
+                    (footer(self.run))
+                    script { (PreEscaped(SCRIPT)) }
                 }
-                (footer(report))
             }
         }
     }
 }
 
-/// The audits in groups, each with a title and a hint: unexpected results first, then audits that could not be run.
-fn groups(report: &RunReport) -> [(&'static str, &'static str, Vec<&AuditReport>); 5] {
-    let of = |agreement: &dyn Fn(Agreement) -> bool, verdict: &dyn Fn(Option<Verdict>) -> bool| {
-        report
-            .audits
-            .iter()
-            .map(AsRef::as_ref)
-            .filter(|audit: &&AuditReport| agreement(audit.agreement()) && verdict(audit.verdict()))
-            .collect::<Vec<_>>()
+/// The folder of an audit file.
+fn suite(report: &AuditReport) -> String {
+    let folder = report.audit.file.parent().map(|folder| folder.display().to_string()).unwrap_or_default();
+    if folder.is_empty() { "(no folder)".to_owned() } else { folder }
+}
+
+/// The conclusion that a card shows: that of its worst result. So an error is not hidden behind pairs that could be run.
+fn conclusion(report: &AuditReport) -> Conclusion {
+    Statement::worst(report).map_or(Conclusion::Error, Statement::conclusion)
+}
+
+/// A group of cards: its title, a hint, and its audits.
+type Group<'a> = (&'static str, &'static str, Vec<&'a AuditReport>);
+
+/// The audits in groups, unexpected results first. Within each group the largest reach comes first.
+fn groups(report: &RunReport) -> [Group<'_>; 5] {
+    let of = |agreement: &dyn Fn(Agreement) -> bool, verdict: Option<Conclusion>| {
+        let mut audits: Vec<&AuditReport> = report.audits.iter().map(AsRef::as_ref).collect();
+        audits.retain(|audit| agreement(audit.agreement()) && verdict.is_none_or(|verdict| conclusion(audit) == verdict));
+        let reach = |audit: &AuditReport| Statement::worst(audit).and_then(Statement::reach).unwrap_or(0.0);
+        audits.sort_by(|one, other| reach(other).total_cmp(&reach(one)));
+        audits
     };
     let settled = |agreement| matches!(agreement, Agreement::Agrees | Agreement::Undecided);
     [
-        ("Not as expected", "The verdict differs from what the audit file expects.", of(&|a| a == Agreement::Differs, &|_| true)),
+        ("Not as expected", "The verdict differs from what the audit file expects.", of(&|a| a == Agreement::Differs, None)),
         (
             "Could not be run",
             "At least one pair of each audit could not be run, so it was not judged.",
-            of(&|a| a == Agreement::NotRun, &|_| true),
+            of(&|a| a == Agreement::NotRun, None),
         ),
-        ("Refuted, as expected", "The measured bound exceeds the claim.", of(&settled, &|v| v == Some(Verdict::Violated))),
-        (
-            "Inconclusive",
-            "Not refuted, but this says nothing; each card says why.",
-            of(&settled, &|v| matches!(v, Some(Verdict::Inconclusive(_)))),
-        ),
+        ("Inconclusive", "Not refuted, but this says nothing; each card says why.", of(&settled, Some(Conclusion::Inconclusive))),
+        ("Refuted, as expected", "The measured bound exceeds the claim.", of(&settled, Some(Conclusion::Violated))),
         (
             "Not refuted",
             "There were enough draws, and the attack was seen to reach as much of the claim as the audit asks for.",
-            of(&settled, &|v| v == Some(Verdict::Consistent)),
+            of(&settled, Some(Conclusion::Consistent)),
         ),
     ]
-}
-
-fn header(report: &RunReport) -> Markup {
-    let (violated, all) = (report.count(Conclusion::Violated), report.audits.len());
-    let names = |agreement| report.with(agreement).map(|audit| audit.audit.name.as_str()).collect::<Vec<_>>().join("; ");
-    let (differs, not_run) = (names(Agreement::Differs), names(Agreement::NotRun));
-    html! {
-        header {
-            p.brand { "dp-audit" }
-            h1 { b { (violated) } " of " (all) " claims refuted" }
-            @if !report.is_complete() {
-                p.alert { "Not all audits have ended: the run was interrupted or is still running." }
-            }
-            @if !differs.is_empty() {
-                p.alert { b { "Not as expected:" } " " (differs) }
-            }
-            @if !not_run.is_empty() {
-                p.alert { b { "Could not be run:" } " " (not_run) }
-            }
-            p.lead {
-                "All bounds hold together with confidence " (percent(report.settings.confidence.get())) "."
-                @if differs.is_empty() && not_run.is_empty() { " No verdict differs from what its audit file expects." }
-            }
-            div.tiles {
-                (tile("all", "audits", all))
-                (tile("violated", "violated", violated))
-                (tile("consistent", "consistent", report.count(Conclusion::Consistent)))
-                (tile("inconclusive", "inconclusive", report.count(Conclusion::Inconclusive)))
-                @if report.count(Conclusion::Error) > 0 { (tile("failed", "not run", report.count(Conclusion::Error))) }
-            }
-            p.key {
-                span.bar style="--b:70%;--u:76%;--r:25%" {}
-                " The bar ends at the reach: the part of the claim that the certified bounds show. The tall tick is the claim, the short one the "
-                "reach that the audit asks for, and the thin line the estimate. If the bar ends beyond the tall tick, the claim is refuted."
-            }
-        }
-    }
-}
-
-/// A count that is also a button. It shows only the cards of its class.
-fn tile(class: &str, label: &str, count: usize) -> Markup {
-    html! {
-        label.(class) {
-            input #{ "show-" (class) } type="radio" name="show" checked[class == "all"];
-            b { (count) }
-            (label)
-        }
-    }
 }
 
 fn footer(report: &RunReport) -> Markup {
@@ -145,9 +166,9 @@ fn footer(report: &RunReport) -> Markup {
                 "If a claim is refuted, the true leak may be larger than the bound."
             }
             p {
-                "dp-audit " (env!("CARGO_PKG_VERSION")) ", " (grouped(report.draws())) " draws on " (report.pairs - report.accuracy_claims().min(report.pairs)) " pairs"
+                (grouped(report.draws())) " draws on " (report.pairs - report.accuracy_claims().min(report.pairs)) " pairs"
                 @if report.accuracy_claims() > 0 { " and " (report.accuracy_claims()) " accuracy claims" }
-                ", seed " (report.settings.seed) ". The same seed gives the same report."
+                ". The same seed gives the same results."
             }
         }
     }
