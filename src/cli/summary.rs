@@ -138,7 +138,7 @@ fn not_run(report: &RunReport, view: View<'_>) -> String {
     let mut rows: Vec<Statement<'_>> = report.audits.iter().flat_map(|audit| Statement::all(audit)).collect();
     rows.retain(|row| row.conclusion() == Conclusion::Error);
     let explain = |row: Statement<'_>| headline(row, "", view.width) + &indented("", &row.sentence(), view.width);
-    section("COULD NOT BE RUN", "pair", &rows, view, explain)
+    section("COULD NOT BE RUN", "result", &rows, view, explain)
 }
 
 /// The inconclusive results, by reason: what to do, and how many draws would do.

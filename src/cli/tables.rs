@@ -2,8 +2,8 @@
 
 use std::fmt::{Display, Write as _};
 
-use comfy_table::{ContentArrangement, LineStyle, Table, TableStyle};
-use console::style;
+use comfy_table::{ColumnConstraint, ContentArrangement, LineStyle, Table, TableStyle, Width};
+use console::{measure_text_width, style};
 
 use crate::audit::{Accuracy, Audit, Control};
 use crate::catalogue::registry;
@@ -30,6 +30,23 @@ pub fn plain_table(header: &[&str]) -> Table {
         table.set_content_arrangement(ContentArrangement::Disabled);
     }
     table
+}
+
+/// The table as text. No word is broken where the terminal is wide enough for the longest words of all columns.
+#[must_use]
+pub fn unbroken(mut table: Table) -> String {
+    let longest = |index: usize, table: &Table| {
+        let cells = table.column_cells_with_header_iter(index).flatten();
+        cells.flat_map(|cell| cell.content().split_whitespace().map(measure_text_width).max()).max().unwrap_or(0)
+    };
+    for index in 0..table.column_count() {
+        // The blanks on both sides count.
+        let width = u16::try_from(longest(index, &table) + 2).unwrap_or(u16::MAX);
+        if let Some(column) = table.column_mut(index) {
+            column.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(width)));
+        }
+    }
+    format!("{table}\n")
 }
 
 /// A number in its short form.
@@ -70,12 +87,31 @@ pub fn mechanisms() -> String {
         table.add_row([entry.name, entry.summary]);
     }
     table.add_row([process::NAME, process::SUMMARY]);
-    format!("{table}\n")
+    unbroken(table)
 }
 
-/// A table of audits.
+/// A table of audits. In a narrow terminal the file is below the name, and some columns are left out; `show` has them.
 #[must_use]
 pub fn audits(audits: &[Audit]) -> String {
+    let wide = wide_table(audits);
+    let columns = console::Term::stdout().size_checked().map_or(usize::MAX, |(_, columns)| usize::from(columns));
+    let natural = wide.column_max_content_widths().iter().map(|width| usize::from(*width) + 3).sum::<usize>();
+    unbroken(if natural <= columns { wide } else { narrow_table(audits) })
+}
+
+fn narrow_table(audits: &[Audit]) -> Table {
+    let mut table = plain_table(&["audit", "claim", "expected"]);
+    for audit in audits {
+        let (claim, expected) = match audit.is_about_privacy() {
+            true => (audit.claim.to_string(), audit.expect.to_string()),
+            false => ("accuracy".to_owned(), accuracy_counts(audit)),
+        };
+        table.add_row([format!("{}\n{}", audit.name, audit.file.display()), claim, expected]);
+    }
+    table
+}
+
+fn wide_table(audits: &[Audit]) -> Table {
     // The column is left out if no audit has accuracy claims.
     let accuracy = audits.iter().any(|audit| !audit.accuracy.is_empty());
     let mut header = vec!["audit", "mechanism", "claim", "relation", "pairs"];
@@ -95,7 +131,7 @@ pub fn audits(audits: &[Audit]) -> String {
         cells.extend([of_privacy(&audit.expect), audit.file.display().to_string()]);
         table.add_row(cells);
     }
-    format!("{table}\n")
+    table
 }
 
 /// How many accuracy claims an audit has, and how many of them are expected to be violated.

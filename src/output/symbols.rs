@@ -222,7 +222,10 @@ mod tests {
         assert_eq!((back.column(10), back.text(cell)), ("column 10".to_owned(), "blue".to_owned()));
         assert_eq!(symbols.only([]).column(1), "column 1");
         assert_eq!(Symbols::default().column(2), "y[3]");
-        assert_eq!((Symbols::default().of_width(1).column(0), Symbols::default().of_width(2).column(0)), ("y".to_owned(), "y[1]".to_owned()));
+        assert_eq!(
+            (Symbols::default().of_width(1).column(0), Symbols::default().of_width(2).column(0)),
+            ("y".to_owned(), "y[1]".to_owned())
+        );
         assert_eq!(symbols.clone().of_width(1).column(1), "column 1");
         assert!(serde_json::from_str::<Symbols>(r#"{"y[2]": "second"}"#).is_err());
     }

@@ -153,7 +153,9 @@ impl<'a> Statement<'a> {
     #[must_use]
     pub fn rule(self) -> Option<String> {
         match self {
-            Self::Pair(_, result) => result.outcome.as_ref().ok().filter(|evidence| evidence.rule.is_some()).map(|evidence| evidence.rule_text()),
+            Self::Pair(_, result) => {
+                result.outcome.as_ref().ok().filter(|evidence| evidence.rule.is_some()).map(|evidence| evidence.rule_text())
+            }
             Self::Accuracy(..) => None,
         }
     }
@@ -212,7 +214,10 @@ mod tests {
         // An error is never hidden behind a pair that passes.
         assert_eq!(worst(vec![consistent(), expected.clone(), not_run()]), (Conclusion::Error, Agreement::NotRun));
         assert_eq!(worst(vec![not_run(), surprise, expected]), (Conclusion::Violated, Agreement::Differs));
-        assert_eq!(worst(vec![consistent(), pair(INCONCLUSIVE, Expectation::Consistent)]), (Conclusion::Inconclusive, Agreement::Undecided));
+        assert_eq!(
+            worst(vec![consistent(), pair(INCONCLUSIVE, Expectation::Consistent)]),
+            (Conclusion::Inconclusive, Agreement::Undecided)
+        );
     }
 
     #[test]

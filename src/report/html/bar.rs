@@ -12,12 +12,13 @@ const MARKS: [f64; 5] = [0.5, 1.0, 2.0, 10.0, 100.0];
 /// The place of a reach in percent of the bar. The left half is linear and ends at the claim. The right half is nearly logarithmic: it tells
 /// 1.1 from 1, and 10 from 100.
 fn position(reach: f64) -> f64 {
-    if reach <= 1.0 {
-        // Also for what is not a number.
-        return 50.0 * reach.max(0.0);
-    }
     let bent = |reach: f64| (1.0 + CURVE * (reach - 1.0)).ln();
-    50.0 + 50.0 * (bent(reach.min(MAX_REACH)) / bent(MAX_REACH))
+    if reach > 1.0 {
+        50.0 + 50.0 * (bent(reach.min(MAX_REACH)) / bent(MAX_REACH))
+    } else {
+        // What is not a number is at 0, too.
+        50.0 * reach.max(0.0)
+    }
 }
 
 /// A bar that ends at the reach, with a thin line up to an estimate and a short tick at the reach that is asked for.

@@ -162,10 +162,9 @@ fn verdict_text(run: &RunReport, evidence: &Evidence, audit: &Audit) -> Markup {
                 "{in_unit}The measured bound is ε ≥ {epsilon} (confidence {confidence}). {detected} Another pair or a better attack may still refute the claim."
             ),
         ),
-        Verdict::Inconclusive(reason) => (
-            "Not refuted, but inconclusive.",
-            format!("{in_unit}The measured bound is ε ≥ {epsilon}. {detected} Reason: {reason}."),
-        ),
+        Verdict::Inconclusive(reason) => {
+            ("Not refuted, but inconclusive.", format!("{in_unit}The measured bound is ε ≥ {epsilon}. {detected} Reason: {reason}."))
+        }
     };
     html! { p { b { (verdict) } " " (reasons) } }
 }

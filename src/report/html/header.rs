@@ -93,6 +93,7 @@ impl Page<'_> {
                         }
                         ". " (statement.sentence())
                     }
+                    @if let Some(rule) = statement.rule() { p { b { "Rule: " } (rule) "." } }
                     (self.next(*statement))
                 }
             }
@@ -148,7 +149,9 @@ impl Page<'_> {
             None => format!("commit {commit}"),
         }));
         parts.push(format!("seed {}", settings.seed));
-        parts.push(settings.draws.map_or_else(|| "draws as in the audit files".to_owned(), |draws| format!("{} draws per pair", grouped(draws))));
+        parts.push(
+            settings.draws.map_or_else(|| "draws as in the audit files".to_owned(), |draws| format!("{} draws per pair", grouped(draws))),
+        );
         parts.extend((settings.until == Until::Decided).then(|| "until decided".to_owned()));
         parts.extend(settings.controls.then(|| "with controls".to_owned()));
         html! {

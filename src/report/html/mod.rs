@@ -63,11 +63,11 @@ struct Page<'a> {
 impl<'a> Page<'a> {
     fn new(html: &'a Html, run: &'a RunReport) -> Self {
         let baseline = html.baseline.as_deref();
-        let comparison =
-            baseline.filter(|_| run.is_complete()).map(|baseline| Comparison::new(baseline, &JsonReport::new(run)));
-        let rows = baseline.into_iter().flat_map(|report| &report.audits).flat_map(|audit| {
-            audit.pairs.iter().map(|pair| &pair.row).chain(audit.accuracy.iter().map(|accuracy| &accuracy.row))
-        });
+        let comparison = baseline.filter(|_| run.is_complete()).map(|baseline| Comparison::new(baseline, &JsonReport::new(run)));
+        let rows = baseline
+            .into_iter()
+            .flat_map(|report| &report.audits)
+            .flat_map(|audit| audit.pairs.iter().map(|pair| &pair.row).chain(audit.accuracy.iter().map(|accuracy| &accuracy.row)));
         let before = rows.map(|row| ((row.audit.as_str(), row.pair.as_str()), row)).collect();
         let mut suites: Vec<String> = run.audits.iter().map(|audit| suite(audit)).collect();
         suites.sort_unstable();
@@ -181,7 +181,8 @@ mod tests {
 
     use super::*;
     use crate::audit::{self, Audit};
-    use crate::model::{Params, Relation, Settings, Until};
+    use crate::model::{Expectation, Params, Relation, Settings, Until, Verdict};
+    use crate::report::testing::{INCONCLUSIVE, pair, run};
     use crate::suite;
     use crate::target::{Subject, TargetError};
 
@@ -245,9 +246,22 @@ mod tests {
         }
     }
 
-    /// All tags with their attributes, in order.
+    fn page(report: &RunReport) -> Markup {
+        Page::new(&Html::default(), report).render()
+    }
+
+    /// All tags with their attributes, in order. Links and their targets are made from names, without special characters.
     fn tags(page: &str) -> Vec<&str> {
         page.split('<').skip(1).map(|part| part.split_once('>').expect("every tag ends").0).collect()
+    }
+
+    /// The tags without links and their targets.
+    fn unlinked(page: &str) -> Vec<String> {
+        let without = |tag: &str, name: &str| match tag.split_once(name) {
+            Some((before, rest)) => format!("{before}{}", rest.split_once('"').expect("a value ends").1),
+            None => tag.to_owned(),
+        };
+        tags(page).into_iter().map(|tag| without(&without(tag, " id=\""), " href=\"#")).collect()
     }
 
     #[test]
@@ -259,30 +273,78 @@ mod tests {
             }
             page(&report).into_string()
         };
+        // Both have a folder, which is shown as the suite.
         let sneaky = r#"<script>alert("1")</script> & </details></svg><b onclick='x'>"#;
         let escaped = "&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt; &amp; &lt;/details&gt;&lt;/svg&gt;&lt;b onclick='x'&gt;";
-        let (page, tame) = (named(sneaky), named("tame"));
-        assert_eq!(tags(&page), tags(&tame));
-        // It is shown wherever a harmless name is shown. Parameters are written as JSON, which has its own quotes.
-        assert_eq!(page.matches("alert(").count(), tame.matches("tame").count());
+        let (page, tame) = (named(sneaky), named("tame/x"));
+        assert_eq!(unlinked(&page), unlinked(&tame));
+        // It is shown wherever a harmless name is shown, except in links. Parameters are written as JSON, which has its own quotes.
+        let in_links = tags(&tame).iter().map(|tag| tag.matches("tame").count()).sum::<usize>();
+        assert_eq!(page.matches("alert(").count(), tame.matches("tame").count() - in_links);
         assert!(page.matches(escaped).count() > 20);
         assert!(!page.contains(sneaky));
     }
 
     #[test]
-    fn unexpected_results_come_first_are_named_at_the_top_and_are_open() {
+    fn unexpected_results_come_first_are_explained_at_the_top_and_are_open() {
         let page = page(&report()).into_string();
-        assert!(page.contains("<h1><b>1</b> of 2 claims refuted</h1>"));
-        assert!(page.contains(r#"<p class="alert"><b>Not as expected:</b> short</p>"#));
-        assert!(page.contains(r#"<p class="alert"><b>Could not be run:</b> exact</p>"#));
-        assert!(!page.contains("No verdict differs") && !page.contains("Not all audits have ended"));
+        assert!(page.contains(r#"<h1 class="bad">1 not as expected, 1 could not be run</h1>"#));
+        assert!(page.contains("<b>1</b> of 2 claims refuted, 0 of 2 verdicts as expected."));
+        let top = page.split("<section").next().unwrap();
+        for part in [">short</a></b> / first: violated, expected consistent, <b>ε ≥ ", "The attacker guessed right", "Next: ", ">exact</a>"]
+        {
+            assert!(top.contains(part), "no {part} in {top}");
+        }
+        assert!(!page.contains("Not all audits have ended"));
         let cards: Vec<&str> = tags(&page).into_iter().filter(|tag| tag.starts_with("details class=\"card")).collect();
-        assert_eq!(cards[0], r#"details class="card violated surprise" open"#);
-        assert!(cards.len() == 2 && cards[1].ends_with('"') && !cards[1].contains("surprise"), "{cards:?}");
+        assert!(cards[0].starts_with(r#"details class="card violated surprise" id="short-"#) && cards[0].contains(" open "), "{cards:?}");
+        // One of its pairs could be run and passes. The card says that another could not.
+        assert!(cards[1].starts_with(r#"details class="card failed" id="exact-"#) && !cards[1].contains(" open"), "{cards:?}");
+        assert_eq!(cards.len(), 2);
         assert!(page.contains(r#"<span class="name">short <em>expected consistent</em>"#));
         assert!(
             page.contains("<b>Pair “second” could not be run:</b> it panics on every draw of both sides: no. Its claim was not judged.")
         );
+    }
+
+    #[test]
+    fn a_run_without_surprises_says_so_first() {
+        let calm = run(vec![pair(Verdict::Violated, Expectation::Violated)]);
+        assert!(page(&calm).into_string().contains(">Nothing unexpected</h1>"));
+        let weak = run(vec![pair(INCONCLUSIVE, Expectation::Consistent)]);
+        let page = page(&weak).into_string();
+        assert!(page.contains(r#"<h1 class="bad">1 inconclusive</h1>"#) && page.contains("draws would do"));
+    }
+
+    #[test]
+    fn every_refuted_pair_has_its_pictures() {
+        let mut first = pair(Verdict::Violated, Expectation::Violated);
+        let mut second = first.clone();
+        (first.pair, second.pair) = ("a".to_owned(), "b".to_owned());
+        let other = pair(Verdict::Consistent, Expectation::Consistent);
+        assert_eq!(page(&run(vec![first, second, other])).into_string().matches("<svg ").count(), 2);
+    }
+
+    #[test]
+    fn the_replay_command_the_origin_and_the_baseline_are_shown() {
+        let before = run(vec![pair(Verdict::Consistent, Expectation::Consistent)]);
+        let now = run(vec![pair(Verdict::Violated, Expectation::Consistent)]);
+        let html = Html {
+            origin: Origin { date: Some("2026-01-31 12:00 UTC".to_owned()), commit: Some("abc1234-dirty".to_owned()) },
+            witnesses: Some("my witnesses".into()),
+            baseline: Some(Arc::new(JsonReport::new(&before))),
+        };
+        let page = String::from_utf8(html.render(&now).unwrap()).unwrap();
+        for part in [
+            "2026-01-31 12:00 UTC",
+            "commit abc1234 with uncommitted changes",
+            "dp-audit replay 'my witnesses/count-",
+            "1 worse, 0 better, 0 notes",
+            "count / one more: was consistent, is violated",
+            "<dt>in the baseline</dt><dd>consistent, ε ≥ 0.5</dd>",
+        ] {
+            assert!(page.contains(part), "no {part} in {page}");
+        }
     }
 
     #[test]
@@ -295,10 +357,11 @@ mod tests {
             assert!(inputs[1..].iter().all(|input| !input.contains("checked")), "{inputs:?}");
             inputs.len()
         };
-        assert_eq!(tiles(&report), 4);
-        // Audits that could not be run have their own tile.
-        change(&mut report, 1, |exact| exact.results.retain(|result| result.outcome.is_err()));
-        assert_eq!(tiles(&report), 5);
+        // The search field is an input too.
+        assert_eq!(tiles(&report), 7);
+        // Surprises and audits that could not be run have their own tiles, if there are any.
+        change(&mut report, 1, |exact| exact.results.retain(|result| result.outcome.is_ok()));
+        assert_eq!(tiles(&report), 6);
         assert!(page(&report).into_string().contains("Not all audits have ended"), "a pair is missing");
     }
 

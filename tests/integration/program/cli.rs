@@ -73,7 +73,7 @@ fn a_bound_above_the_stated_truth_is_a_surprise() {
     let folder = folder(&[("wrong", &GOOD.replace("relation", "truth = { epsilon = 0.5 }\nrelation"))]);
     let output = dp_audit(folder.path(), &["run", "--draws", "100000"]);
     assert_eq!(code(&output), 2);
-    assert_has(&shown(&output), &["above the truth"]);
+    assert_has(&shown(&output), &["contradicts the truth that the audit file states"]);
 }
 
 #[test]
