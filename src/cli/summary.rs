@@ -158,16 +158,19 @@ fn undecided(report: &RunReport, view: View<'_>) -> String {
             let bound = row.bound().unwrap_or_default();
             match row.needed_draws() {
                 Some(draws) => {
-                    let line = format!("{bound} is not refuted, and not settled; about {} draws would do", grouped(draws));
+                    let line = format!("{bound}, not settled; about {} draws would do", grouped(draws));
                     let command = commands::run_alone(row.report(), &format!("--draws {draws}"));
                     headline(row, &line, view.width) + &command.map_or_else(String::new, |command| format!("    {command}\n"))
                 }
-                None => headline(row, &format!("{bound} is not refuted, and not settled"), view.width),
+                None => headline(row, &format!("{bound}, not settled"), view.width),
             }
         };
         let title = format!("Inconclusive, {reason}");
         let section = section(&title, "audit", &because, view, explain);
         let (first, rest) = section.split_once('\n').unwrap_or((&section, ""));
+        if !text.is_empty() {
+            text.push('\n');
+        }
         let _ = writeln!(text, "{first}");
         text.push_str(&wrapped(&capitalised(reason.advice()), "", "", view.width));
         text.push_str(rest);
@@ -247,25 +250,24 @@ fn shortened(mut text: String) -> String {
 
 fn totals(report: &RunReport, seconds: f64, width: usize) -> String {
     let count = |agreement| report.with(agreement).count();
-    let text = format!(
-        "{}, {}, {} draws in {}: {} refuted, {} of {} verdicts as expected.",
+    let done = format!(
+        "{}, {}, {} draws in {}.",
         counted(report.audits.len(), "audit"),
         statements(report),
         grouped(report.draws()),
         HumanDuration(Duration::from_secs_f64(seconds)),
-        counted(report.count(Conclusion::Violated), "claim"),
-        count(Agreement::Agrees),
-        report.audits.len(),
     );
-    let unexpected = count(Agreement::Differs);
+    let (differs, undecided) = (count(Agreement::Differs), count(Agreement::Undecided));
     let missing = report.audits.iter().filter(|audit| Statement::all(audit).any(|row| row.conclusion() == Conclusion::Error)).count();
-    let mut parts: Vec<String> = Vec::new();
-    parts.extend((unexpected > 0).then(|| format!("{unexpected} not as expected")));
+    let mut parts = vec![
+        format!("{} refuted", counted(report.count(Conclusion::Violated), "claim")),
+        format!("{} of {} verdicts as expected", count(Agreement::Agrees), report.audits.len()),
+    ];
+    parts.extend((differs > 0).then(|| format!("{differs} not as expected")));
     parts.extend((missing > 0).then(|| format!("{missing} could not be run")));
-    parts.extend((count(Agreement::Undecided) > 0).then(|| format!("{} inconclusive", count(Agreement::Undecided))));
-    let rest = if parts.is_empty() { String::new() } else { wrapped(&capitalised(&parts.join(", ")), "", "", width) };
+    parts.extend((undecided > 0).then(|| format!("{undecided} inconclusive")));
     let confidence = format!("All bounds hold together with confidence {}.", percent(report.settings.confidence.get()));
-    wrapped(&text, "", "", width) + &rest + &wrapped(&confidence, "", "", width)
+    [done, format!("{}.", parts.join(", ")), confidence].iter().map(|line| wrapped(line, "", "", width)).collect()
 }
 
 /// How many pairs and accuracy claims there are. What is not there is not named.

@@ -23,12 +23,17 @@ impl<'a> Statement<'a> {
         pairs.chain(report.accuracy.iter().map(move |result| Self::Accuracy(report, result)))
     }
 
-    /// The statement that speaks for an audit: the most unexpected one, then a refuted one, then the one with the largest reach.
+    /// The statement that speaks for an audit: the most unexpected one, then a refuted one, then one that is not settled, then the one with the
+    /// largest reach. Pairs can share an expectation, so a pair that passes may be as unexpected as another that does not.
     #[must_use]
     pub fn worst(report: &'a AuditReport) -> Option<Self> {
-        let severity = |statement: &Self| {
-            (statement.agreement() as u8, statement.conclusion() == Conclusion::Violated, statement.reach().unwrap_or(0.0))
+        let rank = |conclusion| match conclusion {
+            Conclusion::Violated => 3,
+            Conclusion::Error => 2,
+            Conclusion::Inconclusive => 1,
+            Conclusion::Consistent => 0,
         };
+        let severity = |statement: &Self| (statement.agreement() as u8, rank(statement.conclusion()), statement.reach().unwrap_or(0.0));
         // If several are equal, the first.
         Self::all(report).reduce(|worst, next| if severity(&next) > severity(&worst) { next } else { worst })
     }
@@ -99,7 +104,7 @@ impl<'a> Statement<'a> {
     /// The bound against the claim, `ε ≥ 1.2 of 1`: that of δ if it shows more of the claim.
     #[must_use]
     pub fn bound(self) -> Option<String> {
-        let text = |symbol: &str, lower: f64, claimed: f64| format!("{symbol} ≥ {} of {}", short(lower), Brief(claimed));
+        let text = |symbol: &str, lower: f64, claimed: f64| format!("{symbol} ≥ {} of {}", short(lower), nearest(claimed));
         match self {
             Self::Pair(report, result) => {
                 let (claim, bounds) = (&report.audit.claim, result.outcome.as_ref().ok()?.bounds);
@@ -185,6 +190,12 @@ pub fn short(value: f64) -> String {
     Brief(round_down(value, DIGITS)).to_string()
 }
 
+/// A claimed number with few digits.
+fn nearest(value: f64) -> String {
+    let digits = usize::try_from(DIGITS - 1).unwrap_or(2);
+    Brief(format!("{value:.digits$e}").parse().unwrap_or(value)).to_string()
+}
+
 /// The text with a capital letter and a full stop.
 #[must_use]
 pub fn capitalised(text: &str) -> String {
@@ -218,6 +229,17 @@ mod tests {
             worst(vec![consistent(), pair(INCONCLUSIVE, Expectation::Consistent)]),
             (Conclusion::Inconclusive, Agreement::Undecided)
         );
+    }
+
+    #[test]
+    fn a_pair_that_is_not_settled_is_not_hidden_behind_one_that_passes() {
+        // Both share the expectation of the audit.
+        let shared = |verdict| PairResult { expect: None, ..pair(verdict, Expectation::Consistent) };
+        let mut passes = shared(Verdict::Consistent);
+        if let Ok(evidence) = &mut passes.outcome {
+            (evidence.bounds.lower, evidence.bounds.epsilon_lower) = (0.9, 0.9);
+        }
+        assert_eq!(worst(vec![passes, shared(INCONCLUSIVE)]), (Conclusion::Inconclusive, Agreement::Undecided));
     }
 
     #[test]

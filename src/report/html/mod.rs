@@ -123,9 +123,11 @@ fn suite(report: &AuditReport) -> String {
     if folder.is_empty() { "(no folder)".to_owned() } else { folder }
 }
 
-/// The conclusion that a card shows: that of its worst result. So an error is not hidden behind pairs that could be run.
+/// The conclusion that a card shows: the verdict on the mechanism, or an error if there is one. So an error is not hidden behind pairs that
+/// could be run.
 fn conclusion(report: &AuditReport) -> Conclusion {
-    Statement::worst(report).map_or(Conclusion::Error, Statement::conclusion)
+    let has_error = Statement::all(report).any(|statement| statement.conclusion() == Conclusion::Error);
+    if has_error { Conclusion::Error } else { report.verdict().into() }
 }
 
 /// A group of cards: its title, a hint, and its audits.
@@ -133,27 +135,26 @@ type Group<'a> = (&'static str, &'static str, Vec<&'a AuditReport>);
 
 /// The audits in groups, unexpected results first. Within each group the largest reach comes first.
 fn groups(report: &RunReport) -> [Group<'_>; 5] {
-    let of = |agreement: &dyn Fn(Agreement) -> bool, verdict: Option<Conclusion>| {
-        let mut audits: Vec<&AuditReport> = report.audits.iter().map(AsRef::as_ref).collect();
-        audits.retain(|audit| agreement(audit.agreement()) && verdict.is_none_or(|verdict| conclusion(audit) == verdict));
+    let of = |agreement: Agreement, verdict: Option<Conclusion>| {
+        let mut audits: Vec<&AuditReport> = report.with(agreement).collect();
+        audits.retain(|audit| verdict.is_none_or(|verdict| conclusion(audit) == verdict));
         let reach = |audit: &AuditReport| Statement::worst(audit).and_then(Statement::reach).unwrap_or(0.0);
         audits.sort_by(|one, other| reach(other).total_cmp(&reach(one)));
         audits
     };
-    let settled = |agreement| matches!(agreement, Agreement::Agrees | Agreement::Undecided);
     [
-        ("Not as expected", "The verdict differs from what the audit file expects.", of(&|a| a == Agreement::Differs, None)),
+        ("Not as expected", "The verdict differs from what the audit file expects.", of(Agreement::Differs, None)),
+        ("Could not be run", "At least one pair of each audit could not be run, so it was not judged.", of(Agreement::NotRun, None)),
         (
-            "Could not be run",
-            "At least one pair of each audit could not be run, so it was not judged.",
-            of(&|a| a == Agreement::NotRun, None),
+            "Inconclusive",
+            "At least one pair of each audit is not refuted, but this says nothing; each card says why.",
+            of(Agreement::Undecided, None),
         ),
-        ("Inconclusive", "Not refuted, but this says nothing; each card says why.", of(&settled, Some(Conclusion::Inconclusive))),
-        ("Refuted, as expected", "The measured bound exceeds the claim.", of(&settled, Some(Conclusion::Violated))),
+        ("Refuted, as expected", "The measured bound exceeds the claim.", of(Agreement::Agrees, Some(Conclusion::Violated))),
         (
             "Not refuted",
             "There were enough draws, and the attack was seen to reach as much of the claim as the audit asks for.",
-            of(&settled, Some(Conclusion::Consistent)),
+            of(Agreement::Agrees, Some(Conclusion::Consistent)),
         ),
     ]
 }
@@ -180,9 +181,9 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::audit::{self, Audit};
+    use crate::audit::{self, Audit, PairResult};
     use crate::model::{Expectation, Params, Relation, Settings, Until, Verdict};
-    use crate::report::testing::{INCONCLUSIVE, pair, run};
+    use crate::report::testing::{INCONCLUSIVE, audit, not_run, pair, run, run_of};
     use crate::suite;
     use crate::target::{Subject, TargetError};
 
@@ -314,6 +315,19 @@ mod tests {
         let weak = run(vec![pair(INCONCLUSIVE, Expectation::Consistent)]);
         let page = page(&weak).into_string();
         assert!(page.contains(r#"<h1 class="bad">1 inconclusive</h1>"#) && page.contains("draws would do"));
+    }
+
+    #[test]
+    fn every_audit_has_a_card() {
+        let verdicts = [Verdict::Violated, Verdict::Consistent, INCONCLUSIVE];
+        let expectations = [Expectation::Violated, Expectation::Consistent];
+        let mut results: Vec<Vec<PairResult>> = vec![vec![not_run()]];
+        for (first, expected) in verdicts.iter().flat_map(|verdict| expectations.map(|expected| (*verdict, expected))) {
+            results.extend(verdicts.iter().map(|second| vec![pair(first, expected), pair(*second, Expectation::Consistent)]));
+            results.push(vec![pair(first, expected), not_run()]);
+        }
+        let report = run_of(results.into_iter().enumerate().map(|(index, results)| (audit(&index.to_string()), results)).collect());
+        assert_eq!(page(&report).into_string().matches("<details class=\"card ").count(), report.audits.len());
     }
 
     #[test]
