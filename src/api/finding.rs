@@ -153,6 +153,9 @@ impl fmt::Display for Finding {
 
 fn describe(f: &mut fmt::Formatter<'_>, pair: &str, evidence: &Evidence, claim: &Claim) -> fmt::Result {
     let bounds = evidence.bounds;
+    if claim.metric().is_some() {
+        return writeln!(f, "  {pair}: {}; the attacker {}: {}", evidence.verdict, evidence.sentence(claim), evidence.rule_text());
+    }
     writeln!(
         f,
         "  {pair}: {};{} ε ≥ {}, δ ≥ {} at ε = {}; reach {} with {} draws",

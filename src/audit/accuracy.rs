@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
+use super::stability::EVALUATIONS_OF_PAIR;
 use super::{Audit, Event, Listener, Pair, PairPlan, TargetSource};
 use crate::model::checked::Share;
 use crate::model::number::{Brief, grouped, percent};
@@ -79,15 +80,22 @@ pub struct AccuracyEvidence {
 }
 
 impl Audit {
-    /// The number of its statements: the run's confidence is divided over those of all audits.
+    /// The number of its pairs and accuracy claims.
     #[must_use]
     pub fn statements(&self) -> usize {
         self.pairs.len() + self.accuracy.len()
     }
 
-    /// Whether it audits a privacy claim. Without pairs, its claim means nothing.
+    /// How many of them are decided by statistics: the run's confidence is divided over those of all audits. Pairs of a stability claim are
+    /// compared exactly.
     #[must_use]
-    pub fn is_about_privacy(&self) -> bool {
+    pub fn uncertain_statements(&self) -> usize {
+        self.accuracy.len() + if self.claim.metric().is_some() { 0 } else { self.pairs.len() }
+    }
+
+    /// Whether it audits a claim about pairs: about privacy or stability. Without pairs, its claim means nothing.
+    #[must_use]
+    pub fn is_about_pairs(&self) -> bool {
         !self.pairs.is_empty()
     }
 
@@ -95,7 +103,8 @@ impl Audit {
     #[must_use]
     pub fn all_draws(&self, settings: Settings) -> u64 {
         let accuracy = self.accuracy.iter().map(|accuracy| self.accuracy_draws(accuracy, settings));
-        accuracy.fold(self.budget(settings).saturating_mul(self.pairs.len() as u64), u64::saturating_add)
+        let of_pair = if self.claim.metric().is_some() { EVALUATIONS_OF_PAIR } else { self.budget(settings) };
+        accuracy.fold(of_pair.saturating_mul(self.pairs.len() as u64), u64::saturating_add)
     }
 
     /// The draws of an accuracy claim.
@@ -103,7 +112,7 @@ impl Audit {
         settings.draws.or(accuracy.draws).unwrap_or_else(|| self.budget(settings))
     }
 
-    /// The plans of its accuracy claims, in a run with `statements` pairs and accuracy claims in total.
+    /// The plans of its accuracy claims, in a run with `statements` pairs and accuracy claims that are decided by statistics.
     pub fn accuracy_plans(&self, settings: Settings, statements: usize) -> impl Iterator<Item = AccuracyPlan> {
         self.accuracy.iter().map(move |accuracy| {
             let Accuracy { name, data, .. } = accuracy.clone();

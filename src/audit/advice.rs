@@ -8,6 +8,10 @@ use crate::model::{Agreement, Expectation, Reason, Verdict};
 pub const AFTER_REFUTATION: &str =
     "look at the outputs that the rule names; check the sensitivity, the noise scale and the code branch that makes these outputs";
 
+/// The advice about a refuted stability claim.
+const AFTER_INSTABILITY: &str = "compare the two outputs; correct the transformation or the claimed distance, because noise that is scaled to \
+                                 this distance is too small";
+
 /// The advice about a claim that was expected to be refuted and was not.
 const AFTER_SURVIVAL: &str = "if the mechanism was corrected, state expect = \"consistent\"; otherwise choose a pair on which more leaks, or \
                               use more draws";
@@ -37,6 +41,7 @@ impl AuditReport {
             return Some(AFTER_EXCESS.to_owned());
         }
         match (evidence.verdict, self.agreement_of(result)) {
+            (Verdict::Violated, _) if evidence.outputs.is_some() => Some(AFTER_INSTABILITY.to_owned()),
             (Verdict::Violated, _) => Some(AFTER_REFUTATION.to_owned()),
             (Verdict::Inconclusive(reason), _) => Some(with_draws(reason, self.needed_draws(result))),
             (Verdict::Consistent, Agreement::Differs) => Some(AFTER_SURVIVAL.to_owned()),

@@ -4,6 +4,8 @@
 //! certifies them and computes the verdict. A [`PairResult`] holds everything that was found, including errors. [`run`] does this for all
 //! pairs of all audits and reports events to a [`Listener`].
 //!
+//! Pairs of a stability claim are compared exactly, in `stability.rs`.
+//!
 //! Accuracy claims go the same way, in one step: [`AccuracyPlan`], [`run_accuracy`], [`AccuracyResult`].
 
 mod accuracy;
@@ -15,6 +17,7 @@ mod pair;
 mod plan;
 mod result;
 mod run;
+mod stability;
 
 pub use accuracy::{Accuracy, AccuracyEvidence, AccuracyPlan, AccuracyResult, run_accuracy};
 pub use advice::AFTER_REFUTATION;

@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use super::curves::CurveData;
+use super::stability::compare;
 use super::{Event, Evidence, Listener, PairPlan, PairResult};
 use crate::attack::{DrawBudget, Explorer, Grouped, GuessRule, Learned, Role, judge};
 use crate::model::{Grounds, RuleEstimate, Side, Tally, Until, Verdict};
@@ -21,6 +22,11 @@ const FINGERPRINT_DRAWS: usize = 512;
 /// Audits one pair on the rayon pool that it is called in. The result depends only on the plan and the target.
 pub fn run_pair(plan: &PairPlan, target: &dyn Target, listener: &(impl Listener + ?Sized)) -> PairResult {
     let started = Instant::now();
+    if let Some(metric) = plan.claim.metric() {
+        let outcome = compare(plan, metric, target);
+        target.close();
+        return PairResult::new(plan, outcome, started.elapsed().as_secs_f64());
+    }
     let mut audit =
         PairAudit { plan, target, listener, symbols: Symbols::default(), ledger: Ledger::default(), draws_at_looks: Vec::new(), draws: 0 };
     let schedule = Schedule::new(plan.draws);
@@ -192,6 +198,7 @@ impl<L: Listener + ?Sized> PairAudit<'_, L> {
             tally,
             regions,
             by_groups,
+            outputs: None,
             symbols: rule.as_ref().map(|rule| self.symbols.only(rule.symbols())).unwrap_or_default(),
             rule,
             curves,

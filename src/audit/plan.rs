@@ -143,14 +143,14 @@ impl Audit {
         format!("{} = {}", measure.symbol(), Brief(value + self.resolution))
     }
 
-    /// The plans of its pairs, in a run with `pairs_of_run` pairs and accuracy claims in total. The run's confidence is divided over all of
-    /// them.
-    pub fn plans(&self, settings: Settings, pairs_of_run: usize) -> impl Iterator<Item = PairPlan> {
-        self.pairs.iter().map(move |pair| self.plan(pair, settings, pairs_of_run))
+    /// The plans of its pairs, in a run with `uncertain` pairs and accuracy claims that are decided by statistics. The run's confidence is
+    /// divided over all of them.
+    pub fn plans(&self, settings: Settings, uncertain: usize) -> impl Iterator<Item = PairPlan> {
+        self.pairs.iter().map(move |pair| self.plan(pair, settings, uncertain))
     }
 
     /// The plan of one pair.
-    pub(super) fn plan(&self, pair: &Pair, settings: Settings, pairs_of_run: usize) -> PairPlan {
+    pub(super) fn plan(&self, pair: &Pair, settings: Settings, uncertain: usize) -> PairPlan {
         PairPlan {
             audit: self.name.clone(),
             pair: pair.clone(),
@@ -162,7 +162,7 @@ impl Audit {
             seed: settings.seed,
             draws: self.budget(settings),
             until: settings.until,
-            level: Level::of_pair(settings.confidence.get(), pairs_of_run),
+            level: Level::of_pair(settings.confidence.get(), uncertain),
         }
     }
 }

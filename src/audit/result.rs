@@ -20,7 +20,7 @@ use crate::target::TargetError;
 pub struct RunReport {
     /// How it was run.
     pub settings: Settings,
-    /// The number of pairs and accuracy claims that the confidence is divided over.
+    /// The number of pairs and accuracy claims. The confidence is divided over them, except for pairs that are decided without statistics.
     pub pairs: usize,
     /// The finished audits, in order.
     pub audits: Vec<Arc<AuditReport>>,
@@ -85,6 +85,9 @@ pub struct Evidence {
     pub by_groups: bool,
     /// The rule; absent if the budget was too small to learn one.
     pub rule: Option<GuessRule>,
+    /// The outputs on the left and on the right in words, if there is no noise and they were compared.
+    #[serde(default)]
+    pub outputs: Option<[String; 2]>,
     /// The names of the symbols that the rule uses.
     pub symbols: Symbols,
     /// The evidence as curves.
@@ -189,10 +192,13 @@ impl AuditReport {
         self.results.iter().filter_map(|result| Some((result, result.outcome.as_ref().err()?)))
     }
 
-    /// The most significant pair: the one with the largest ε bound, among the refuted pairs if there are any.
+    /// The most significant pair: the one with the largest ε bound or distance, among the refuted pairs if there are any.
     #[must_use]
     pub fn most_significant(&self) -> Option<(&PairResult, &Evidence)> {
-        let weight = |evidence: &Evidence| (evidence.verdict == Verdict::Violated, evidence.bounds.epsilon_lower);
+        let weight = |evidence: &Evidence| {
+            let Bounds { lower, epsilon_lower, .. } = evidence.bounds;
+            (evidence.verdict == Verdict::Violated, if self.audit.claim.metric().is_some() { lower } else { epsilon_lower })
+        };
         // If several are equal, the first.
         self.evidence().reduce(|best, next| if weight(next.1) > weight(best.1) { next } else { best })
     }
@@ -275,6 +281,9 @@ impl Evidence {
     /// The rule in words.
     #[must_use]
     pub fn rule_text(&self) -> String {
+        if let Some([left, right]) = &self.outputs {
+            return format!("{left} on left, {right} on right");
+        }
         self.rule.as_ref().map_or_else(|| "none: too few draws to learn one".to_owned(), |rule| rule.describe(&self.symbols))
     }
 
@@ -282,6 +291,10 @@ impl Evidence {
     /// read as if it were.
     #[must_use]
     pub fn sentence(&self, claim: &Claim) -> String {
+        if let Some(metric) = claim.metric() {
+            // In full: an excess may be as small as a rounding error.
+            return format!("sees outputs at {metric} distance {}; the claim allows {}", self.bounds.lower, claim.main().value);
+        }
         let guesses = self.tally.guesses() as f64;
         let draws = self.tally.draws() as f64;
         if guesses == 0.0 {

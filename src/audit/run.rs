@@ -50,6 +50,7 @@ pub fn run_rest(
     listener: &(impl Listener + ?Sized),
 ) -> RunReport {
     let pairs = audits.iter().map(Audit::statements).sum();
+    let uncertain = audits.iter().map(Audit::uncertain_statements).sum::<usize>().max(1);
     let controls = audits.iter().filter(|audit| matches!(audit.control, Some(Control::Params(_)))).count();
     let mut report = RunReport { settings, pairs, audits: Vec::new() };
     for audit in twins_first(audits) {
@@ -57,10 +58,10 @@ pub fn run_rest(
         let finished = if let Some(KnownAudit { results, accuracy, control }) = known(audit) {
             AuditReport::new(Arc::new(audit.clone()), results, control).with_accuracy(accuracy)
         } else {
-            let results = audit.plans(settings, pairs).map(|plan| prepare_and_run(&plan, source, listener)).collect();
+            let results = audit.plans(settings, uncertain).map(|plan| prepare_and_run(&plan, source, listener)).collect();
             let without = AuditReport::new(Arc::new(audit.clone()), results, None);
             let control = run_control(&without, &report.audits, controls, settings, source);
-            let accuracy = audit.accuracy_plans(settings, pairs).map(|plan| prepare_and_judge(&plan, source, listener)).collect();
+            let accuracy = audit.accuracy_plans(settings, uncertain).map(|plan| prepare_and_judge(&plan, source, listener)).collect();
             AuditReport::new(without.audit, without.results, control).with_accuracy(accuracy)
         };
         let finished = Arc::new(finished);

@@ -11,6 +11,7 @@
 //! | `sparse_vector.rs` | the sparse vector technique |
 //! | `local/` | randomized response and RAPPOR |
 //! | `k_anonymity.rs` | k-anonymous tables |
+//! | `transformation.rs` | what is computed before noise is added, for stability claims |
 //! | `composed.rs` | several releases of any other mechanism |
 //!
 //! `query.rs` and `arithmetic.rs` compute the answers to which noise is added. `registry.rs` finds a mechanism by its name and prepares it.
@@ -28,3 +29,4 @@ pub mod registry;
 mod selection;
 mod sparse_vector;
 mod test_release;
+mod transformation;

@@ -10,7 +10,7 @@ use super::local::{randomized_response, rappor};
 use super::ratio::{quotient, regression};
 use super::selection::{exponential, mode, noisy_max, subsample};
 use super::test_release::guarded_mean;
-use super::{composed, histogram, k_anonymity, median, sparse_vector};
+use super::{composed, histogram, k_anonymity, median, sparse_vector, transformation};
 use crate::model::{Dataset, Params};
 use crate::target::process::{self, ChildProcess};
 use crate::target::{InProcess, Mechanism, Misfit, PrepareError, Subject, Target};
@@ -121,6 +121,7 @@ pub const ENTRIES: &[Registered] = &[
     Registered::of::<post_processing::Clamped>(),
     Registered::of::<post_processing::Suppressed>(),
     Registered::of::<reused_noise::ReusedNoise>(),
+    Registered::of::<transformation::Transformation>(),
     Registered { name: composed::NAME, summary: composed::SUMMARY, prepare: composed::prepare },
 ];
 

@@ -11,7 +11,7 @@ use serde::de::value::StrDeserializer;
 use crate::attack::Attack;
 use crate::audit::Audit;
 use crate::calibrate::{self, Repetition};
-use crate::model::checked::{ClaimedEpsilon, Share};
+use crate::model::checked::{NonNegative, Share};
 use crate::model::claim::Spelling;
 use crate::model::{AskedReach, Claim, Confidence, Delta, Error, MAX_DRAWS, Settings, Until};
 use crate::report::files::{Format, ReportFiles};
@@ -171,7 +171,7 @@ pub struct SamplesArgs {
     pub right: PathBuf,
     /// The claimed ε
     #[arg(long, value_name = "E", required_unless_present = "claim")]
-    pub claim_epsilon: Option<ClaimedEpsilon>,
+    pub claim_epsilon: Option<NonNegative>,
     /// The claimed δ
     #[arg(long, value_name = "D", default_value = "0")]
     pub claim_delta: Delta,
@@ -454,13 +454,13 @@ impl CalibrateArgs {
             (true, _) => calibrate::power_audits(),
             (false, []) => calibrate::boundary_audits(),
             (false, paths) => {
-                // What is calibrated is the attack on pairs. The limits of accuracy claims are exact.
+                // What is calibrated is the attack on pairs. The limits of accuracy claims are exact, and stability needs no statistics.
                 let mut audits = suite::load(paths)?;
-                audits.retain(Audit::is_about_privacy);
+                audits.retain(|audit| audit.is_about_pairs() && audit.claim.metric().is_none());
                 audits.iter_mut().for_each(|audit| audit.accuracy.clear());
                 if audits.is_empty() {
                     let paths: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
-                    return Err(Error::NoAudits { place: format!("{} with a [[pair]]", paths.join(", ")) });
+                    return Err(Error::NoAudits { place: format!("{} with a [[pair]] and a claim about privacy", paths.join(", ")) });
                 }
                 Ok(audits)
             }

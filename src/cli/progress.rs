@@ -103,7 +103,7 @@ fn findings(audit: &AuditReport) -> Vec<String> {
     let Limit { measure, value } = audit.audit.claim.main();
     let (symbol, bound) = (measure.symbol(), Brief(round_down(best, 3)));
     let mut findings = Vec::new();
-    findings.extend(audit.audit.is_about_privacy().then(|| format!("{symbol} ≥ {bound}, claimed {value}")));
+    findings.extend(audit.audit.is_about_pairs().then(|| format!("{symbol} ≥ {bound}, claimed {value}")));
     findings.extend(audit.worst_accuracy().and_then(|result| {
         let (evidence, allowed) = (result.outcome.as_ref().ok()?, Brief(result.accuracy.claim.allowed()));
         Some(format!("fails with probability {}, allowed {allowed}", evidence.limits))

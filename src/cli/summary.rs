@@ -74,7 +74,7 @@ fn table(report: &RunReport, view: View<'_>) -> String {
             Cell::new(row.conclusion()),
             Cell::new(label(*row, view)),
             right(row.bound().unwrap_or_default()),
-            right(row.reach().map_or_else(String::new, short)),
+            right(row.reach().map_or_else(String::new, |reach| short(reach, 1.0))),
         ]);
     }
     for index in [0, 1, 3, 4] {
@@ -209,12 +209,12 @@ fn headline(row: Statement<'_>, what: &str, width: usize) -> String {
 fn why(row: Statement<'_>, view: View<'_>) -> String {
     let mut text = String::new();
     if let (Some(bound), Some(reach), Some(draws)) = (row.bound(), row.reach(), row.draws()) {
-        text.push_str(&indented("", &format!("{bound} claimed, reach {}, {} draws.", short(reach), grouped(draws)), view.width));
+        text.push_str(&indented("", &format!("{bound} claimed, reach {}, {} draws.", short(reach, 1.0), grouped(draws)), view.width));
     }
     text.push_str(&indented("Why:", &row.sentence(), view.width));
-    if let Some(rule) = row.rule() {
+    if let Some((title, rule)) = row.rule() {
         let rule = if view.verbose { rule } else { shortened(rule) };
-        text.push_str(&indented("Rule:", &format!("{rule}."), view.width));
+        text.push_str(&indented(title, &format!("{rule}."), view.width));
     }
     text
 }

@@ -102,7 +102,7 @@ pub fn audits(audits: &[Audit]) -> String {
 fn narrow_table(audits: &[Audit]) -> Table {
     let mut table = plain_table(&["audit", "claim", "expected"]);
     for audit in audits {
-        let (claim, expected) = match audit.is_about_privacy() {
+        let (claim, expected) = match audit.is_about_pairs() {
             true => (audit.claim.to_string(), audit.expect.to_string()),
             false => ("accuracy".to_owned(), accuracy_counts(audit)),
         };
@@ -119,7 +119,7 @@ fn wide_table(audits: &[Audit]) -> Table {
     header.extend(["expected", "file"]);
     let mut table = plain_table(&header);
     for audit in audits {
-        let of_privacy = |text: &dyn Display| if audit.is_about_privacy() { text.to_string() } else { String::new() };
+        let of_privacy = |text: &dyn Display| if audit.is_about_pairs() { text.to_string() } else { String::new() };
         let mut cells = vec![
             audit.name.clone(),
             audit.subject.mechanism().to_owned(),
@@ -157,7 +157,7 @@ pub fn audit(audit: &Audit) -> String {
     for (key, value) in audit.subject.params().into_iter().flatten() {
         line("", format!("{key} = {value}"));
     }
-    if audit.is_about_privacy() {
+    if audit.is_about_pairs() {
         line("claim", audit.claim.to_string());
         match &audit.relation {
             Relation::Custom { reason } => line("relation", format!("custom: {reason}")),

@@ -83,15 +83,15 @@ checked_number!(
 );
 
 checked_number!(
-    /// An ε that may be 0: then the outputs must not differ at all, except for δ.
-    ClaimedEpsilon, |x| x >= 0.0 && x.is_finite(), "at least 0 and finite"
+    /// A claimed ε or distance. It may be 0: then the outputs must not differ at all, except for δ.
+    NonNegative, |x| x >= 0.0 && x.is_finite(), "at least 0 and finite"
 );
 checked_number!(
     /// The order of a Rényi divergence.
     Order, |x| x > 1.0 && x.is_finite(), "greater than 1 and finite"
 );
 
-impl Default for ClaimedEpsilon {
+impl Default for NonNegative {
     fn default() -> Self {
         Self(0.0)
     }

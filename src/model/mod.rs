@@ -20,7 +20,7 @@ mod verdict;
 pub use accuracy::{AccuracyClaim, FailureLimits};
 pub use bounds::{Bounds, RuleEstimate};
 pub use checked::{Confidence, Delta, Epsilon};
-pub use claim::{Claim, Limit, Measure};
+pub use claim::{Claim, Limit, Measure, Metric};
 pub use dataset::{Dataset, Record};
 pub use error::{Error, FileProblem};
 pub use reach::AskedReach;

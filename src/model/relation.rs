@@ -44,12 +44,27 @@ impl Relation {
     /// # Errors
     /// When they are not. The error says what differs and what the relation allows.
     pub fn check(&self, left: &Dataset, right: &Dataset) -> Result<(), String> {
+        self.check_within(1.0, left, right)
+    }
+
+    /// Checks that two datasets are different and at most so many steps of the relation apart: records, or for vectors of answers the
+    /// difference in a component.
+    ///
+    /// # Errors
+    /// When they are not. The error says what differs and what the relation allows.
+    pub fn check_within(&self, distance: f64, left: &Dataset, right: &Dataset) -> Result<(), String> {
         let difference = match self {
-            Self::ComponentWise => component_problem(left, right, left.len()),
-            Self::SingleComponent => component_problem(left, right, 1),
-            Self::AddRemove | Self::ReplaceOne | Self::Custom { .. } => self.multiset_problem(left, right),
+            Self::ComponentWise => component_problem(left, right, left.len(), distance),
+            Self::SingleComponent => component_problem(left, right, 1, distance),
+            Self::AddRemove | Self::ReplaceOne | Self::Custom { .. } => self.multiset_problem(left, right, distance),
         };
         let Some(difference) = difference else { return Ok(()) };
+        if distance != 1.0 {
+            return Err(format!(
+                "left and right must differ, and be at most {distance} {self} steps apart: {difference}. Correct the pair, or the input \
+                 distance of the claim, or set relation = \"custom\" with a reason"
+            ));
+        }
         let expected = match self {
             Self::AddRemove => "of two add-remove neighbours, one has exactly one record more than the other",
             Self::ReplaceOne => "replace-one neighbours have the same size and differ in exactly one record",
@@ -67,11 +82,12 @@ impl Relation {
     }
 
     /// Why two multisets are not neighbours; None if they are.
-    fn multiset_problem(&self, left: &Dataset, right: &Dataset) -> Option<String> {
+    fn multiset_problem(&self, left: &Dataset, right: &Dataset, distance: f64) -> Option<String> {
         let (only_left, only_right) = difference(&left.sorted(), &right.sorted());
+        let within = |records: usize| records > 0 && records as f64 <= distance;
         let allowed = match self {
-            Self::AddRemove => (only_left.len() + only_right.len()) == 1,
-            Self::ReplaceOne => only_left.len() == 1 && only_right.len() == 1,
+            Self::AddRemove => within(only_left.len() + only_right.len()),
+            Self::ReplaceOne => only_left.len() == only_right.len() && within(only_left.len()),
             _ => left != right,
         };
         (!allowed).then(|| format!("only in left {}, only in right {}", listing(&only_left), listing(&only_right)))
@@ -80,19 +96,19 @@ impl Relation {
 
 /// Why two vectors are not neighbours; None if they are.
 ///
-/// Neighbours differ by at most 1, in at least one and at most `max_differing` components.
-fn component_problem(left: &Dataset, right: &Dataset, max_differing: usize) -> Option<String> {
+/// Neighbours differ by at most `distance`, in at least one and at most `max_differing` components.
+fn component_problem(left: &Dataset, right: &Dataset, max_differing: usize, distance: f64) -> Option<String> {
     if left.len() != right.len() {
         return Some(format!("left has {} components and right {}", left.len(), right.len()));
     }
     let mut differing = Vec::new();
     for (component, (l, r)) in (1..).zip(left.records().iter().zip(right.records())) {
-        let at_most_one_apart = match (l.number(), r.number()) {
+        let close = match (l.number(), r.number()) {
             // Because of rounding, decimal fractions such as 2.2 and 1.2 differ by slightly more than 1.
-            (Some(l), Some(r)) => (l - r).abs() <= 1.0 + f64::EPSILON * (l.abs() + r.abs()),
+            (Some(l), Some(r)) => (l - r).abs() <= distance + f64::EPSILON * (l.abs() + r.abs()),
             _ => false,
         };
-        if !at_most_one_apart {
+        if !close {
             return Some(format!("component {component} is {l} in left and {r} in right"));
         }
         if l != r {
@@ -193,6 +209,18 @@ mod tests {
         assert!(check(&[1.0, 1.0], &[1.0, 1.0]).is_err());
         assert!(check(&[1.0, 1.0], &[1.0, 2.5]).is_err());
         assert!(check(&[1.0, 1.0], &[2.0, 2.0]).unwrap_err().contains("components 1, 2 differ"));
+    }
+
+    #[test]
+    fn datasets_may_be_several_steps_apart_if_the_claim_says_so() {
+        let far = |relation: Relation, left: &[f64], right: &[f64]| relation.check_within(2.0, &data(left), &data(right)).is_err();
+        assert!(!far(Relation::AddRemove, &[], &[1.0, 2.0]) && !far(Relation::AddRemove, &[1.0], &[2.0]));
+        assert!(far(Relation::AddRemove, &[], &[1.0, 2.0, 3.0]) && far(Relation::AddRemove, &[1.0], &[1.0]));
+        assert!(!far(Relation::ReplaceOne, &[1.0, 2.0, 5.0], &[3.0, 4.0, 5.0]) && far(Relation::ReplaceOne, &[1.0], &[1.0, 2.0]));
+        assert!(!far(Relation::ComponentWise, &[0.0, 0.0], &[2.0, -2.0]) && far(Relation::ComponentWise, &[0.0], &[2.5]));
+        assert!(!far(Relation::SingleComponent, &[0.0, 0.0], &[2.0, 0.0]) && far(Relation::SingleComponent, &[0.0, 0.0], &[1.0, 1.0]));
+        let error = Relation::AddRemove.check_within(2.0, &data(&[]), &data(&[1.0, 2.0, 3.0])).unwrap_err();
+        assert!(error.contains("at most 2 add-remove steps apart: only in left nothing, only in right 1, 2, 3"), "{error}");
     }
 
     #[test]

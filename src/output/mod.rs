@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `cell.rs` | one number or symbol |
 //! | `rows.rs` | many outputs |
+//! | `distance.rs` | how far apart two outputs are |
 //! | `event.rs` | an event that an output does or does not belong to |
 //! | `value.rs` | the types that a closure may return |
 //! | `symbols.rs` | the names of symbols and columns |
@@ -12,6 +13,7 @@
 //! | `hash.rs` | the hash function |
 
 mod cell;
+mod distance;
 mod event;
 mod hash;
 mod reading;
@@ -21,6 +23,7 @@ mod text;
 mod value;
 
 pub use cell::Cell;
+pub use distance::Distance;
 pub use event::OutputEvent;
 pub use hash::{KeyMap, Mix, fingerprint};
 pub use reading::{Probe, Reading, Texts};

@@ -4,7 +4,7 @@ use std::io;
 
 use serde::{Deserialize, Serialize};
 
-use crate::audit::{Accuracy, AccuracyResult, AuditReport, PairResult, RunReport};
+use crate::audit::{Accuracy, AccuracyResult, AuditReport, Evidence, PairResult, RunReport};
 use crate::model::checked::Share;
 use crate::model::exact::Exact;
 use crate::model::number::{Brief, round_down};
@@ -88,32 +88,35 @@ impl PairRow {
     pub fn new(run: &RunReport, report: &AuditReport, result: &PairResult) -> Self {
         let (audit, evidence) = (&report.audit, result.outcome.as_ref().ok());
         let claim = &audit.claim;
+        // Columns about chances are empty where nothing is left to chance.
+        let chance = claim.metric().is_none();
+        let by_chance = evidence.filter(|_| chance);
         let detectable = evidence.map(|evidence| Exact(-round_down(-evidence.bounds.detectable, DIGITS)));
         Self {
             audit: audit.name.clone(),
             mechanism: audit.subject.mechanism().to_owned(),
             relation: audit.relation.to_string(),
             pair: result.pair.clone(),
-            claim_epsilon: Some(Exact(claim.epsilon())),
-            claim_delta: Some(claim.delta()),
+            claim_epsilon: chance.then(|| Exact(claim.epsilon())),
+            claim_delta: chance.then(|| claim.delta()),
             verdict: result.conclusion(),
             reason: evidence.and_then(|evidence| evidence.verdict.reason()),
             expected: evidence.and(result.expect).unwrap_or(audit.expect),
             as_expected: as_expected(report.agreement_of(result)),
-            epsilon_lower: evidence.map(|evidence| round_down(evidence.bounds.epsilon_lower, DIGITS)),
-            delta_lower: evidence.map(|evidence| round_down(evidence.bounds.delta_lower, DIGITS)),
-            delta_excess: evidence.map(|evidence| round_down(evidence.delta_excess(claim), DIGITS)),
+            epsilon_lower: by_chance.map(|evidence| round_down(evidence.bounds.epsilon_lower, DIGITS)),
+            delta_lower: by_chance.map(|evidence| round_down(evidence.bounds.delta_lower, DIGITS)),
+            delta_excess: by_chance.map(|evidence| round_down(evidence.delta_excess(claim), DIGITS)),
             reach: evidence.map(|evidence| Exact(round_down(evidence.bounds.reach(claim), DIGITS))),
             asked_reach: Some(audit.reach.at_least()),
             control: report.control,
             detectable_epsilon: detectable.filter(|_| claim.second().is_some()),
-            resolved: evidence.map(|evidence| Exact(-round_down(-evidence.bounds.resolved, DIGITS))),
+            resolved: by_chance.map(|evidence| Exact(-round_down(-evidence.bounds.resolved, DIGITS))),
             truth_epsilon: evidence.and(result.truth.epsilon).map(Exact),
             confidence: run.settings.confidence.get(),
             draws: evidence.map(|evidence| evidence.draws),
-            correct: evidence.map(|evidence| evidence.tally.correct),
-            wrong: evidence.map(|evidence| evidence.tally.wrong),
-            abstained: evidence.map(|evidence| evidence.tally.abstained),
+            correct: by_chance.map(|evidence| evidence.tally.correct),
+            wrong: by_chance.map(|evidence| evidence.tally.wrong),
+            abstained: by_chance.map(|evidence| evidence.tally.abstained),
             rule: match &result.outcome {
                 Ok(evidence) => evidence.rule_text(),
                 Err(error) => not_run(error),
@@ -121,9 +124,10 @@ impl PairRow {
             seed: run.settings.seed,
             reproducible: evidence.map(|evidence| evidence.reproducible),
             seconds: evidence.map(|_| milliseconds(result.seconds)),
-            unit: claim.main().measure.name().to_owned(),
+            unit: claim.main().measure.name().into_owned(),
             claimed: Some(claim.main().value),
-            lower: evidence.map(|evidence| Exact(round_down(evidence.bounds.lower, DIGITS))),
+            // An exact distance may exceed the claim by a rounding error.
+            lower: evidence.map(|Evidence { bounds, .. }| Exact(if chance { round_down(bounds.lower, DIGITS) } else { bounds.lower })),
             detectable,
             accuracy_event: None,
             accuracy_probability: None,
@@ -248,7 +252,6 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::audit::Evidence;
     use crate::model::{Bounds, Settings};
     use crate::report::testing::{INCONCLUSIVE, audit, evidence, not_run, pair, run, run_of};
 

@@ -17,9 +17,13 @@ pub fn explain(audit: &Audit, report: Option<&JsonReport>) -> String {
     let mut paragraph = |title: &str, body: &str| {
         let _ = writeln!(text, "{title}\n  {}\n", body.replace('\n', "\n  "));
     };
-    if audit.is_about_privacy() {
+    if audit.claim.metric().is_some() && audit.is_about_pairs() {
+        paragraph("What is claimed", &stability(audit));
+        paragraph("On which data it is tested", &pairs(audit, ""));
+        paragraph("What a verdict would mean", &stability_verdicts(audit));
+    } else if audit.is_about_pairs() {
         paragraph("What is claimed", &claim(audit));
-        paragraph("On which data it is tested", &pairs(audit));
+        paragraph("On which data it is tested", &pairs(audit, " For each draw, a fair coin decides on which of them the mechanism runs."));
         paragraph("What the attacker looks at", &attacker(audit));
         paragraph("What a verdict would mean", &verdicts(audit));
     }
@@ -65,6 +69,32 @@ fn claim(audit: &Audit) -> String {
     )
 }
 
+/// What a stability claim says.
+fn stability(audit: &Audit) -> String {
+    let (steps, neighbours) = (audit.claim.input_distance(), neighbours(&audit.relation));
+    let apart = if steps == 1.0 { neighbours } else { format!("datasets at most {} steps apart (one step: {neighbours})", Brief(steps)) };
+    format!(
+        "The {} has no noise and is claimed to be stable.\nFor {apart}, it allows outputs with {}.\n\
+         The noise of a mechanism that is built on it is scaled to this distance.{}",
+        mechanism(audit),
+        audit.claim,
+        audit.source.as_ref().map_or_else(String::new, |source| format!("\nSource: {source}")),
+    )
+}
+
+fn stability_verdicts(audit: &Audit) -> String {
+    let because = audit.reach.because().map_or_else(String::new, |reason| format!(" ({reason})"));
+    format!(
+        "violated      the outputs on a pair are farther apart than the claim allows; this is certain\n\
+         consistent    not refuted; on the best pair the outputs are at least {} of the claimed distance apart{because}\n\
+         inconclusive  not refuted, but no pair comes so close to the claim, or a control was not caught\n\
+         A claim that is not refuted is not proven: other data may still refute it.\n\
+         The audit file expects: {}.",
+        percent(audit.reach.at_least()),
+        audit.expect
+    )
+}
+
 fn neighbours(relation: &Relation) -> String {
     match relation {
         Relation::AddRemove => "two datasets where one has one record more".to_owned(),
@@ -75,9 +105,8 @@ fn neighbours(relation: &Relation) -> String {
     }
 }
 
-fn pairs(audit: &Audit) -> String {
-    let mut text =
-        "Each pair is two neighbouring datasets, D (left) and D' (right). For each draw, a fair coin decides on which of them the mechanism runs.".to_owned();
+fn pairs(audit: &Audit, how: &str) -> String {
+    let mut text = format!("Each pair is two neighbouring datasets, D (left) and D' (right).{how}");
     for pair in &audit.pairs {
         let _ = write!(text, "\n{}\n  D  = {}\n  D' = {}", pair.name, pair.left, pair.right);
         if let Some(epsilon) = pair.truth.epsilon {
@@ -163,7 +192,7 @@ fn accuracy(audit: &Audit) -> String {
         }
     }
     match &audit.source {
-        Some(source) if !audit.is_about_privacy() => text + "\nSource: " + source,
+        Some(source) if !audit.is_about_pairs() => text + "\nSource: " + source,
         _ => text,
     }
 }
@@ -183,7 +212,8 @@ fn results(audit: &Audit, report: &JsonReport) -> String {
 fn pair_result(pair: &JsonPair, confidence: &str) -> String {
     let row = &pair.row;
     let (Some(epsilon), Some(delta), Some(sentence)) = (row.epsilon_lower, row.delta_lower, &pair.sentence) else {
-        return format!("{}: {}", row.pair, row.rule);
+        let found = pair.sentence.as_ref().map_or_else(String::new, |sentence| format!("{}. The attacker {sentence}: ", row.verdict));
+        return format!("{}: {found}{}", row.pair, row.rule);
     };
     let why = row.reason.map_or_else(String::new, |reason| format!(" ({reason}: {})", reason.advice()));
     let mut text = format!("{}: {}{why}. The attacker {sentence}.\n", row.pair, row.verdict);

@@ -205,7 +205,7 @@ impl JsonAudit {
             params: audit.subject.params().cloned().unwrap_or_default().into(),
             relation: audit.relation.to_string(),
             source: audit.source.clone(),
-            claim: audit.is_about_privacy().then(|| audit.claim.clone()),
+            claim: audit.is_about_pairs().then(|| audit.claim.clone()),
             resolution: audit.resolution,
             asked_reach: audit.reach.clone(),
             reach: report.privacy_verdict().map(|_| Exact(round_down(report.reach(), 6))),

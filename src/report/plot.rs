@@ -41,9 +41,12 @@ pub struct Plot {
 }
 
 impl Plot {
-    /// All pictures of a pair.
+    /// All pictures of a pair; none if its outputs were compared without chance.
     #[must_use]
     pub fn all(evidence: &Evidence, claim: &Claim) -> Vec<Self> {
+        if claim.metric().is_some() {
+            return Vec::new();
+        }
         let wealth = Some(wealth(&evidence.curves, evidence.verdict)).filter(|_| !evidence.curves.wealth.is_empty());
         let outputs = evidence.curves.distribution.as_ref().map(distribution);
         outputs.into_iter().chain([profile(evidence, claim)]).chain(wealth).collect()

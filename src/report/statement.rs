@@ -104,7 +104,7 @@ impl<'a> Statement<'a> {
     /// The bound against the claim, `ε ≥ 1.2 of 1`: that of δ if it shows more of the claim.
     #[must_use]
     pub fn bound(self) -> Option<String> {
-        let text = |symbol: &str, lower: f64, claimed: f64| format!("{symbol} ≥ {} of {}", short(lower), nearest(claimed));
+        let text = |symbol: &str, lower: f64, claimed: f64| format!("{symbol} ≥ {} of {}", short(lower, claimed), nearest(claimed));
         match self {
             Self::Pair(report, result) => {
                 let (claim, bounds) = (&report.audit.claim, result.outcome.as_ref().ok()?.bounds);
@@ -145,7 +145,9 @@ impl<'a> Statement<'a> {
     pub fn sentence(self) -> String {
         let text = match self {
             Self::Pair(report, result) => match &result.outcome {
-                Ok(evidence) if evidence.verdict == Verdict::Violated => format!("the attacker {}", evidence.sentence(&report.audit.claim)),
+                Ok(evidence) if evidence.verdict == Verdict::Violated || evidence.outputs.is_some() => {
+                    format!("the attacker {}", evidence.sentence(&report.audit.claim))
+                }
                 Ok(evidence) => format!("the best attack {}", evidence.sentence(&report.audit.claim)),
                 Err(error) => format!("could not be run: {error}"),
             },
@@ -154,15 +156,17 @@ impl<'a> Statement<'a> {
         capitalised(&text)
     }
 
-    /// The rule of the attacker in words; `None` if there is none.
+    /// What the attacker looks at in words, and what that is: a rule, or the two outputs of a transformation. `None` if there is nothing.
     #[must_use]
-    pub fn rule(self) -> Option<String> {
-        match self {
-            Self::Pair(_, result) => {
-                result.outcome.as_ref().ok().filter(|evidence| evidence.rule.is_some()).map(|evidence| evidence.rule_text())
-            }
-            Self::Accuracy(..) => None,
-        }
+    pub fn rule(self) -> Option<(&'static str, String)> {
+        let Self::Pair(_, result) = self else { return None };
+        let evidence = result.outcome.as_ref().ok()?;
+        let title = match (&evidence.rule, &evidence.outputs) {
+            (_, Some(_)) => "Seen:",
+            (Some(_), _) => "Rule:",
+            _ => return None,
+        };
+        Some((title, evidence.rule_text()))
     }
 
     /// Whether the bounds contradict a truth that the audit file states.
@@ -184,10 +188,24 @@ impl<'a> Statement<'a> {
     }
 }
 
-/// A bound with few digits, rounded down.
+/// A bound with few digits, rounded down. If it exceeds the limit, it has enough digits to show that.
 #[must_use]
-pub fn short(value: f64) -> String {
-    Brief(round_down(value, DIGITS)).to_string()
+pub fn short(value: f64, limit: f64) -> String {
+    rounded(value, DIGITS, limit)
+}
+
+/// A bound with this many digits, rounded down. If it exceeds the limit, it has enough digits to show that.
+#[must_use]
+pub fn rounded(value: f64, digits: i32, limit: f64) -> String {
+    /// Enough for every number.
+    const ALL: i32 = 17;
+    let shows = |digits: &i32| round_down(value, *digits) > limit;
+    match (digits..=ALL).find(shows) {
+        Some(found) if found == digits => Brief(round_down(value, digits)).to_string(),
+        Some(found) => round_down(value, found).to_string(),
+        None if value > limit => value.to_string(),
+        None => Brief(round_down(value, digits)).to_string(),
+    }
 }
 
 /// A claimed number with few digits.
@@ -257,6 +275,10 @@ mod tests {
         assert_eq!(bound(1.2086, 0.1, 0.01), "δ ≥ 0.1 of 0.01");
         assert_eq!(bound(0.5, 1e-9, 0.0), "δ ≥ 1e-9 of 0");
         assert_eq!(bound(0.0, 0.0, 0.01), "ε ≥ 0 of 1");
+        // A small excess is not rounded away.
+        assert_eq!(bound(1.000_432, 0.0, 0.0), "ε ≥ 1.0004 of 1");
+        assert_eq!(bound(1_f64.next_up(), 0.0, 0.0), "ε ≥ 1.0000000000000002 of 1");
+        assert_eq!(bound(0.999_999, 0.0, 0.0), "ε ≥ 0.999 of 1");
     }
 
     #[test]

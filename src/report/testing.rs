@@ -48,6 +48,7 @@ pub fn evidence(verdict: Verdict) -> Evidence {
         tally: Tally { correct: 80, wrong: 20, abstained: 0 },
         by_groups: false,
         regions: 2,
+        outputs: None,
         rule: Some(rule()),
         symbols: Symbols::default(),
         curves: Curves::default(),

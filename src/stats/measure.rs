@@ -25,6 +25,8 @@ impl Measure {
         match self {
             Self::Epsilon { delta } => solved_for_epsilon(correct, wrong, effective(*delta, regions)),
             Self::Delta { epsilon } => scale * solved_for_delta(correct, wrong, *epsilon),
+            // How often a rule is right says nothing about distances.
+            Self::Distance { .. } => 0.0,
             _ if p <= a => 0.0,
             // z(1 − p) = −z(p), without loss where p is close to 1.
             Self::Mu => normal_quantile(a) - normal_quantile(p),
@@ -82,7 +84,7 @@ impl Measure {
             Self::Renyi { order } => vec![*order],
             Self::Rho => vec![1.2, 1.5, 2.0, 3.0],
             Self::Orders(orders) => orders.iter().map(|(order, _)| *order).collect(),
-            Self::Epsilon { .. } | Self::Delta { .. } | Self::Mu | Self::Profile(_) => Vec::new(),
+            Self::Epsilon { .. } | Self::Delta { .. } | Self::Mu | Self::Profile(_) | Self::Distance { .. } => Vec::new(),
         }
     }
 
@@ -118,6 +120,8 @@ impl Measure {
             }
             Self::Orders(orders) => orders.iter().map(|(order, claimed)| renyi_delta(*order, value * claimed, epsilon)).fold(1.0, f64::min),
             Self::Profile(points) => points.iter().map(|(at, delta)| implied_delta((value * at, *delta), epsilon)).fold(1.0, f64::min),
+            // Outputs without noise may be told apart, however close they are.
+            Self::Distance { .. } => 1.0,
         };
         delta.clamp(0.0, 1.0)
     }

@@ -11,8 +11,8 @@ use super::pattern::{Components, Pattern};
 use crate::attack::Attack;
 use crate::audit::{Audit, Control, Pair};
 use crate::catalogue::registry;
-use crate::model::checked::{ClaimedEpsilon, Positive};
-use crate::model::claim::Spelling;
+use crate::model::checked::{NonNegative, Positive};
+use crate::model::claim::{Spelling, Stability};
 use crate::model::{AskedReach, Claim, Dataset, Delta, Expectation, FileProblem, Params, Relation, Truth, check_draws};
 use crate::target::Subject;
 use crate::target::process::{self, CommandLine};
@@ -29,6 +29,7 @@ struct AuditFile {
     timeout: Option<Positive>,
     setup: Option<String>,
     claim: Option<Spelling>,
+    stability: Option<Stability>,
     relation: Option<RelationName>,
     reason: Option<String>,
     expect: Option<Expectation>,
@@ -53,6 +54,7 @@ impl AuditFile {
         let missing = |key: &str, example: &str| KeyProblem::new("", format!("missing field `{key}`; pairs need it: {example}"));
         let about_pairs = [
             ("claim", self.claim.is_some()),
+            ("stability", self.stability.is_some()),
             ("relation", self.relation.is_some()),
             ("expect", self.expect.is_some()),
             ("truth", self.truth.is_some()),
@@ -63,7 +65,12 @@ impl AuditFile {
         ];
         let mut problems = Vec::new();
         if !self.pair.is_empty() || self.pairs.is_some() {
-            problems.extend(self.claim.is_none().then(|| missing("claim", "claim = { epsilon = 1.0 }")));
+            if self.claim.is_some() && self.stability.is_some() {
+                problems.push(KeyProblem::new("stability", "stability and claim are both given; an audit has one claim, so remove one"));
+            }
+            let claimed = self.claim.is_some() || self.stability.is_some();
+            problems.extend((!claimed).then(|| missing("claim", "claim = { epsilon = 1.0 }")));
+            problems.extend(self.stability_problem());
             problems.extend(self.relation.is_none().then(|| missing("relation", "relation = \"add-remove\"")));
         } else if self.accuracy.is_empty() {
             let problem = "pair: there is none; add a [[pair]] with name, left and right, or set pairs.patterns, or add an [[accuracy]]";
@@ -72,6 +79,21 @@ impl AuditFile {
             problems.push(KeyProblem::new(key, format!("{key} is about pairs, and there is none; add a [[pair]], or remove {key}")));
         }
         problems
+    }
+
+    /// A key that a stability claim has no use for: outputs without noise are compared exactly.
+    fn stability_problem(&self) -> Option<KeyProblem> {
+        let is_stability = self.stability.is_some() || self.claim.as_ref().is_some_and(|claim| claim.stability.is_some());
+        let pair = self.pair.iter().position(|pair| pair.truth.is_some());
+        let useless = [
+            ("truth".to_owned(), self.truth.is_some()),
+            (format!("pair.{}.truth", pair.unwrap_or_default()), pair.is_some()),
+            ("resolution".to_owned(), self.resolution.is_some()),
+            ("attacks".to_owned(), self.attacks.is_some()),
+        ];
+        let (key, _) = useless.into_iter().find(|(_, given)| is_stability && *given)?;
+        let problem = format!("{key} is about privacy, and this is a stability claim, which is decided exactly; remove it");
+        Some(KeyProblem::new(key, problem))
     }
 }
 
@@ -224,6 +246,10 @@ fn check(file_path: &Path, file: AuditFile) -> Result<Audit, Vec<KeyProblem>> {
         problems.push(problem);
         None
     });
+    let claim = match claim(file_path, file.claim, file.stability) {
+        Ok(claim) => claim,
+        Err(problem) => return Err(problems.into_iter().chain([problem]).collect()),
+    };
     let mut raw_pairs = file.pair;
     if let Some(GeneratedPairs { patterns }) = file.pairs {
         match Pattern::all(&relation, patterns.components) {
@@ -243,7 +269,7 @@ fn check(file_path: &Path, file: AuditFile) -> Result<Audit, Vec<KeyProblem>> {
         }
         problems.extend(raw.truth.into_iter().flat_map(|truth| check_truth(&format!("{path}.truth"), &format!("{key}: truth"), truth)));
         if problems.is_empty()
-            && let Err(problem) = relation.check(&raw.left, &raw.right)
+            && let Err(problem) = relation.check_within(claim.input_distance(), &raw.left, &raw.right)
         {
             problems.push(KeyProblem::new(format!("{path}.right"), format!("{key}: {problem}")));
         }
@@ -254,16 +280,9 @@ fn check(file_path: &Path, file: AuditFile) -> Result<Audit, Vec<KeyProblem>> {
         problems.append(&mut found);
         Vec::new()
     });
-    let folder = file_path.parent().unwrap_or(Path::new(""));
-    // Without pairs, nothing reads the claim and the relation.
-    let spelling = file.claim.unwrap_or_else(|| Spelling::from(Claim::from((ClaimedEpsilon::default(), Delta::default()))));
-    let claim =
-        spelling.with_points(folder).and_then(Claim::try_from).map_err(|problem| KeyProblem::new("claim", format!("claim {problem}")));
-    let claim = match claim {
-        Ok(claim) if problems.is_empty() => claim,
-        Ok(_) => return Err(problems),
-        Err(problem) => return Err(problems.into_iter().chain([problem]).collect()),
-    };
+    if !problems.is_empty() {
+        return Err(problems);
+    }
     let mut audit = Audit {
         name: file.name,
         file: file_path.to_owned(),
@@ -284,6 +303,17 @@ fn check(file_path: &Path, file: AuditFile) -> Result<Audit, Vec<KeyProblem>> {
         audit.control = short_noise(&audit);
     }
     Ok(audit)
+}
+
+/// The claim. Without pairs, nothing reads it.
+fn claim(file: &Path, privacy: Option<Spelling>, stability: Option<Stability>) -> Result<Claim, KeyProblem> {
+    let (key, spelling) = match (privacy, stability) {
+        (Some(spelling), _) => ("claim", spelling),
+        (None, Some(_)) => ("stability", Spelling { stability, ..Spelling::default() }),
+        (None, None) => return Ok((NonNegative::default(), Delta::default()).into()),
+    };
+    let folder = file.parent().unwrap_or(Path::new(""));
+    spelling.with_points(folder).and_then(Claim::try_from).map_err(|problem| KeyProblem::new(key, format!("{key} {problem}")))
 }
 
 /// The control as stated: another audit, or parameters that replace those of the mechanism.

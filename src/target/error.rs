@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::process::COMPARED;
-use crate::model::Side;
+use crate::model::{Metric, Side};
 use crate::output::MAX_WIDTH;
 use crate::stats::independence::Dependence;
 
@@ -28,6 +28,34 @@ pub enum TargetError {
         what: Dependence,
         /// What to do.
         remedy: String,
+    },
+    /// It is claimed to be stable, and its outputs on the same data differ.
+    #[error(
+        "its outputs on {side} differ from draw to draw: {one} and {other}. A stability claim is about a transformation without noise; \
+         claim privacy instead, or leave out the noise"
+    )]
+    NotDeterministic {
+        /// Which side.
+        side: Side,
+        /// An output.
+        one: String,
+        /// Another one.
+        other: String,
+    },
+    /// It is claimed to be stable in a metric that its outputs do not have.
+    #[error(
+        "its output {column} is {left} on left and {right} on right, and {metric} is a distance of numbers; release numbers, or claim \
+         stability in the metric hamming, symmetric or insert-delete"
+    )]
+    NotNumbers {
+        /// The metric.
+        metric: Metric,
+        /// The component that is not a number.
+        column: String,
+        /// Its value on the left.
+        left: String,
+        /// Its value on the right.
+        right: String,
     },
     /// The coin needed more recorded outputs than the file has.
     #[error(

@@ -1,11 +1,13 @@
-//! Numbers that measure a leak.
+//! Numbers that measure how far the outputs on neighbours differ.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
+use super::Metric;
 use crate::model::number::Brief;
 
-/// A number that measures a leak. The larger it is, the more a mechanism leaks.
+/// A number that measures how far the outputs on neighbours differ: a leak, or the distance of outputs without noise.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Measure {
     /// The smallest ε at this δ.
@@ -31,6 +33,13 @@ pub enum Measure {
     Orders(Arc<[(f64, f64)]>),
     /// By which factor every ε of a privacy profile `(ε, δ)` must be multiplied, so that the profile holds.
     Profile(Arc<[(f64, f64)]>),
+    /// How far apart the outputs of a transformation without noise are.
+    Distance {
+        /// How that is measured.
+        metric: Metric,
+        /// How far apart the datasets may be, in steps of the neighbour relation.
+        input: f64,
+    },
 }
 
 impl Measure {
@@ -47,13 +56,14 @@ impl Measure {
             Self::Rho => "ρ",
             Self::Renyi { .. } => "τ",
             Self::Orders(_) | Self::Profile(_) => "factor",
+            Self::Distance { .. } => "distance",
         }
     }
 
     /// Its name in reports that programs read.
     #[must_use]
-    pub fn name(&self) -> &'static str {
-        match self {
+    pub fn name(&self) -> Cow<'static, str> {
+        Cow::Borrowed(match self {
             Self::Epsilon { .. } => Self::EPSILON,
             Self::Delta { .. } => "delta",
             Self::Mu => "mu",
@@ -61,7 +71,8 @@ impl Measure {
             Self::Renyi { .. } => "renyi",
             Self::Orders(_) => "renyi-factor",
             Self::Profile(_) => "profile-factor",
-        }
+            Self::Distance { metric, .. } => return Cow::Owned(format!("{metric}-distance")),
+        })
     }
 }
 
@@ -93,6 +104,8 @@ impl fmt::Display for Limit {
                     points.iter().map(|(epsilon, delta)| format!("({}, {})", Brief(*epsilon), Brief(*delta))).collect();
                 write!(f, "profile {}", shortened(&texts))
             }
+            Measure::Distance { metric, input } if *input == 1.0 => write!(f, "{metric} distance ≤ {}", Brief(*value)),
+            Measure::Distance { metric, input } => write!(f, "{metric} distance ≤ {} at input distance {}", Brief(*value), Brief(*input)),
         }
     }
 }

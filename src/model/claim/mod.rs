@@ -6,10 +6,12 @@
 //! | file | |
 //! |---|---|
 //! | `mod.rs` | a claim and its limits |
-//! | `measure.rs` | numbers that measure a leak |
+//! | `measure.rs` | numbers that measure how far outputs differ |
+//! | `metric.rs` | distances between outputs without noise |
 //! | `spelling.rs` | a claim as it is written in files |
 
 mod measure;
+mod metric;
 mod spelling;
 
 use std::fmt;
@@ -17,9 +19,10 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::checked::{ClaimedEpsilon, Delta};
+use super::checked::{Delta, NonNegative};
 pub use measure::{Limit, Measure};
-pub use spelling::Spelling;
+pub use metric::Metric;
+pub use spelling::{Spelling, Stability};
 
 /// The δ at which ε is reported if a claim in another unit does not say.
 pub const DEFAULT_DELTA: f64 = 1e-5;
@@ -39,7 +42,7 @@ impl Claim {
     /// # Errors
     /// When ε is negative or not finite, or δ is not at least 0 and less than 1.
     pub fn new(epsilon: f64, delta: f64) -> Result<Self, String> {
-        let epsilon = ClaimedEpsilon::try_from(epsilon).map_err(|reason| format!("ε {reason}"))?;
+        let epsilon = NonNegative::try_from(epsilon).map_err(|reason| format!("ε {reason}"))?;
         let delta = Delta::try_from(delta).map_err(|reason| format!("δ {reason}"))?;
         Ok((epsilon, delta).into())
     }
@@ -79,6 +82,29 @@ impl Claim {
     pub fn profile(points: impl IntoIterator<Item = (f64, f64)>) -> Result<Self, String> {
         let points = points.into_iter().map(|(epsilon, delta)| [epsilon, delta]).collect();
         Spelling { profile: Some(spelling::Profile::Points(points)), ..Spelling::default() }.try_into()
+    }
+
+    /// The claim that datasets at most `input` steps apart have outputs at most `output` apart: the stability of a transformation without
+    /// noise.
+    ///
+    /// # Errors
+    /// When `input` is not positive and finite, or `output` is not at least 0 and finite.
+    pub fn stability(metric: Metric, input: f64, output: f64) -> Result<Self, String> {
+        let input = input.try_into().map_err(|reason| format!("the input distance {reason}"))?;
+        let output = output.try_into().map_err(|reason| format!("the output distance {reason}"))?;
+        Spelling { stability: Some(Stability { input, output, metric }), ..Spelling::default() }.try_into()
+    }
+
+    /// How far apart the two datasets of a pair may be, in steps of the neighbour relation: 1 for a claim about privacy.
+    #[must_use]
+    pub fn input_distance(&self) -> f64 {
+        if let Measure::Distance { input, .. } = self.main().measure { input } else { 1.0 }
+    }
+
+    /// The metric, if the claim is about the stability of a transformation without noise. Such a claim is decided exactly.
+    #[must_use]
+    pub fn metric(&self) -> Option<Metric> {
+        if let Measure::Distance { metric, .. } = self.main().measure { Some(metric) } else { None }
     }
 
     /// The limits, of which each must hold: one, or that of ε and that of δ.

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Claim, DEFAULT_DELTA, Limit, Measure};
-use crate::model::checked::{ClaimedEpsilon, Delta, Order, Positive, PositiveDelta};
+use super::{Claim, DEFAULT_DELTA, Limit, Measure, Metric};
+use crate::model::checked::{Delta, NonNegative, Order, Positive, PositiveDelta};
 
 /// A claim as it is written: exactly one of the units, and for ε also δ.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -13,7 +13,7 @@ use crate::model::checked::{ClaimedEpsilon, Delta, Order, Positive, PositiveDelt
 pub struct Spelling {
     /// ε.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub epsilon: Option<ClaimedEpsilon>,
+    pub epsilon: Option<NonNegative>,
     /// δ, only with ε.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delta: Option<Delta>,
@@ -29,6 +29,9 @@ pub struct Spelling {
     /// A privacy profile.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile: Option<Profile>,
+    /// The stability of a transformation without noise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stability: Option<Stability>,
     /// The δ at which ε is reported, for a claim that has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_delta: Option<PositiveDelta>,
@@ -52,6 +55,18 @@ pub struct RenyiPoint {
     pub order: Order,
     /// The divergence of this order.
     pub epsilon: Positive,
+}
+
+/// Datasets at most `input` steps apart have outputs at most `output` apart.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Stability {
+    /// In steps of the neighbour relation.
+    pub input: Positive,
+    /// In the metric.
+    pub output: NonNegative,
+    /// The distance of two outputs.
+    pub metric: Metric,
 }
 
 /// A privacy profile.
@@ -99,17 +114,21 @@ impl TryFrom<Spelling> for Claim {
             spelling.rho.map(|rho| vec![Limit { measure: Measure::Rho, value: rho.get() }]),
             spelling.renyi.as_ref().map(of_renyi).transpose()?,
             spelling.profile.as_ref().map(of_profile).transpose()?,
+            spelling.stability.map(of_stability),
         ];
         let mut units: Vec<Vec<Limit>> = units.into_iter().flatten().collect();
         let one = units.pop();
         let Some(limits) = one.filter(|_| units.is_empty()) else {
-            return Err("must have exactly one of epsilon, mu, rho, renyi and profile".to_owned());
+            return Err("must have exactly one of epsilon, mu, rho, renyi, profile and stability".to_owned());
         };
         if spelling.delta.is_some() && spelling.epsilon.is_none() {
             return Err("has delta without epsilon; write at_delta for the δ at which ε is reported".to_owned());
         }
         if spelling.at_delta.is_some() && spelling.epsilon.is_some() {
             return Err("has epsilon and at_delta; the δ of such a claim is delta".to_owned());
+        }
+        if spelling.at_delta.is_some() && spelling.stability.is_some() {
+            return Err("has stability and at_delta; a transformation without noise has no ε, so remove at_delta".to_owned());
         }
         let reported = spelling.at_delta.map_or(DEFAULT_DELTA, PositiveDelta::get);
         // A δ that was left out is 0, so that both spellings are the same claim.
@@ -119,8 +138,8 @@ impl TryFrom<Spelling> for Claim {
     }
 }
 
-impl From<(ClaimedEpsilon, Delta)> for Claim {
-    fn from((epsilon, delta): (ClaimedEpsilon, Delta)) -> Self {
+impl From<(NonNegative, Delta)> for Claim {
+    fn from((epsilon, delta): (NonNegative, Delta)) -> Self {
         let limits = of_epsilon(epsilon.get(), delta.get()).into();
         Self { spelling: Spelling { epsilon: Some(epsilon), delta: Some(delta), ..Spelling::default() }, limits, delta: delta.get() }
     }
@@ -151,6 +170,11 @@ fn of_renyi(renyi: &Renyi) -> Result<Vec<Limit>, String> {
         }
     };
     Ok(vec![measured])
+}
+
+fn of_stability(stability: Stability) -> Vec<Limit> {
+    let Stability { input, output, metric } = stability;
+    vec![Limit { measure: Measure::Distance { metric, input: input.get() }, value: output.get() }]
 }
 
 fn of_profile(profile: &Profile) -> Result<Vec<Limit>, String> {
@@ -188,6 +212,8 @@ mod tests {
             (r#"{"renyi":{"order":8.0,"epsilon":0.5}}"#, "τ = 0.5 at order 8"),
             (r#"{"renyi":[{"order":2.0,"epsilon":1.0},{"order":8.0,"epsilon":4.0}]}"#, "τ = 1 at order 2, τ = 4 at order 8"),
             (r#"{"profile":[[0.5,0.001],[1.0,1e-5]]}"#, "profile (0.5, 0.001), (1, 1e-5)"),
+            (r#"{"stability":{"input":1.0,"output":2.0,"metric":"l1"}}"#, "l1 distance ≤ 2"),
+            (r#"{"stability":{"input":2.0,"output":0.0,"metric":"insert-delete"}}"#, "insert-delete distance ≤ 0 at input distance 2"),
         ] {
             let claim = read(json).unwrap();
             assert_eq!(claim.to_string(), text);
@@ -202,7 +228,7 @@ mod tests {
     #[test]
     fn bad_claims_are_refused_with_a_remedy() {
         for (json, message) in [
-            ("{}", "exactly one of epsilon, mu, rho, renyi and profile"),
+            ("{}", "exactly one of epsilon, mu, rho, renyi, profile and stability"),
             (r#"{"mu":1.0,"rho":0.5}"#, "exactly one of"),
             (r#"{"mu":1.0,"delta":0.1}"#, "write at_delta"),
             (r#"{"epsilon":1.0,"at_delta":0.1}"#, "the δ of such a claim is delta"),
@@ -213,6 +239,10 @@ mod tests {
             (r#"{"profile":[]}"#, "is empty"),
             (r#"{"profile":[[-0.5,0.1]]}"#, "[-0.5, 0.1], must have a positive ε"),
             (r#"{"profile":"a.csv"}"#, "only an audit file"),
+            (r#"{"stability":{"input":0.0,"output":2.0,"metric":"l1"}}"#, "is 0, must be positive and finite"),
+            (r#"{"stability":{"input":1.0,"output":-2.0,"metric":"l1"}}"#, "is -2, must be at least 0 and finite"),
+            (r#"{"stability":{"input":1.0,"output":2.0,"metric":"l3"}}"#, "unknown variant `l3`"),
+            (r#"{"stability":{"input":1.0,"output":2.0,"metric":"l1"},"at_delta":0.1}"#, "remove at_delta"),
             (r#"{"sigma":1.0}"#, "unknown field `sigma`"),
         ] {
             let error = read(json).unwrap_err();

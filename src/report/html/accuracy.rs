@@ -7,8 +7,8 @@ use super::bar::bar;
 use super::card::{chip, list};
 use crate::audit::{Accuracy, AccuracyResult, AuditReport};
 use crate::model::checked::Share;
-use crate::model::number::{Brief, grouped, round_down};
-use crate::report::statement::capitalised;
+use crate::model::number::{Brief, grouped};
+use crate::report::statement::{capitalised, rounded, short};
 
 impl Page<'_> {
     /// One accuracy claim, open or closed.
@@ -24,8 +24,8 @@ impl Page<'_> {
                         span.scale {
                             (bar(reach, reach, 0.0))
                             span.num {
-                                "fails ≥ " b { (display(Brief(round_down(evidence.limits.lower, 4)))) } ", allowed " (display(Brief(claim.allowed())))
-                                "; reach " (display(Brief(round_down(reach, 3))))
+                                "fails ≥ " b { (rounded(evidence.limits.lower, 4, claim.allowed())) } ", allowed " (display(Brief(claim.allowed())))
+                                "; reach " (short(reach, 1.0))
                             }
                         }
                     }

@@ -10,7 +10,7 @@ use crate::model::{Agreement, Claim, Conclusion, Settings, Until, Verdict};
 use crate::output::fingerprint;
 use crate::report::commands;
 use crate::report::plot::Plot;
-use crate::report::statement::Statement;
+use crate::report::statement::{Statement, rounded, short};
 use crate::report::witness::file_words;
 
 /// The CSS class of a conclusion, and its name. The mark before it says whether it was expected, as in the terminal.
@@ -122,16 +122,26 @@ fn pair_bar(evidence: &Evidence, audit: &Audit) -> Markup {
         span.scale {
             (bar(reach, evidence.estimate.epsilon / audit.claim.epsilon(), audit.reach.at_least()))
             span.num {
-                (claim.measure.symbol()) " ≥ " b { (display(Brief(round_down(bounds.lower, 4)))) } ", claimed " (display(Brief(claim.value)))
+                (claim.measure.symbol()) " ≥ " b { (rounded(bounds.lower, 4, claim.value)) } ", claimed " (display(Brief(claim.value)))
                 @if by_delta && bounds.delta_lower > 0.0 {
                     "; δ ≥ " b { (display(Brief(round_down(bounds.delta_lower, 4)))) } ", claimed " (display(Brief(audit.claim.delta())))
                 } @else if audit.claim.second().is_some() && audit.claim.delta() > 0.0 {
                     " (δ = " (display(Brief(audit.claim.delta()))) ")"
                 }
-                "; reach " (display(Brief(round_down(reach, 3))))
+                "; reach " (short(reach, 1.0))
             }
         }
     }
+}
+
+/// Explains the verdict on a stability claim, which is exact.
+fn exact_text(evidence: &Evidence, claim: &Claim) -> Markup {
+    let (verdict, more) = match evidence.verdict {
+        Verdict::Violated => ("The claim is refuted.", " There is no noise, so this is certain.".to_owned()),
+        Verdict::Consistent => ("Not refuted.", " Another pair may still refute the claim.".to_owned()),
+        Verdict::Inconclusive(reason) => ("Not refuted, but inconclusive.", format!(" Reason: {reason}.")),
+    };
+    html! { p { b { (verdict) } " The attacker " (evidence.sentence(claim)) "." (more) } }
 }
 
 /// Explains the verdict.
@@ -146,6 +156,9 @@ fn verdict_text(run: &RunReport, evidence: &Evidence, audit: &Audit) -> Markup {
     } else {
         "The attack sees no leak whose growth it could flag.".to_owned()
     };
+    if claim.metric().is_some() {
+        return exact_text(evidence, claim);
+    }
     let in_unit = bounds.in_unit(claim).map_or_else(String::new, |bound| format!("In the unit of the claim: {bound}. "));
     let (verdict, reasons) = match evidence.verdict {
         Verdict::Violated => (
@@ -240,11 +253,16 @@ impl Page<'_> {
             facts.push(("D (left)", result.left.clone()));
             facts.push(("D′ (right)", result.right.clone()));
         }
-        facts.push(("guess rule", evidence.rule_text()));
-        let counts = [tally.correct, tally.wrong, tally.abstained].map(grouped);
-        facts.push(("guesses", format!("{} right, {} wrong, {} without a guess", counts[0], counts[1], counts[2])));
+        if let Some([left, right]) = &evidence.outputs {
+            facts.push(("output on D", left.clone()));
+            facts.push(("output on D′", right.clone()));
+        } else {
+            facts.push(("guess rule", evidence.rule_text()));
+            let counts = [tally.correct, tally.wrong, tally.abstained].map(grouped);
+            facts.push(("guesses", format!("{} right, {} wrong, {} without a guess", counts[0], counts[1], counts[2])));
+        }
         facts.push(("draws", grouped(evidence.draws)));
-        facts.push(("reach", Brief(round_down(evidence.bounds.reach(&audit.claim), 4)).to_string()));
+        facts.push(("reach", rounded(evidence.bounds.reach(&audit.claim), 4, 1.0)));
         facts.extend(result.truth.epsilon.map(|truth| ("exact ε", Brief(truth).to_string())));
         facts.extend(result.truth.delta.map(|truth| ("exact δ", Brief(truth).to_string())));
         facts.extend(self.earlier(&audit.name, &result.pair));
@@ -261,7 +279,7 @@ fn facts(audit: &Audit) -> Markup {
     let because = audit.reach.because().map_or_else(String::new, |reason| format!(" ({reason})"));
     let asked = format!("{}{because}", Brief(audit.reach.at_least()));
     let mut facts = vec![("mechanism", mechanism)];
-    if audit.is_about_privacy() {
+    if audit.is_about_pairs() {
         facts.push(("claim", format!("{} for {} neighbours", audit.claim, audit.relation)));
         facts.push(("expected", audit.expect.to_string()));
         facts.push(("reach asked for", asked));

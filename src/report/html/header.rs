@@ -93,7 +93,7 @@ impl Page<'_> {
                         }
                         ". " (statement.sentence())
                     }
-                    @if let Some(rule) = statement.rule() { p { b { "Rule: " } (rule) "." } }
+                    @if let Some((title, rule)) = statement.rule() { p { b { (title) " " } (rule) "." } }
                     (self.next(*statement))
                 }
             }

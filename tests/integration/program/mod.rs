@@ -7,3 +7,4 @@ mod cli;
 mod controls;
 #[cfg(unix)]
 mod resume;
+mod stability;
