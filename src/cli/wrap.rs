@@ -46,6 +46,27 @@ pub fn wrapped_lines(text: &str, width: usize) -> String {
     text.lines().map(|line| if fits(line) { format!("{line}\n") } else { wrapped(line, "", "  ", width) }).collect()
 }
 
+/// Each line of a text with indented lines, wrapped. What follows a line has its indentation. If a line begins with a word and at least two
+/// blanks, as in a list of names and values, its text stays to the right of them.
+#[must_use]
+pub fn wrapped_list(text: &str, width: usize) -> String {
+    let mut lines = String::new();
+    for line in text.lines() {
+        if measure_text_width(line) <= width {
+            lines.push_str(line);
+            lines.push('\n');
+            continue;
+        }
+        let body = line.trim_start();
+        let gap = body.find("  ").map_or(0, |gap| body.len() - body[gap..].trim_start().len());
+        let (first, text) = line.split_at(line.len() - body.len() + gap);
+        // Beside a long name there is no room.
+        let rest = " ".repeat(measure_text_width(first).min(width / 3));
+        lines.push_str(&wrapped(text, first, &rest, width));
+    }
+    lines
+}
+
 /// The words of a text; what must stay in one line is one word.
 fn parts(text: &str) -> Vec<String> {
     let binds_both = |word: &str| ["=", "≥", "≤", "<", ">", "×"].contains(&word);
@@ -92,6 +113,8 @@ mod tests {
         let kept = format!("short\n    {long} {long}\n");
         assert_eq!(wrapped_lines(&kept, 60), kept);
         assert_eq!(wrapped_lines("one two three", 8), "one two\n  three\n");
+        let list = "title\n  name    one two three\n    one two three four five\n";
+        assert_eq!(wrapped_list(list, 20), "title\n  name    one two\n          three\n    one two three\n    four five\n");
         // Colours have no width.
         let coloured = "\u{1b}[31mone\u{1b}[0m two";
         assert_eq!(wrapped(coloured, "", "", 7), format!("{coloured}\n"));
