@@ -134,12 +134,9 @@ pub struct RunArgs {
     /// What fails the run
     #[command(flatten)]
     pub gate: GateArgs,
-    /// Show every pair, and why each claim is refuted
-    #[arg(long, short, conflicts_with = "quiet")]
-    pub verbose: bool,
-    /// Show no progress and no table; only write the reports and set the exit code
-    #[arg(long, short)]
-    pub quiet: bool,
+    /// What is shown
+    #[command(flatten)]
+    pub shown: ShownArgs,
 }
 
 impl RunArgs {
@@ -208,12 +205,9 @@ pub struct SamplesArgs {
     /// Exit with code 0 also if the audit is inconclusive (default: exit code 3)
     #[arg(long)]
     pub allow_inconclusive: bool,
-    /// Show every pair, and why each claim is refuted
-    #[arg(long, short, conflicts_with = "quiet")]
-    pub verbose: bool,
-    /// Show no progress and no table; only write the reports and set the exit code
-    #[arg(long, short)]
-    pub quiet: bool,
+    /// What is shown
+    #[command(flatten)]
+    pub shown: ShownArgs,
 }
 
 impl SamplesArgs {
@@ -247,6 +241,17 @@ impl SamplesArgs {
     pub fn settings(&self, draws: u64) -> Settings {
         Settings { draws: Some(draws), seed: self.seed, confidence: self.confidence, until: Until::Budget, controls: false }
     }
+}
+
+/// What a command shows.
+#[derive(Args)]
+pub struct ShownArgs {
+    /// Show every pair, and why each claim is refuted
+    #[arg(long, short, conflicts_with = "quiet")]
+    pub verbose: bool,
+    /// Show no progress and no table; only write the reports and set the exit code
+    #[arg(long, short)]
+    pub quiet: bool,
 }
 
 /// The reports in addition to the CSV.

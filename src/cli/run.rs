@@ -33,16 +33,16 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Error> {
     let html = Html { origin: args.reports.origin(&audits), witnesses: Some(args.witnesses.clone()), baseline: baseline.clone() };
     let reports = args.reports.open(csv.clone(), &gate, html)?;
     let taken = reports.use_standard_output();
-    let screen = Screen::new(args.quiet, taken);
+    let screen = Screen::new(args.shown.quiet, taken);
     let witnesses = Witnesses::open(&args.witnesses, settings)?;
     let journal = Journal::open(&csv, &audits, settings, args.start(), |text| print_error(text))?;
-    if let Some(notice) = journal.as_ref().and_then(Journal::notice).filter(|_| !args.quiet) {
+    if let Some(notice) = journal.as_ref().and_then(Journal::notice).filter(|_| !args.shown.quiet) {
         print_error(notice);
     }
     let known = |audit: &Audit| journal.as_ref()?.found(audit);
     let mut listeners: Vec<&dyn Listener> = vec![&witnesses];
     listeners.extend(journal.as_ref().map(|journal| journal as &dyn Listener));
-    let view = View { verbose: args.verbose, width: width(), witnesses: Some(&args.witnesses) };
+    let view = View { verbose: args.shown.verbose, width: width(), witnesses: Some(&args.witnesses) };
     let input = RunInput { audits: &audits, settings, source: &crate::prepare, known: &known, view };
     let (report, mut text) = input.run_and_report(reports, &listeners, screen)?;
     let written = witnesses.close()?;

@@ -22,7 +22,7 @@ pub fn samples(args: &SamplesArgs) -> Result<ExitCode, Error> {
     let html = Html { origin: args.reports.origin(&[]), ..Html::default() };
     let reports = args.reports.open(Destination::open(&args.csv)?, &gate, html)?;
     let taken = reports.use_standard_output();
-    let screen = Screen::new(args.quiet, taken);
+    let screen = Screen::new(args.shown.quiet, taken);
     screen.print(wrapped_lines(&recording.to_string(), width()))?;
     let settings = args.settings(recording.draws());
     let mut audit = Audit::given("recorded outputs", "recorded", args.claim(), [recording.name()]);
@@ -37,7 +37,7 @@ pub fn samples(args: &SamplesArgs) -> Result<ExitCode, Error> {
         let recording = recording.ok_or_else(|| PrepareError::Given("recording".to_owned()))?;
         Ok(Box::new(recording.into_target(args.order(), plan.seed)))
     };
-    let view = View { verbose: args.verbose, width: width(), witnesses: None };
+    let view = View { verbose: args.shown.verbose, width: width(), witnesses: None };
     let input = RunInput { audits: &[audit], settings, source: &source, known: &|_| None, view };
     let (report, mut text) = input.run_and_report(reports, &[], screen)?;
     text.extend(gate.closing_line(&report, false).map(|line| line + "\n"));

@@ -37,7 +37,7 @@ pub fn plain_table(header: &[&str]) -> Table {
 pub fn unbroken(mut table: Table) -> String {
     let longest = |index: usize, table: &Table| {
         let cells = table.column_cells_with_header_iter(index).flatten();
-        cells.flat_map(|cell| cell.content().split_whitespace().map(measure_text_width).max()).max().unwrap_or(0)
+        cells.filter_map(|cell| cell.content().split_whitespace().map(measure_text_width).max()).max().unwrap_or(0)
     };
     for index in 0..table.column_count() {
         // The blanks on both sides count.
@@ -102,9 +102,10 @@ pub fn audits(audits: &[Audit]) -> String {
 fn narrow_table(audits: &[Audit]) -> Table {
     let mut table = plain_table(&["audit", "claim", "expected"]);
     for audit in audits {
-        let (claim, expected) = match audit.is_about_pairs() {
-            true => (audit.claim.to_string(), audit.expect.to_string()),
-            false => ("accuracy".to_owned(), accuracy_counts(audit)),
+        let (claim, expected) = if audit.is_about_pairs() {
+            (audit.claim.to_string(), audit.expect.to_string())
+        } else {
+            ("accuracy".to_owned(), accuracy_counts(audit))
         };
         table.add_row([format!("{}\n{}", audit.name, audit.file.display()), claim, expected]);
     }
