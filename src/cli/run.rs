@@ -10,16 +10,18 @@ use super::screen::{Screen, print_error};
 use super::summary::{View, run_summary};
 use super::wrap::{width, wrapped_lines};
 use crate::audit::{self, Audit, KnownAudit, Listener, RunReport, TargetSource};
-use crate::model::{Error, Settings};
+use crate::model::{Agreement, Error, Settings};
 use crate::report::baseline::Comparison;
+use crate::report::csv;
 use crate::report::exit_code::ExitCode;
+use crate::report::files::Format as _;
 use crate::report::gate::Gate;
 use crate::report::github::GitHub;
 use crate::report::html::Html;
 use crate::report::journal::Journal;
-use crate::report::json::JsonReport;
+use crate::report::json::{Json, JsonReport};
 use crate::report::plots::Plots;
-use crate::report::store::Destination;
+use crate::report::store::{Destination, unwritable};
 use crate::report::witnesses::Witnesses;
 use crate::suite;
 
@@ -28,9 +30,10 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Error> {
     let audits = suite::filter_pairs(suite::filter(suite::load(&args.paths)?, args.filter.as_deref())?, args.pair.as_deref())?;
     suite::check(&audits)?;
     let (settings, gate) = (args.settings(), args.gate.gate());
-    let baseline = args.gate.baseline.as_deref().map(JsonReport::read).transpose()?.map(Arc::new);
-    let csv = Destination::open(&args.csv)?;
-    let html = Html { origin: args.reports.origin(&audits), witnesses: Some(args.witnesses.clone()), baseline: baseline.clone() };
+    let baseline = Baseline::open(args)?;
+    let csv = Destination::open(&args.csv())?;
+    let replaced = csv::other_audits(&csv, &audits);
+    let html = Html { origin: args.reports.origin(&audits), witnesses: Some(args.witnesses.clone()), baseline: baseline.before.clone() };
     let reports = args.reports.open(csv.clone(), &gate, html)?;
     let taken = reports.use_standard_output();
     let screen = Screen::new(args.shown.quiet, taken);
@@ -52,16 +55,52 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Error> {
     if written > 0 {
         let _ = writeln!(text, "Witnesses: {written} in {}; check one with `dp-audit replay FILE`", args.witnesses.display());
     }
-    let comparison = baseline.map(|before| Comparison::new(&before, &JsonReport::new(&report)));
+    if replaced > 0 {
+        let _ =
+            writeln!(text, "Note: {} has replaced a report with {replaced} audits that were not part of this run", csv.path().display());
+    }
+    let comparison = baseline.before.as_ref().map(|before| Comparison::new(before, &JsonReport::new(&report)));
     if let Some(comparison) = &comparison {
         text.push_str(&comparison.text());
     }
-    let worse = comparison.as_ref().is_some_and(|comparison| !comparison.worse.is_empty());
+    let worse = comparison.as_ref().is_some_and(|comparison| !comparison.worse.is_empty()) && baseline.update.is_none();
+    text.extend(baseline.update(&report)?);
     text.extend(gate.closing_line(&report, worse).map(|line| line + "\n"));
     // All files are written at this point, so a failure to print loses no results.
     screen.print(wrapped_lines(&text, view.width))?;
     report_to_github(&report, &gate, comparison.as_ref(), taken)?;
     Ok(gate.exit_code(&report, worse))
+}
+
+/// The baseline of a run: what it is compared with, and where the next one is written.
+#[derive(Default)]
+struct Baseline {
+    before: Option<Arc<JsonReport>>,
+    update: Option<Destination>,
+}
+
+impl Baseline {
+    /// Reads the baseline before anything is measured. A run with filters is compared with the same part of it. A baseline that is to be
+    /// written need not exist.
+    fn open(args: &RunArgs) -> Result<Self, Error> {
+        let Some(path) = args.gate.baseline.as_deref() else { return Ok(Self::default()) };
+        let is_new = args.gate.update_baseline && !path.exists();
+        let before = if is_new { None } else { Some(JsonReport::read(path)?.selected(args.filter.as_deref(), args.pair.as_deref())) };
+        let before = before.map(Arc::new);
+        Ok(Self { before, update: args.gate.update_baseline.then(|| Destination::open(path)).transpose()? })
+    }
+
+    /// Writes the baseline, if that was asked for, and says so. A run in which something could not be run is no baseline.
+    fn update(&self, report: &RunReport) -> Result<Option<String>, Error> {
+        let Some(destination) = &self.update else { return Ok(None) };
+        let path = destination.path();
+        if report.audits.iter().any(|audit| audit.agreement() == Agreement::NotRun) {
+            return Ok(Some(format!("Baseline: {} was not written, because something could not be run\n", path.display())));
+        }
+        let content = Json.render(report).map_err(|source| unwritable(path, source))?;
+        destination.replace(&content).map_err(|source| unwritable(path, source))?;
+        Ok(Some(format!("Baseline: {}; commit it\n", path.display())))
+    }
 }
 
 /// The input of a run.
