@@ -80,7 +80,7 @@ fn a_truth_outside_the_limits_fails_the_run() {
     for wrong in ["0.94", "0.96"] {
         let (code, text, _) = run(&claiming(&format!("probability = 0.9\ntruth = {wrong}")), &["--draws", "200000"]);
         assert_eq!(code, 2, "{text}");
-        assert_has(&text, &["the limits exclude the truth that the audit file states"]);
+        assert_has(&text, &["the bound contradicts the truth that the audit file states"]);
     }
 }
 
