@@ -61,7 +61,7 @@ pub fn wrapped_list(text: &str, width: usize) -> String {
         let gap = body.find("  ").map_or(0, |gap| body.len() - body[gap..].trim_start().len());
         let (first, text) = line.split_at(line.len() - body.len() + gap);
         // Beside a long name there is no room.
-        let rest = " ".repeat(measure_text_width(first).min(width / 3));
+        let rest = " ".repeat(measure_text_width(first).min(width / 2));
         lines.push_str(&wrapped(text, first, &rest, width));
     }
     lines
