@@ -1,52 +1,80 @@
 #!/usr/bin/env bash
-# Makes the README's pictures from the real program: docs/images/{report,report-phone,terminal}.png.
-# Needs Chromium and Python; CHROMIUM names another browser.
+# Makes the README's pictures from the real program: docs/images/{report,terminal}.png. They show a run of 200 audits of which one
+# is broken. Needs Chromium and Python; CHROMIUM names another browser, DP_AUDIT another program than target/release/dp-audit.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 browser=${CHROMIUM:-chromium}
+if [ -z "${DP_AUDIT:-}" ]; then
+  cargo build --release --locked
+  DP_AUDIT=target/release/dp-audit
+fi
+program=$(realpath "$DP_AUDIT")
+images=$(realpath docs/images)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-mkdir -p docs/images
 
-cargo build --release --locked
-suite=(audits/basics/{laplace-count,laplace-count-short,gaussian-short,gaussian-exact}.toml
-  audits/notes/{median-local-sensitivity,mode-ptr-printed,response-die,smooth-median-laplace-1e-3}.toml)
-CLICOLOR_FORCE=1 target/release/dp-audit run "${suite[@]}" --draws 4e6 --html "$work/report.html" --csv "$work/audit.csv" \
-  --witnesses "$work/witnesses" 2>&1 | grep -v -e '^Report' -e '^Witnesses' >"$work/terminal.txt"
+# 200 noisy counts. One of them has too little noise, which nobody expects, and a few are twins that are known to be broken.
+python3 - "$work" <<'PYTHON'
+import pathlib, sys
 
-# Prepares the pages and says how large the terminal is.
-size=$(python3 - "$work" <<'PYTHON'
-import html, math, pathlib, re, sys
+AUDIT = """name = "{name}"
+mechanism = "laplace"
+params = {{ query = "count", epsilon = {epsilon}, scale_factor = {factor} }}
+claim = {{ epsilon = {epsilon} }}
+relation = "add-remove"
+draws = 60000
+resolution = 0.3
+expect = "{expect}"
 
-work = pathlib.Path(sys.argv[1])
-report = (work / "report.html").read_text()
-# One refuted claim is opened, so that the picture shows the pictures.
-place = report.rindex("<details", 0, report.index("noise 10 % short<small>"))
-(work / "open.html").write_text(report[:place] + "<details open" + report[place + 8 :])
+[[pair]]
+name = "one visit more"
+left = ["visit"]
+right = ["visit", "visit"]
+"""
+for index in range(200):
+    suite = ["billing", "clinics", "mobility", "search"][index % 4]
+    folder = pathlib.Path(sys.argv[1], "audits", suite)
+    folder.mkdir(parents=True, exist_ok=True)
+    twin = index % 40 == 3
+    text = AUDIT.format(
+        name=f"{suite} report {index:03}" + (", noise 40 % short" if twin else ""),
+        epsilon=[0.5, 1.0, 2.0][index % 3],
+        factor=0.4 if index == 117 else 0.6 if twin else 1.0,
+        expect="violated" if twin else "consistent",
+    )
+    (folder / f"report-{index:03}.toml").write_text(text)
+PYTHON
 
+cd "$work"
+# The last lines are what a terminal shows. The run fails, because a result is not as expected.
+CLICOLOR_FORCE=1 "$program" run --html report.html 2>/dev/null | sed -n '/refuted as expected; --verbose/,$p' >terminal.txt || true
+
+# Prepares the page of the terminal and says how large it is.
+size=$(python3 - <<'PYTHON'
+import html, pathlib, re
+
+COLUMNS = 80
 colours = {"1": "b", "31": "r", "32": "g", "33": "y"}
-plain = (work / "terminal.txt").read_text().rstrip()
+plain = pathlib.Path("terminal.txt").read_text().rstrip()
 lines = re.sub(r"\x1b\[\d+m", "", plain).split("\n")
-columns = max(len(line) for line in lines if "─" in line)
-height = 1 + sum(max(1, math.ceil(len(line) / columns)) for line in lines)
+assert max(map(len, lines)) <= COLUMNS, "a line is longer than 80 characters"
 terminal = re.sub(r"\x1b\[0m", "</span>", html.escape(plain))
 terminal = re.sub(r"\x1b\[(\d+)m", lambda code: f"<span class={colours.get(code[1], 'n')}>", terminal)
-(work / "terminal.html").write_text(
+pathlib.Path("terminal.html").write_text(
     "<!doctype html><meta charset=utf-8><style>body{margin:0;background:#11161b;color:#e4e8ec}"
-    f"pre{{margin:14px 18px;width:{columns}ch;font:12px/17px 'DejaVu Sans Mono',monospace;white-space:pre-wrap}}"
+    f"pre{{margin:14px 18px;width:{COLUMNS}ch;font:12px/17px 'DejaVu Sans Mono',monospace}}"
     ".b{font-weight:700}.r{color:#f07f2e}.g{color:#35c79c}.y{color:#e3cf57}</style>"
-    f"<pre><span class=g>$</span> dp-audit run --draws 4e6 AUDIT…\n{terminal}</pre>"
+    f"<pre>{terminal}</pre>"
 )
-print(f"{round(columns * 7.225) + 36} {height * 17 + 30}")
+print(f"{round(COLUMNS * 7.225) + 36} {len(lines) * 17 + 30}")
 PYTHON
 )
 
 shot() { # page picture width height
   "$browser" --headless --no-sandbox --disable-gpu --hide-scrollbars --user-data-dir="$work/profile" --window-size="$3,$4" \
-    --screenshot="docs/images/$2" "file://$work/$1" 2>/dev/null
+    --screenshot="$images/$2" "file://$work/$1" 2>/dev/null
 }
-shot open.html report.png 1200 1000
-shot open.html report-phone.png 390 900
+shot report.html report.png 1200 900
 # shellcheck disable=SC2086 # two numbers
 shot terminal.html terminal.png $size
-ls -l docs/images
+ls -l "$images"

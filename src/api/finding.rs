@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::audit::{AuditReport, Evidence, RunReport};
+use crate::audit::{AFTER_REFUTATION, AuditReport, Evidence, RunReport};
 use crate::model::number::{Brief, grouped, percent, round_down};
 use crate::model::{Claim, Reason, Verdict};
 use crate::target::TargetError;
@@ -45,6 +45,15 @@ impl Finding {
             (_, Some(error)) => Err(error.clone()),
             (verdict, None) => Ok(verdict.unwrap_or(Verdict::Inconclusive(Reason::NoDifferenceSeen))),
         }
+    }
+
+    /// What to do next about the first inconclusive pair.
+    fn inconclusive_advice(&self) -> Option<String> {
+        let of_report = |report: &AuditReport| {
+            let result = report.evidence().find(|(_, evidence)| evidence.verdict.reason().is_some())?.0;
+            report.next_step(result)
+        };
+        self.audits().find_map(of_report)
     }
 
     /// A lower bound on the mechanism's ε at the claimed δ, with the audit's confidence.
@@ -117,9 +126,11 @@ impl fmt::Display for Finding {
         }
         let advice = match self.verdict() {
             Ok(Verdict::Violated) => {
-                "What to do: look at the outputs that the rule names; check the sensitivity, the noise scale and the code branch that \
-                 makes these outputs. By chance, a claim that holds is refuted for a few seeds: at most the share 1 − confidence. A real leak is \
-                 found again with another seed and more draws."
+                return write!(
+                    f,
+                    "What to do: {AFTER_REFUTATION}. By chance, a claim that holds is refuted for a few seeds: at most the share \
+                     1 − confidence. A real leak is found again with another seed and more draws."
+                );
             }
             Ok(Verdict::Consistent) => {
                 "This is not a proof: another pair or a better attack may break the claim. If a violation was expected, choose a pair on \
@@ -131,7 +142,8 @@ impl fmt::Display for Finding {
                     Reason::ClaimNotReached | Reason::NoDifferenceSeen => "set what is asked for with .reach(at_least, because)",
                     _ => "change what the closure returns",
                 };
-                return write!(f, "What to do: {}. In this test: {setting}.", reason.advice());
+                let advice = self.inconclusive_advice().unwrap_or_else(|| reason.advice().to_owned());
+                return write!(f, "What to do: {advice}. In this test: {setting}.");
             }
             Err(_) => "What to do: follow the message above; no bound holds for such draws.",
         };

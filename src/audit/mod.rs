@@ -9,6 +9,7 @@
 //! Accuracy claims go the same way, in one step: [`AccuracyPlan`], [`run_accuracy`], [`AccuracyResult`].
 
 mod accuracy;
+mod advice;
 mod control;
 mod curves;
 mod events;
@@ -21,6 +22,7 @@ mod stability;
 mod time_limit;
 
 pub use accuracy::{Accuracy, AccuracyEvidence, AccuracyPlan, AccuracyResult, run_accuracy};
+pub use advice::AFTER_REFUTATION;
 pub use curves::{Curves, ProfilePoint, WealthPoint};
 pub use events::{Event, Listener};
 pub use pair::{behaviour, run_pair};

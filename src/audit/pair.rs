@@ -133,7 +133,7 @@ impl<L: Listener + ?Sized> PairAudit<'_, L> {
             }
         }
         sampler.check_independence()?;
-        self.symbols = self.target.symbols();
+        self.symbols = self.target.symbols().of_width(sampler.width());
         explored.outputs_never_repeat = explorer.outputs_never_repeat();
         explorer.name_rows(&mut self.symbols);
         Ok(explored)

@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 use super::curves::Curves;
 use super::{AccuracyResult, Audit, PairPlan};
 use crate::attack::GuessRule;
-use crate::model::number::percent;
+use crate::model::number::{grouped, percent};
 use crate::model::{
-    Agreement, Bounds, Claim, Conclusion, ControlResult, Expectation, Grounds, RuleEstimate, Settings, Tally, Truth, Verdict,
+    Agreement, AskedReach, Bounds, Claim, Conclusion, ControlResult, Expectation, Grounds, RuleEstimate, Settings, Tally, Truth, Verdict,
 };
 use crate::output::Symbols;
 use crate::target::{TargetError, Timing};
@@ -173,6 +173,12 @@ impl AuditReport {
         self
     }
 
+    /// The precision that the draws must have, so that a claim that is not refuted is consistent. See [`Verdict::new`].
+    #[must_use]
+    pub fn resolution_needed(&self) -> f64 {
+        self.audit.resolution * self.reach().clamp(AskedReach::DEFAULT, 1.0)
+    }
+
     /// How much of its claim the mechanism was seen to use: the reach of the best pair. Above 1 the claim is refuted.
     #[must_use]
     pub fn reach(&self) -> f64 {
@@ -284,7 +290,8 @@ impl Evidence {
         self.rule.as_ref().map_or_else(|| "none: too few draws to learn one".to_owned(), |rule| rule.describe(&self.symbols))
     }
 
-    /// One sentence: how often the attacker guessed right, and what the claim allows.
+    /// One sentence: how often the attacker guessed right, and what the claim allows. If the claim is not refuted, the sentence does not
+    /// read as if it were.
     #[must_use]
     pub fn sentence(&self, claim: &Claim) -> String {
         if let Some(metric) = claim.metric() {
@@ -293,11 +300,19 @@ impl Evidence {
         }
         let guesses = self.tally.guesses() as f64;
         let draws = self.tally.draws() as f64;
-        let right = self.tally.correct as f64 / guesses.max(1.0);
+        if guesses == 0.0 {
+            return "made no guess".to_owned();
+        }
+        let right = self.tally.correct as f64 / guesses;
         let allowed = claim.main().allowed_right(guesses / draws.max(1.0), self.regions);
         let share = if guesses < draws { format!(" when answering on {} of the outputs", percent(guesses / draws)) } else { String::new() };
         let groups =
             if self.by_groups { format!("; {GROUPS} show {}", self.bounds.in_unit(claim).unwrap_or_default()) } else { String::new() };
-        format!("guessed right {} of the time{share}; {claim} allows {}{groups}", percent(right), percent(allowed))
+        let chance = if self.verdict != Verdict::Violated && right > allowed {
+            format!(", and {} guesses cannot tell these apart", grouped(self.tally.guesses()))
+        } else {
+            String::new()
+        };
+        format!("guessed right {} of the time{share}; {claim} allows {}{chance}{groups}", percent(right), percent(allowed))
     }
 }

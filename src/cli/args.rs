@@ -21,6 +21,8 @@ use crate::report::journal::Start;
 use crate::report::json::Json;
 use crate::report::junit::JUnit;
 use crate::report::markdown::Markdown;
+use crate::report::origin::Origin;
+use crate::report::plots::Plots;
 use crate::report::store::Destination;
 use crate::suite;
 use crate::target::recorded::{HeaderRow, RowOrder, Separator};
@@ -144,12 +146,9 @@ pub struct RunArgs {
     /// What fails the run
     #[command(flatten)]
     pub gate: GateArgs,
-    /// Show no progress and no table; only write the reports and set the exit code
-    #[arg(long, short)]
-    pub quiet: bool,
-    /// Also show where the time of programs went: starting, preparing, drawing
-    #[arg(long, short, conflicts_with = "quiet")]
-    pub verbose: bool,
+    /// What is shown
+    #[command(flatten)]
+    pub shown: ShownArgs,
 }
 
 impl RunArgs {
@@ -237,9 +236,9 @@ pub struct SamplesArgs {
     /// Exit with code 0 also if the audit is inconclusive (default: exit code 3)
     #[arg(long)]
     pub allow_inconclusive: bool,
-    /// Show no progress and no table; only write the reports and set the exit code
-    #[arg(long, short)]
-    pub quiet: bool,
+    /// What is shown
+    #[command(flatten)]
+    pub shown: ShownArgs,
 }
 
 impl SamplesArgs {
@@ -282,6 +281,17 @@ impl SamplesArgs {
     }
 }
 
+/// What a command shows.
+#[derive(Args)]
+pub struct ShownArgs {
+    /// Show every pair, why each claim is refuted, and where the time of programs went: starting, preparing, drawing
+    #[arg(long, short, conflicts_with = "quiet")]
+    pub verbose: bool,
+    /// Show no progress and no table; only write the reports and set the exit code
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
 /// The reports in addition to the CSV.
 #[derive(Args)]
 pub struct ReportArgs {
@@ -297,6 +307,9 @@ pub struct ReportArgs {
     /// Write a Markdown summary
     #[arg(long, value_name = "FILE")]
     pub markdown: Option<PathBuf>,
+    /// Write the pictures of each pair to this folder, as SVG files for papers
+    #[arg(long, value_name = "DIR")]
+    pub plots: Option<PathBuf>,
 }
 
 impl ReportArgs {
@@ -304,9 +317,9 @@ impl ReportArgs {
     ///
     /// # Errors
     /// When a file cannot be written, or when two reports have the same file.
-    pub fn open(&self, csv: Destination, gate: &Gate) -> Result<ReportDestinations, Error> {
+    pub fn open(&self, csv: Destination, gate: &Gate, html: Html) -> Result<ReportDestinations, Error> {
         let formats: [(&Option<PathBuf>, Box<dyn Format>); 4] = [
-            (&self.html, Box::new(Html)),
+            (&self.html, Box::new(html)),
             (&self.json, Box::new(Json)),
             (&self.junit, Box::new(JUnit { gate: gate.clone() })),
             (&self.markdown, Box::new(Markdown)),
@@ -320,7 +333,15 @@ impl ReportArgs {
             }
             others.push((destination, format));
         }
-        Ok(ReportDestinations { csv, others })
+        let plots = self.plots.as_deref().map(Plots::open).transpose()?;
+        Ok(ReportDestinations { csv, others, plots })
+    }
+
+    /// Date and commit for the HTML report. Without such a report, git is not asked.
+    #[must_use]
+    pub fn origin(&self, audits: &[Audit]) -> Origin {
+        let folder = audits.iter().find_map(|audit| audit.file.parent()).unwrap_or(Path::new(""));
+        if self.html.is_some() { Origin::of(folder) } else { Origin::default() }
     }
 }
 
@@ -328,6 +349,7 @@ impl ReportArgs {
 pub struct ReportDestinations {
     csv: Destination,
     others: Vec<(Destination, Box<dyn Format>)>,
+    plots: Option<Plots>,
 }
 
 impl ReportDestinations {
@@ -342,10 +364,10 @@ impl ReportDestinations {
         self.destinations().any(Destination::is_standard_output)
     }
 
-    /// The report files of a run with `pairs` pairs.
+    /// The report files of a run with `pairs` pairs, and the folder of pictures.
     #[must_use]
-    pub fn into_files(self, settings: Settings, pairs: usize) -> ReportFiles {
-        ReportFiles::new(settings, pairs, self.csv, self.others)
+    pub fn into_files(self, settings: Settings, pairs: usize) -> (ReportFiles, Option<Plots>) {
+        (ReportFiles::new(settings, pairs, self.csv, self.others), self.plots)
     }
 }
 

@@ -10,6 +10,7 @@ use include_dir::{Dir, DirEntry, include_dir};
 use super::args::{Cli, CompletionsArgs, ExplainArgs, ExportArgs, ListArgs, ManArgs, ShowArgs};
 use super::screen::print;
 use super::tables;
+use super::wrap::{width, wrapped_list};
 use crate::model::Error;
 use crate::report::exit_code::ExitCode;
 use crate::report::explain;
@@ -33,7 +34,7 @@ pub fn list(args: &ListArgs) -> Result<ExitCode, Error> {
 
 /// Shows one audit.
 pub fn show(args: &ShowArgs) -> Result<ExitCode, Error> {
-    print(tables::audit(&suite::one(suite::load(&args.paths)?, &args.audit)?))?;
+    print(wrapped_list(&tables::audit(&suite::one(suite::load(&args.paths)?, &args.audit)?), width()))?;
     Ok(ExitCode::AsExpected)
 }
 
@@ -41,7 +42,7 @@ pub fn show(args: &ShowArgs) -> Result<ExitCode, Error> {
 pub fn explain(args: &ExplainArgs) -> Result<ExitCode, Error> {
     let audit = suite::one(suite::load(&args.which.paths)?, &args.which.audit)?;
     let report = args.json.as_deref().map(JsonReport::read).transpose()?;
-    print(explain::explain(&audit, report.as_ref()))?;
+    print(wrapped_list(&explain::explain(&audit, report.as_ref()), width()))?;
     Ok(ExitCode::AsExpected)
 }
 

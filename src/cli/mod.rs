@@ -7,7 +7,9 @@
 //! | `smoke.rs` | `run --smoke`: a few draws of each pair |
 //! | `inform.rs` | the commands that only print or write files |
 //! | `progress.rs` | progress during a run |
-//! | `tables.rs`, `rates.rs` | the text at the end of a command |
+//! | `summary.rs` | the text at the end of a run |
+//! | `tables.rs`, `rates.rs` | the text at the end of other commands |
+//! | `wrap.rs` | lines of text |
 //! | `screen.rs` | standard output and standard error |
 
 mod args;
@@ -20,7 +22,9 @@ mod run;
 mod samples;
 mod screen;
 mod smoke;
+mod summary;
 mod tables;
+mod wrap;
 
 use std::process;
 

@@ -3,7 +3,8 @@
 use comfy_table::{Cell, CellAlignment};
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::tables::plain_table;
+use super::tables::{plain_table, unbroken};
+use super::wrap::{width, wrapped_lines};
 use crate::calibrate::{Outcome, Rate};
 use crate::model::number::{Brief, grouped, percent};
 
@@ -36,7 +37,7 @@ pub fn table(outcomes: &[Outcome]) -> String {
             right(Brief(outcome.mean_epsilon_lower).to_string()),
         ]);
     }
-    format!("{table}\n\n{}\n", summary(outcomes))
+    format!("{}\n{}", unbroken(table), wrapped_lines(&summary(outcomes), width()))
 }
 
 fn interval(rate: Rate) -> String {

@@ -3,6 +3,7 @@
 use super::args::ReplayArgs;
 use super::screen::{print, print_error};
 use super::tables;
+use super::wrap::{width, wrapped_lines};
 use crate::catalogue::registry;
 use crate::model::Error;
 use crate::report::exit_code::ExitCode;
@@ -23,7 +24,7 @@ pub fn replay(args: &ReplayArgs) -> Result<ExitCode, Error> {
     let settings = ReplaySettings { draws: args.draws.unwrap_or(witness.draws), seed, confidence: args.confidence };
     match replay::replay(&witness, target.as_ref(), settings, &|_| ()) {
         Ok(result) => {
-            print(format_args!("{}\n", tables::replay_result(&witness, settings, &result)))?;
+            print(wrapped_lines(&tables::replay_result(&witness, settings, &result), width()))?;
             Ok(if result.confirmed { ExitCode::AsExpected } else { ExitCode::Surprise })
         }
         Err(error) => {

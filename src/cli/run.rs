@@ -1,13 +1,15 @@
 //! The command `dp-audit run`.
 
 use std::fmt::Write as _;
+use std::sync::Arc;
 use std::time::Instant;
 
 use super::args::{ReportDestinations, RunArgs};
 use super::progress::Progress;
 use super::screen::{Screen, print_error};
 use super::smoke::smoke;
-use super::tables;
+use super::summary::{View, run_summary};
+use super::wrap::{width, wrapped_lines};
 use crate::audit::{self, Audit, KnownAudit, Listener, Preparer, RunReport, TargetSource};
 use crate::model::{Agreement, Error, Settings};
 use crate::report::baseline::Comparison;
@@ -16,8 +18,10 @@ use crate::report::exit_code::ExitCode;
 use crate::report::files::Format as _;
 use crate::report::gate::Gate;
 use crate::report::github::GitHub;
+use crate::report::html::Html;
 use crate::report::journal::Journal;
 use crate::report::json::{Json, JsonReport};
+use crate::report::plots::Plots;
 use crate::report::store::{Destination, unwritable};
 use crate::report::witnesses::Witnesses;
 use crate::suite;
@@ -28,25 +32,27 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Error> {
     suite::check(&audits)?;
     let (settings, gate) = (args.settings(), args.gate.gate());
     if args.smoke {
-        return smoke(&audits, settings, Screen::new(args.quiet, false));
+        return smoke(&audits, settings, Screen::new(args.shown.quiet, false));
     }
     let baseline = Baseline::open(args)?;
     let csv = Destination::open(&args.csv())?;
     let replaced = csv::other_audits(&csv, &audits);
-    let reports = args.reports.open(csv.clone(), &gate)?;
+    let html = Html { origin: args.reports.origin(&audits), witnesses: Some(args.witnesses.clone()), baseline: baseline.before.clone() };
+    let reports = args.reports.open(csv.clone(), &gate, html)?;
     let taken = reports.use_standard_output();
-    let screen = Screen::new(args.quiet, taken);
+    let screen = Screen::new(args.shown.quiet, taken);
     let witnesses = Witnesses::open(&args.witnesses, settings)?;
     let journal = Journal::open(&csv, &audits, settings, args.start(), |text| print_error(text))?;
-    if let Some(notice) = journal.as_ref().and_then(Journal::notice).filter(|_| !args.quiet) {
+    if let Some(notice) = journal.as_ref().and_then(Journal::notice).filter(|_| !args.shown.quiet) {
         print_error(notice);
     }
     let known = |audit: &Audit| journal.as_ref()?.found(audit);
     let mut listeners: Vec<&dyn Listener> = vec![&witnesses];
     listeners.extend(journal.as_ref().map(|journal| journal as &dyn Listener));
-    let input = RunInput { audits: &audits, settings, source: &Preparer::default(), known: &known };
+    let view = View { verbose: args.shown.verbose, width: width(), witnesses: Some(&args.witnesses) };
+    let input = RunInput { audits: &audits, settings, source: &Preparer::default(), known: &known, view };
     let (report, mut text) = input.run_and_report(reports, &listeners, screen)?;
-    if args.verbose {
+    if args.shown.verbose {
         text.push_str(&timings(&report));
     }
     let written = witnesses.close()?;
@@ -68,7 +74,7 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Error> {
     text.extend(baseline.update(&report)?);
     text.extend(gate.closing_line(&report, worse).map(|line| line + "\n"));
     // All files are written at this point, so a failure to print loses no results.
-    screen.print(text)?;
+    screen.print(wrapped_lines(&text, view.width))?;
     report_to_github(&report, &gate, comparison.as_ref(), taken)?;
     Ok(gate.exit_code(&report, worse))
 }
@@ -96,7 +102,7 @@ fn notes(report: &RunReport) -> String {
 /// The baseline of a run: what it is compared with, and where the next one is written.
 #[derive(Default)]
 struct Baseline {
-    before: Option<JsonReport>,
+    before: Option<Arc<JsonReport>>,
     update: Option<Destination>,
 }
 
@@ -107,6 +113,7 @@ impl Baseline {
         let Some(path) = args.gate.baseline.as_deref() else { return Ok(Self::default()) };
         let is_new = args.gate.update_baseline && !path.exists();
         let before = if is_new { None } else { Some(JsonReport::read(path)?.selected(args.filter.as_deref(), args.pair.as_deref())) };
+        let before = before.map(Arc::new);
         Ok(Self { before, update: args.gate.update_baseline.then(|| Destination::open(path)).transpose()? })
     }
 
@@ -133,6 +140,8 @@ pub struct RunInput<'a> {
     pub source: &'a (dyn TargetSource + Sync),
     /// The results of audits that are already finished.
     pub known: &'a dyn Fn(&Audit) -> Option<KnownAudit>,
+    /// How the results are shown.
+    pub view: View<'a>,
 }
 
 impl RunInput<'_> {
@@ -147,22 +156,29 @@ impl RunInput<'_> {
         let progress = Progress::new(self.audits.len(), screen == Screen::Quiet);
         let destinations: Vec<Destination> =
             reports.destinations().filter(|destination| !destination.is_standard_output()).cloned().collect();
-        let files = reports.into_files(self.settings, self.audits.iter().map(Audit::statements).sum());
+        let (files, plots) = reports.into_files(self.settings, self.audits.iter().map(Audit::statements).sum());
         let mut listeners: Vec<&dyn Listener> = vec![&progress];
         listeners.extend(others);
+        listeners.extend(plots.as_ref().map(|plots| plots as &dyn Listener));
         listeners.push(&files);
         let report = audit::run_rest(self.audits, self.settings, self.source, self.known, listeners.as_slice());
-        let mut text = format!("{}\n", tables::run_summary(&report, started.elapsed().as_secs_f64()));
+        let mut text = format!("{}\n", run_summary(&report, started.elapsed().as_secs_f64(), self.view));
         if self.audits.iter().any(|audit| self.settings.max_seconds.or(self.settings.max_seconds_total).or(audit.max_seconds).is_some()) {
             text.push_str(&notes(&report));
         }
-        if let Err(error) = files.close() {
-            // A report could not be written. The results are still printed.
-            screen.print(text)?;
-            return Err(error);
-        }
+        let drawn = match files.close().and(plots.map(Plots::close).transpose()) {
+            Ok(drawn) => drawn,
+            Err(error) => {
+                // A report could not be written. The results are still printed.
+                screen.print(text)?;
+                return Err(error);
+            }
+        };
         for destination in &destinations {
             let _ = writeln!(text, "Report: {}", destination.path().display());
+        }
+        if let Some(drawn) = drawn {
+            let _ = writeln!(text, "Pictures: {drawn} in the folder of --plots");
         }
         Ok((report, text))
     }

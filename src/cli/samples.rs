@@ -5,9 +5,12 @@ use std::sync::Mutex;
 use super::args::SamplesArgs;
 use super::run::{RunInput, report_to_github};
 use super::screen::Screen;
+use super::summary::View;
+use super::wrap::{width, wrapped_lines};
 use crate::audit::{Audit, PairPlan};
 use crate::model::Error;
 use crate::report::exit_code::ExitCode;
+use crate::report::html::Html;
 use crate::report::store::Destination;
 use crate::target::recorded::Recording;
 use crate::target::{PrepareError, Target};
@@ -16,10 +19,11 @@ use crate::target::{PrepareError, Target};
 pub fn samples(args: &SamplesArgs) -> Result<ExitCode, Error> {
     let recording = Recording::read(&args.left, &args.right, args.header, args.separator)?;
     let gate = args.gate();
-    let reports = args.reports.open(Destination::open(&args.csv)?, &gate)?;
+    let html = Html { origin: args.reports.origin(&[]), ..Html::default() };
+    let reports = args.reports.open(Destination::open(&args.csv)?, &gate, html)?;
     let taken = reports.use_standard_output();
-    let screen = Screen::new(args.quiet, taken);
-    screen.print(format_args!("{recording}\n"))?;
+    let screen = Screen::new(args.shown.quiet, taken);
+    screen.print(wrapped_lines(&recording.to_string(), width()))?;
     let settings = args.settings(recording.draws());
     let mut audit = Audit::given("recorded outputs", "recorded", args.claim(), [recording.name()]);
     audit.reach = args.asked_reach();
@@ -33,10 +37,11 @@ pub fn samples(args: &SamplesArgs) -> Result<ExitCode, Error> {
         let recording = recording.ok_or_else(|| PrepareError::Given("recording".to_owned()))?;
         Ok(Box::new(recording.into_target(args.order(), plan.seed)))
     };
-    let input = RunInput { audits: &[audit], settings, source: &source, known: &|_| None };
+    let view = View { verbose: args.shown.verbose, width: width(), witnesses: None };
+    let input = RunInput { audits: &[audit], settings, source: &source, known: &|_| None, view };
     let (report, mut text) = input.run_and_report(reports, &[], screen)?;
     text.extend(gate.closing_line(&report, false).map(|line| line + "\n"));
-    screen.print(text)?;
+    screen.print(wrapped_lines(&text, view.width))?;
     report_to_github(&report, &gate, None, taken)?;
     Ok(gate.exit_code(&report, false))
 }

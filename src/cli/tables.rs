@@ -1,115 +1,17 @@
-//! The text at the end of a command: tables with unexpected results first, and a sentence for each refuted claim.
+//! The texts of commands other than `run`: tables of audits and mechanisms, one audit in full, the result of a replay.
 
-use std::cmp::Reverse;
 use std::fmt::{Display, Write as _};
-use std::time::Duration;
 
-use comfy_table::{Cell, CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
-use console::style;
-use indicatif::HumanDuration;
+use comfy_table::{ColumnConstraint, ContentArrangement, LineStyle, Table, TableStyle, Width};
+use console::{measure_text_width, style};
 
-use crate::audit::{Accuracy, AccuracyResult, Audit, AuditReport, Control, PairResult, RunReport};
+use crate::audit::{Accuracy, Audit, Control};
 use crate::catalogue::registry;
 use crate::model::number::{Brief, grouped, percent, round_down};
-use crate::model::{Agreement, Bounds, Claim, Conclusion, ControlResult, Expectation, Reason, Relation, Verdict};
+use crate::model::{Expectation, Relation};
 use crate::report::replay::{ReplayResult, ReplaySettings};
 use crate::report::witness::Witness;
 use crate::target::process;
-
-/// The text at the end of a run: the table, a sentence for each refuted claim, the summary.
-#[must_use]
-pub fn run_summary(report: &RunReport, seconds: f64) -> String {
-    let mut text = String::new();
-    let _ = writeln!(text, "{}\n", table(report));
-    for audit in &report.audits {
-        let name = style(&audit.audit.name).bold();
-        for result in &audit.results {
-            let _ = match &result.outcome {
-                Ok(evidence) if evidence.verdict == Verdict::Violated => {
-                    writeln!(text, "{name} / {}: the attacker {}.", result.pair, evidence.sentence(&audit.audit.claim))
-                }
-                Ok(_) => Ok(()),
-                Err(error) => writeln!(text, "{name} / {}: could not be run: {error}.", result.pair),
-            };
-        }
-        for result in audit.accuracy.iter().filter(|result| matches!(result.conclusion(), Conclusion::Violated | Conclusion::Error)) {
-            let _ = writeln!(text, "{name} / {}: {}.", result.accuracy.name, result.sentence());
-        }
-    }
-    let _ = write!(text, "\n{}", totals(report, seconds));
-    text
-}
-
-fn totals(report: &RunReport, seconds: f64) -> String {
-    let names = |agreement| report.with(agreement).map(|report| report.audit.name.as_str()).collect::<Vec<_>>();
-    let mut text = format!(
-        "{}, {}, {} draws in {}: {} refuted, {} of {} verdicts as expected.\n\
-         All bounds hold together with confidence {}.\n",
-        counted(report.audits.len(), "audit"),
-        statements(report),
-        grouped(report.draws()),
-        HumanDuration(Duration::from_secs_f64(seconds)),
-        counted(report.count(Conclusion::Violated), "claim"),
-        names(Agreement::Agrees).len(),
-        report.audits.len(),
-        percent(report.settings.confidence.get()),
-    );
-    let mut undecided: Vec<(Reason, Vec<&str>)> = Vec::new();
-    for audit in report.with(Agreement::Undecided) {
-        let Some(reason) = audit.verdict().and_then(Verdict::reason) else { continue };
-        match undecided.iter_mut().find(|(other, _)| *other == reason) {
-            Some((_, names)) => names.push(&audit.audit.name),
-            None => undecided.push((reason, vec![&audit.audit.name])),
-        }
-    }
-    for (reason, names) in undecided {
-        let _ = writeln!(text, "Inconclusive, {reason} ({}): {}.", reason.advice(), names.join("; "));
-    }
-    let differs = names(Agreement::Differs);
-    if !differs.is_empty() {
-        let _ = writeln!(text, "{}: {}.", style("NOT AS EXPECTED").red().bold(), differs.join("; "));
-    }
-    for audit in &report.audits {
-        for result in audit.results.iter().filter(|result| result.exceeds_truth()) {
-            let _ = writeln!(
-                text,
-                "{} / {}: the bound is above the truth that the audit file states; one of them is wrong, or this is one of the rare errors that the confidence allows (in at most {} of all runs).",
-                audit.audit.name,
-                result.pair,
-                percent(1.0 - report.settings.confidence.get()),
-            );
-        }
-        for result in audit.accuracy.iter().filter(|result| result.excludes_truth()) {
-            let _ = writeln!(
-                text,
-                "{} / {}: the limits exclude the truth that the audit file states; one of them is wrong, or this is one of the rare errors that the confidence allows (in at most {} of all runs).",
-                audit.audit.name,
-                result.accuracy.name,
-                percent(1.0 - report.settings.confidence.get()),
-            );
-        }
-    }
-    let not_run = names(Agreement::NotRun);
-    if !not_run.is_empty() {
-        let _ = writeln!(text, "{}: {}.", style("COULD NOT BE RUN").red().bold(), not_run.join("; "));
-    }
-    text
-}
-
-/// How many pairs and accuracy claims there are. What is not there is not named.
-fn statements(report: &RunReport) -> String {
-    let accuracy = report.accuracy_claims();
-    let pairs = report.pairs.saturating_sub(accuracy);
-    match (pairs, accuracy) {
-        (_, 0) => counted(pairs, "pair"),
-        (0, _) => counted(accuracy, "accuracy claim"),
-        _ => format!("{}, {}", counted(pairs, "pair"), counted(accuracy, "accuracy claim")),
-    }
-}
-
-fn counted(count: usize, noun: &str) -> String {
-    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
-}
 
 /// Only three lines: above the table, below the header, and below the table.
 const STYLE: TableStyle = TableStyle::new()
@@ -130,109 +32,21 @@ pub fn plain_table(header: &[&str]) -> Table {
     table
 }
 
-/// A row of the table: a pair or an accuracy claim.
-enum Row<'a> {
-    Pair(&'a AuditReport, &'a PairResult),
-    Accuracy(&'a AuditReport, &'a AccuracyResult),
-}
-
-impl Row<'_> {
-    fn agreement(&self) -> Agreement {
-        match self {
-            Self::Pair(audit, result) => audit.agreement_of(result),
-            Self::Accuracy(_, result) => result.agreement(),
+/// The table as text. No word is broken where the terminal is wide enough for the longest words of all columns.
+#[must_use]
+pub fn unbroken(mut table: Table) -> String {
+    let longest = |index: usize, table: &Table| {
+        let cells = table.column_cells_with_header_iter(index).flatten();
+        cells.filter_map(|cell| cell.content().split_whitespace().map(measure_text_width).max()).max().unwrap_or(0)
+    };
+    for index in 0..table.column_count() {
+        // The blanks on both sides count.
+        let width = u16::try_from(longest(index, &table) + 2).unwrap_or(u16::MAX);
+        if let Some(column) = table.column_mut(index) {
+            column.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(width)));
         }
     }
-
-    fn verdict(&self) -> Option<Verdict> {
-        match self {
-            Self::Pair(_, result) => result.outcome.as_ref().ok().map(|evidence| evidence.verdict),
-            Self::Accuracy(_, result) => result.verdict(),
-        }
-    }
-
-    fn reason(&self) -> Option<Reason> {
-        self.verdict().and_then(Verdict::reason)
-    }
-
-    fn control(&self) -> Option<ControlResult> {
-        if let Self::Pair(audit, _) = self { audit.control } else { None }
-    }
-
-    /// The names, and the numbers of all columns from `claim ε` to `reach`.
-    fn cells(&self) -> ([&str; 2], [Option<f64>; 5]) {
-        match self {
-            Self::Pair(audit, result) => {
-                let (claim, bounds) = (&audit.audit.claim, result.outcome.as_ref().ok().map(|evidence| evidence.bounds));
-                let rounded = |number: fn(Bounds, &Claim) -> f64| bounds.map(|bounds| round_down(number(bounds, claim), 4));
-                let of_chance = [
-                    Some(claim.epsilon()),
-                    Some(claim.delta()),
-                    rounded(|bounds, _| bounds.epsilon_lower),
-                    rounded(|bounds, _| bounds.delta_lower),
-                ];
-                let [epsilon, delta, epsilon_lower, delta_lower] = of_chance.map(|number| number.filter(|_| claim.metric().is_none()));
-                let reach = rounded(|bounds, claim| bounds.reach(claim));
-                ([&audit.audit.name, &result.pair], [epsilon, delta, epsilon_lower, delta_lower, reach])
-            }
-            Self::Accuracy(audit, result) => {
-                let reach = result.reach().map(|reach| round_down(reach, 4));
-                ([&audit.audit.name, &result.accuracy.name], [None, None, None, None, reach])
-            }
-        }
-    }
-
-    /// The bound in the unit of the claim.
-    fn in_unit(&self) -> Option<String> {
-        let Self::Pair(audit, result) = self else { return None };
-        result.outcome.as_ref().ok()?.bounds.in_unit(&audit.audit.claim)
-    }
-
-    /// What may fail, and how often it does.
-    fn failures(&self) -> [String; 2] {
-        let Self::Accuracy(_, result) = self else { return Default::default() };
-        let fails = result.outcome.as_ref().map_or_else(|_| String::new(), |evidence| evidence.limits.to_string());
-        [brief(result.accuracy.claim.allowed()), fails]
-    }
-}
-
-fn table(report: &RunReport) -> Table {
-    let mut rows = Vec::new();
-    for audit in &report.audits {
-        rows.extend(audit.results.iter().map(|result| Row::Pair(audit, result)));
-        rows.extend(audit.accuracy.iter().map(|result| Row::Accuracy(audit, result)));
-    }
-    // Unexpected results first, then refuted claims, then the others. Within each group, in the order of the run.
-    rows.sort_by_key(|row| (Reverse(row.agreement() as u8), row.verdict() != Some(Verdict::Violated)));
-    // These columns are left out if they are empty.
-    let reasons = rows.iter().any(|row| row.reason().is_some());
-    let controls = rows.iter().any(|row| row.control().is_some());
-    let units = rows.iter().any(|row| matches!(row, Row::Pair(audit, _) if audit.audit.claim.second().is_none()));
-    let accuracy = rows.iter().any(|row| matches!(row, Row::Accuracy(..)));
-    let mut header = vec!["", "verdict", "audit", "pair", "claim ε", "δ", "ε ≥", "δ ≥", "reach"];
-    header.extend(units.then_some("in its unit"));
-    if accuracy {
-        header.extend(["may fail", "fails"]);
-    }
-    header.extend(controls.then_some("control"));
-    header.extend(reasons.then_some("reason"));
-    let mut table = plain_table(&header);
-    for row in rows {
-        let right = |text: String| Cell::new(text).set_alignment(CellAlignment::Right);
-        let text = |value: Option<String>| Cell::new(value.unwrap_or_default());
-        let (names, numbers) = row.cells();
-        let mut cells = vec![Cell::new(row.agreement().mark()), Cell::new(Conclusion::from(row.verdict()))];
-        cells.extend(names.map(Cell::new));
-        cells.extend(numbers.map(|number| right(number.map_or_else(String::new, brief))));
-        cells.extend(units.then(|| text(row.in_unit())));
-        if accuracy {
-            cells.extend(row.failures().map(right));
-        }
-        cells.extend(controls.then(|| text(row.control().map(|control| control.to_string()))));
-        cells.extend(reasons.then(|| text(row.reason().map(|reason| reason.to_string()))));
-        table.add_row(cells);
-    }
-    table
+    format!("{table}\n")
 }
 
 /// A number in its short form.
@@ -273,12 +87,32 @@ pub fn mechanisms() -> String {
         table.add_row([entry.name, entry.summary]);
     }
     table.add_row([process::NAME, process::SUMMARY]);
-    format!("{table}\n")
+    unbroken(table)
 }
 
-/// A table of audits.
+/// A table of audits. In a narrow terminal the file is below the name, and some columns are left out; `show` has them.
 #[must_use]
 pub fn audits(audits: &[Audit]) -> String {
+    let wide = wide_table(audits);
+    let columns = console::Term::stdout().size_checked().map_or(usize::MAX, |(_, columns)| usize::from(columns));
+    let natural = wide.column_max_content_widths().iter().map(|width| usize::from(*width) + 3).sum::<usize>();
+    unbroken(if natural <= columns { wide } else { narrow_table(audits) })
+}
+
+fn narrow_table(audits: &[Audit]) -> Table {
+    let mut table = plain_table(&["audit", "claim", "expected"]);
+    for audit in audits {
+        let (claim, expected) = if audit.is_about_pairs() {
+            (audit.claim.to_string(), audit.expect.to_string())
+        } else {
+            ("accuracy".to_owned(), accuracy_counts(audit))
+        };
+        table.add_row([format!("{}\n{}", audit.name, audit.file.display()), claim, expected]);
+    }
+    table
+}
+
+fn wide_table(audits: &[Audit]) -> Table {
     // The column is left out if no audit has accuracy claims.
     let accuracy = audits.iter().any(|audit| !audit.accuracy.is_empty());
     let mut header = vec!["audit", "mechanism", "claim", "relation", "pairs"];
@@ -298,7 +132,7 @@ pub fn audits(audits: &[Audit]) -> String {
         cells.extend([of_privacy(&audit.expect), audit.file.display().to_string()]);
         table.add_row(cells);
     }
-    format!("{table}\n")
+    table
 }
 
 /// How many accuracy claims an audit has, and how many of them are expected to be violated.

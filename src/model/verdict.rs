@@ -55,7 +55,7 @@ impl Reason {
             Self::OutputsNeverRepeat => {
                 "every output is a different text, so there is nothing to learn from; release numbers, or parts that repeat"
             }
-            Self::TooFewDraws => "a leak just above the claim might have been missed; use more draws",
+            Self::TooFewDraws => "the draws are too few to tell a claim that just holds from one that just fails; use more draws",
             Self::NoDifferenceSeen => {
                 "the attack sees no difference between the two sides; choose a pair on which the outputs differ, or, if nothing can leak there, \
                  state reach = { at_least = 0, because = \"…\" }"

@@ -38,6 +38,15 @@ impl Symbols {
         self
     }
 
+    /// The same table for outputs of this width: the only column is called `y` if it has no name.
+    #[must_use]
+    pub fn of_width(mut self, width: usize) -> Self {
+        if width == 1 && self.columns.is_empty() {
+            self.columns = vec![Self::unnamed_column(0, width)];
+        }
+        self
+    }
+
     /// The name of a column of outputs: `count` or, without a name, `y[3]`. The first index is 0.
     #[must_use]
     pub fn column(&self, index: usize) -> String {
@@ -213,6 +222,11 @@ mod tests {
         assert_eq!((back.column(10), back.text(cell)), ("column 10".to_owned(), "blue".to_owned()));
         assert_eq!(symbols.only([]).column(1), "column 1");
         assert_eq!(Symbols::default().column(2), "y[3]");
+        assert_eq!(
+            (Symbols::default().of_width(1).column(0), Symbols::default().of_width(2).column(0)),
+            ("y".to_owned(), "y[1]".to_owned())
+        );
+        assert_eq!(symbols.clone().of_width(1).column(1), "column 1");
         assert!(serde_json::from_str::<Symbols>(r#"{"y[2]": "second"}"#).is_err());
     }
 

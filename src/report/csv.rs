@@ -78,6 +78,10 @@ pub struct PairRow {
     pub failure_lower: Option<f64>,
     #[serde(default)]
     pub failure_upper: Option<f64>,
+    #[serde(default)]
+    pub error: Option<String>,
+    #[serde(default)]
+    pub needed_draws: Option<u64>,
 }
 
 impl PairRow {
@@ -133,6 +137,8 @@ impl PairRow {
             failures: None,
             failure_lower: None,
             failure_upper: None,
+            error: result.outcome.as_ref().err().map(one_line),
+            needed_draws: report.needed_draws(result),
         }
     }
 
@@ -180,6 +186,8 @@ impl PairRow {
             failures: evidence.map(|evidence| evidence.failures),
             failure_lower: evidence.map(|evidence| round_down(evidence.limits.lower, DIGITS)),
             failure_upper: evidence.map(|evidence| -round_down(-evidence.limits.upper, DIGITS)),
+            error: result.outcome.as_ref().err().map(one_line),
+            needed_draws: result.needed_draws(),
         }
     }
 
@@ -193,7 +201,7 @@ impl PairRow {
     /// Protects against spreadsheet programs, which treat texts with certain first characters as formulas: such a text gets an apostrophe
     /// in front and is then shown as text.
     fn escape_formulas(mut self) -> Self {
-        for text in [&mut self.audit, &mut self.pair, &mut self.rule] {
+        for text in [&mut self.audit, &mut self.pair, &mut self.rule].into_iter().chain(&mut self.error) {
             if text.starts_with(['=', '+', '-', '@', '\t', '\r']) {
                 text.insert(0, '\'');
             }
@@ -202,9 +210,14 @@ impl PairRow {
     }
 }
 
-/// What the column `rule` says if there is no result. A row is one line.
+/// What the column `rule` says if there is no result.
 fn not_run(error: &TargetError) -> String {
-    format!("not run: {}", error.to_string().replace('\n', " | "))
+    format!("not run: {}", one_line(error))
+}
+
+/// A row is one line.
+fn one_line(error: &TargetError) -> String {
+    error.to_string().replace('\n', " | ")
 }
 
 fn milliseconds(seconds: f64) -> f64 {
@@ -331,6 +344,8 @@ mod tests {
         let why = run(vec![pair(INCONCLUSIVE, Expectation::Consistent)]);
         assert_eq!((value(&why, "verdict"), value(&why, "reason")), ("inconclusive".to_owned(), "too-few-draws".to_owned()));
         assert_eq!((value(&why, "asked_reach"), value(&why, "control")), ("0.5".to_owned(), String::new()));
+        // Nothing is known about the precision of these 128 draws.
+        assert_eq!((value(&why, "needed_draws"), value(&why, "error")), ("1280".to_owned(), String::new()));
         let results = vec![pair(Verdict::Consistent, Expectation::Consistent)];
         let caught = |control| {
             let report = AuditReport::new(Arc::new(audit("count")), results.clone(), Some(control));
@@ -361,8 +376,9 @@ mod tests {
         ] {
             assert_eq!(value(&run, column), "", "{column}");
         }
-        let rule = value(&run, "rule");
-        assert!(rule.starts_with("not run: ") && rule.ends_with("first line | second line"), "{rule}");
+        let (rule, error) = (value(&run, "rule"), value(&run, "error"));
+        assert!(error.ends_with("first line | second line"), "{error}");
+        assert_eq!(rule, format!("not run: {error}"));
     }
 
     #[test]

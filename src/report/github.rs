@@ -137,7 +137,7 @@ mod tests {
         let expected = (audit("expected"), pair(Verdict::Violated, Expectation::Violated));
         let results = vec![undecided("weak"), expected, surprise("broken: a, b"), (audit("failed"), not_run())];
         let lines = annotations(results, &Gate { allow_inconclusive: true, ..Gate::default() }, None);
-        let why = "too-few-draws: a leak just above the claim might have been missed; use more draws";
+        let why = "too-few-draws: the draws are too few to tell a claim that just holds from one that just fails; use more draws";
         // 80 of 100 guesses are right; ε = 1 allows e/(1 + e) = 73.1 %.
         let sentence = "one more: the attacker guessed right 80.0 %25 of the time; ε = 1 allows 73.1 %25";
         assert_eq!(
@@ -145,7 +145,9 @@ mod tests {
             [
                 format!("::error file=audits/count.toml,title=broken%3A a%2C b::violated, expected consistent, reach 1.25; {sentence}"),
                 "::error file=audits/count.toml,title=failed::one more: could not be run: asked for 2 outputs, got 1".to_owned(),
-                format!("::warning file=audits/count.toml,title=weak::inconclusive ({why}), expected consistent, reach 0.5; {sentence}"),
+                format!(
+                    "::warning file=audits/count.toml,title=weak::inconclusive ({why}), expected consistent, reach 0.5; {sentence}, and 100 guesses cannot tell these apart"
+                ),
             ]
         );
     }

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::csv::{PairRow, as_expected};
 use super::files::Format;
+use super::statement::Statement;
 use super::witness::Witness;
 use crate::audit::{AccuracyResult, AuditReport, Curves, PairResult, RunReport};
 use crate::model::exact::Exact;
@@ -210,6 +211,11 @@ impl JsonReport {
     }
 }
 
+/// What to do about the first inconclusive result of an audit.
+fn advice(report: &AuditReport) -> Option<String> {
+    Statement::all(report).find(|statement| statement.reason().is_some())?.next_step()
+}
+
 impl JsonAudit {
     fn new(run: &RunReport, report: &AuditReport) -> Self {
         let audit = &report.audit;
@@ -228,7 +234,7 @@ impl JsonAudit {
             reach: report.privacy_verdict().map(|_| Exact(round_down(report.reach(), 6))),
             verdict: report.verdict().map(|verdict| Some(verdict).into()),
             reason,
-            advice: reason.map(|reason| reason.advice().to_owned()),
+            advice: reason.map(|reason| advice(report).unwrap_or_else(|| reason.advice().to_owned())),
             control: report.control,
             as_expected: as_expected(report.agreement()),
             pairs: report.results.iter().map(|result| JsonPair::new(run, report, result)).collect(),

@@ -161,7 +161,7 @@ mod tests {
             "**Not as expected**: differs.\n",
             "**Could not be run**: failed.\n",
             "**Inconclusive**: undecided (too-few-draws).\n",
-            "- `too-few-draws`: a leak just above the claim",
+            "- `too-few-draws`: the draws are too few",
         ] {
             assert!(text.contains(line), "no «{line}» in {text}");
         }

@@ -5,15 +5,20 @@
 //! | `store.rs` | writes files; all other code writes files with it |
 //! | `files.rs` | the report files of a run, updated while the run continues |
 //! | `csv.rs`, `json.rs`, `junit.rs`, `markdown.rs`, `html/` | one report format each |
-//! | `svg.rs` | the drawings in reports |
+//! | `statement.rs` | what reports say about one pair or accuracy claim |
+//! | `svg.rs`, `plot.rs` | drawings, and the pictures of a pair |
+//! | `plots.rs` | the folder of pictures |
+//! | `origin.rs` | date and commit of a report |
 //! | `github.rs` | annotations and the summary page of GitHub Actions |
 //! | `explain.rs` | describes an audit in plain words |
+//! | `commands.rs` | the commands that reports advise |
 //! | `journal.rs` | the finished audits of an interrupted run |
 //! | `witness.rs`, `witnesses.rs` | a refutation that anybody can check, and the folder of such files |
 //! | `replay.rs` | checks a witness |
 //! | `gate.rs`, `exit_code.rs`, `baseline.rs` | decide whether a run fails |
 
 pub mod baseline;
+pub mod commands;
 pub mod csv;
 pub mod exit_code;
 pub mod explain;
@@ -25,7 +30,11 @@ pub mod journal;
 pub mod json;
 pub mod junit;
 pub mod markdown;
+pub mod origin;
+pub mod plot;
+pub mod plots;
 pub mod replay;
+pub mod statement;
 pub mod store;
 pub mod svg;
 #[cfg(test)]

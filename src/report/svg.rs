@@ -1,6 +1,6 @@
 //! Simple SVG drawings: scales, lines, dots and text. They are part of a page, whose style sheet defines their look, or separate files.
 
-use maud::{Markup, Render, html};
+use maud::{Markup, PreEscaped, Render, html};
 
 /// A linear map from values to coordinates.
 #[derive(Clone, Copy)]
@@ -100,6 +100,25 @@ impl Render for Coordinate {
     }
 }
 
+/// What a drawing needs in order to stand alone.
+pub struct Figure<'a> {
+    /// The title, for screen readers and browsers.
+    pub title: &'a str,
+    /// The name of the vertical axis.
+    pub y_axis: &'a str,
+    /// The classes of lines and areas, and what they mean.
+    pub legend: &'a [(&'static str, &'static str)],
+}
+
+/// The look of figures.
+const FIGURE_STYLE: &str = include_str!("figure.css");
+/// The space to the left of a figure, for the name of the axis.
+const FIGURE_LEFT: f64 = 20.0;
+/// The height of a line of the legend.
+const LEGEND_HEIGHT: f64 = 16.0;
+/// The width of a character in a legend, on average.
+const LEGEND_CHAR: f64 = 5.4;
+
 /// A drawing of a given size. All elements have end tags, so the drawing is valid in HTML and in XML.
 pub struct Drawing {
     elements: Vec<Markup>,
@@ -175,6 +194,44 @@ impl Drawing {
         let file = html! {
             svg xmlns="http://www.w3.org/2000/svg" viewBox=(self.view()) role="img" aria-label=(label)
                 font-family="sans-serif" font-size="13" fill="none" { (self.content()) }
+            "\n"
+        };
+        file.into_string()
+    }
+
+    /// The drawing as a file that explains itself: on white, with a legend and the name of the vertical axis. Its classes have the look that is
+    /// defined in `figure.css`.
+    #[must_use]
+    pub fn figure(&self, figure: &Figure<'_>) -> String {
+        let mut legend = Drawing::new(0.0, 0.0);
+        let (mut x, mut y) = (FIGURE_LEFT, LEGEND_HEIGHT / 2.0);
+        let width = self.width + FIGURE_LEFT;
+        for (class, text) in figure.legend {
+            let wide = 22.0 + text.chars().count() as f64 * LEGEND_CHAR + 14.0;
+            if x + wide > width + 14.0 {
+                (x, y) = (FIGURE_LEFT, y + LEGEND_HEIGHT);
+            }
+            // A line shows the look of lines, and a box that of areas.
+            legend.line(*class, (x, y), (x + 16.0, y));
+            if matches!(*class, "bl" | "br" | "sl" | "sr") {
+                legend.rect(*class, x, y - 5.0, 16.0, 10.0);
+            }
+            legend.text("b", x + 21.0, y + 4.0, text);
+            x += wide;
+        }
+        let top = y + LEGEND_HEIGHT;
+        let height = self.height + top;
+        let axis = (-(top + self.height / 2.0), 12.0);
+        let file = html! {
+            svg xmlns="http://www.w3.org/2000/svg" width=(Coordinate(2.0 * width)) height=(Coordinate(2.0 * height))
+                viewBox={ "0 0 " (Coordinate(width)) " " (Coordinate(height)) } role="img" {
+                "\n" title { (figure.title) } "\n"
+                style { (PreEscaped(FIGURE_STYLE)) } "\n"
+                rect fill="white" width=(Coordinate(width)) height=(Coordinate(height)) {}
+                (legend.content())
+                text class="m" transform="rotate(-90)" x=(Coordinate(axis.0)) y=(Coordinate(axis.1)) { (figure.y_axis) } "\n"
+                g transform={ "translate(" (Coordinate(FIGURE_LEFT)) " " (Coordinate(top)) ")" } { (self.content()) } "\n"
+            }
             "\n"
         };
         file.into_string()

@@ -137,13 +137,19 @@ impl Witness {
     /// The name of its file.
     #[must_use]
     pub fn file_name(&self) -> String {
-        let replaced = |c: char| if c.is_alphanumeric() || c == '.' { c } else { '-' };
-        let words: String = self.audit.chars().map(replaced).collect();
-        let words: Vec<&str> = words.split('-').filter(|word| !word.is_empty()).collect();
-        let words: String = words.join("-").to_lowercase().chars().take(MAX_NAME_CHARS).collect();
+        let words = file_words(&self.audit);
         // The hash is needed because different names can have the same readable part.
         format!("{words}-{}.json", &self.fingerprint[..8])
     }
+}
+
+/// The readable part of a file name: the beginning of a text, in small letters and without special characters.
+#[must_use]
+pub fn file_words(text: &str) -> String {
+    let replaced = |c: char| if c.is_alphanumeric() || c == '.' { c } else { '-' };
+    let words: String = text.chars().map(replaced).collect();
+    let words: Vec<&str> = words.split('-').filter(|word| !word.is_empty()).collect();
+    words.join("-").to_lowercase().chars().take(MAX_NAME_CHARS).collect()
 }
 
 #[derive(Deserialize)]

@@ -2,96 +2,133 @@
 
 use maud::{Markup, display, html};
 
-use super::{accuracy, plot};
+use super::Page;
+use super::bar::bar;
 use crate::audit::{Audit, AuditReport, Evidence, PairResult, RunReport};
 use crate::model::number::{Brief, grouped, percent, round_down};
-use crate::model::{Agreement, Claim, Verdict};
+use crate::model::{Agreement, Claim, Conclusion, Settings, Until, Verdict};
+use crate::output::fingerprint;
+use crate::report::commands;
+use crate::report::plot::Plot;
+use crate::report::statement::{Statement, rounded, short};
+use crate::report::witness::file_words;
 
-/// The CSS class and the label of a verdict. `None` means that the pair could not be run.
-pub fn chip(verdict: Option<Verdict>) -> (&'static str, &'static str) {
-    match verdict {
-        Some(Verdict::Violated) => ("violated", "✗ violated"),
-        Some(Verdict::Consistent) => ("consistent", "✓ consistent"),
-        Some(Verdict::Inconclusive(_)) => ("inconclusive", "? inconclusive"),
-        None => ("failed", "! not run"),
-    }
+/// The CSS class of a conclusion, and its name. The mark before it says whether it was expected, as in the terminal.
+pub fn chip(agreement: Agreement, conclusion: Conclusion) -> (&'static str, Markup) {
+    let class = match conclusion {
+        Conclusion::Violated => "violated",
+        Conclusion::Consistent => "consistent",
+        Conclusion::Inconclusive => "inconclusive",
+        Conclusion::Error => "failed",
+    };
+    (class, html! { span.chip { (agreement.mark()) " " (display(conclusion)) } })
 }
 
-/// The audit as a card, open or closed.
-pub fn card(run: &RunReport, report: &AuditReport, open: bool) -> Markup {
-    let audit = &report.audit;
-    let (class, label) = chip(report.verdict());
-    let surprise = report.agreement() == Agreement::Differs;
-    let best = report.most_significant();
-    // The most significant pair comes first, with pictures.
-    let (first, others): (Vec<_>, Vec<_>) =
-        report.results.iter().partition(|result| best.is_some_and(|(best, _)| best.pair == result.pair));
-    html! {
-        details.card.(class).surprise[surprise] open[open] {
-            summary {
-                span.chip { (label) }
-                span.name {
-                    (audit.name)
-                    @if let Some(reason) = report.verdict().and_then(Verdict::reason) { " " em { (display(reason)) } }
-                    @if surprise && audit.is_about_pairs() { " " em { "expected " (display(audit.expect)) } }
-                    small { (subtitle(report)) }
+/// The name of a card in links. It depends only on the audit's name.
+pub fn anchor(report: &AuditReport) -> String {
+    let name = &report.audit.name;
+    // The hash is needed because different names can have the same readable part.
+    format!("{}-{}", file_words(name), &fingerprint(&[name])[..4])
+}
+
+/// A command that can be copied.
+pub fn command(text: &str) -> Markup {
+    html! { p.command { code { (text) } " " button.copy type="button" { "copy" } } }
+}
+
+impl Page<'_> {
+    /// The audit as a card, open or closed. Its places are those in the order of severity and in the order of the files.
+    pub(super) fn card(&self, report: &AuditReport, places: [usize; 2], open: bool) -> Markup {
+        let audit = &report.audit;
+        let conclusion = super::conclusion(report);
+        let (class, label) = chip(report.agreement(), conclusion);
+        let (surprise, anchor) = (report.agreement() == Agreement::Differs, anchor(report));
+        let worst = Statement::worst(report);
+        let best = report.most_significant();
+        // The most significant pair comes first.
+        let (first, others): (Vec<_>, Vec<_>) =
+            report.results.iter().partition(|result| best.is_some_and(|(best, _)| best.pair == result.pair));
+        let suite = self.suites.binary_search(&super::suite(report)).unwrap_or_default();
+        html! {
+            details.card.(class).surprise[surprise] id=(anchor) open[open] data-suite=(suite) data-place=(places[0]) data-file=(places[1]) {
+                summary {
+                    (label)
+                    span.name {
+                        (audit.name)
+                        @if let Some(reason) = worst.and_then(Statement::reason) { " " em { (display(reason)) } }
+                        @if let Some(worst) = worst.filter(|_| surprise) { " " em { "expected " (display(worst.expected())) } }
+                        " " a.link href={ "#" (anchor) } title="link to this card" { "#" }
+                        small { (worst.map_or_else(String::new, Statement::sentence)) }
+                    }
+                    @if let Some((_, evidence)) = best.filter(|_| conclusion != Conclusion::Error) { (pair_bar(evidence, audit)) }
                 }
-                @if let Some((_, evidence)) = best { (bar(evidence, audit)) }
-            }
-            div.body {
-                @for result in first { (pair_body(run, audit, result, true)) }
-                @if best.is_none() { (facts(audit)) }
-                @for result in others { (other_pair(run, audit, result)) }
-                @for result in &report.accuracy { (accuracy::claim(result, report.results.is_empty() && report.accuracy.len() == 1)) }
-                @if let Some(control) = report.control { p { "Control: " (display(control)) "." } }
+                div.body {
+                    @if let Some(worst) = worst { (self.next(worst)) }
+                    @for result in first { (self.pair_body(report, result, true)) }
+                    @if best.is_none() { (facts(audit)) }
+                    @for result in others { (self.other_pair(report, result)) }
+                    @for result in &report.accuracy {
+                        (self.accuracy_claim(report, result, report.results.is_empty() && report.accuracy.len() == 1))
+                    }
+                    @if let Some(control) = report.control { p { "Control: " (display(control)) "." } }
+                    @if let Some(again) = commands::run_alone(report, &options(self.run.settings)) {
+                        p.again { "Run this audit alone; the whole confidence is then its own:" }
+                        (command(&again))
+                    }
+                }
             }
         }
     }
-}
 
-/// A pair that is not the most significant one: a summary line, and the details that open below it.
-fn other_pair(run: &RunReport, audit: &Audit, result: &PairResult) -> Markup {
-    let evidence = result.outcome.as_ref().ok();
-    let (class, label) = chip(evidence.map(|evidence| evidence.verdict));
-    html! {
-        details.pair.(class) {
-            summary {
-                span.chip { (label) }
-                span.name { (result.pair) }
-                @if let Some(evidence) = evidence { (bar(evidence, audit)) }
+    /// A pair that is not the most significant one: a summary line, and the details that open below it.
+    fn other_pair(&self, report: &AuditReport, result: &PairResult) -> Markup {
+        let (class, label) = chip(report.agreement_of(result), result.conclusion());
+        html! {
+            details.pair.(class) {
+                summary {
+                    (label)
+                    span.name { (result.pair) }
+                    @if let Ok(evidence) = &result.outcome { (pair_bar(evidence, &report.audit)) }
+                }
+                (self.pair_body(report, result, false))
             }
-            (pair_body(run, audit, result, false))
         }
+    }
+
+    /// What the baseline says about a pair or an accuracy claim.
+    pub(super) fn earlier(&self, audit: &str, name: &str) -> Option<(&'static str, String)> {
+        let row = self.before.get(&(audit, name))?;
+        let bound = row.epsilon_lower.map_or_else(String::new, |lower| format!(", ε ≥ {}", Brief(round_down(lower, 4))));
+        let fails = row.failure_lower.map_or_else(String::new, |lower| format!(", fails ≥ {}", Brief(round_down(lower, 4))));
+        Some(("in the baseline", format!("{}{bound}{fails}", row.verdict)))
     }
 }
 
-/// The line under the name.
-fn subtitle(report: &AuditReport) -> String {
-    let claim = &report.audit.claim;
-    match (report.most_significant(), report.errors().next()) {
-        (Some((_, evidence)), _) if evidence.verdict == Verdict::Violated => format!("The attacker {}.", evidence.sentence(claim)),
-        (_, Some((_, error))) => format!("Could not be run: {error}."),
-        (Some((_, evidence)), None) => format!("The attacker {}.", evidence.sentence(claim)),
-        (None, None) => {
-            report.worst_accuracy().map_or_else(String::new, |result| format!("{}: {}.", result.accuracy.name, result.sentence()))
-        }
-    }
+/// The options that repeat a run.
+fn options(settings: Settings) -> String {
+    let draws = settings.draws.map_or_else(String::new, |draws| format!(" --draws {draws}"));
+    let until = if settings.until == Until::Decided { " --until decided" } else { "" };
+    let controls = if settings.controls { " --controls" } else { "" };
+    format!("--seed {} --confidence {}{draws}{until}{controls}", settings.seed, settings.confidence.get())
 }
 
-/// A bar that shows the reach, up to twice the claim, with a mark at the reach that the audit asks for.
-fn bar(evidence: &Evidence, audit: &Audit) -> Markup {
-    let (epsilon, claim) = (audit.claim.epsilon(), audit.claim.main());
-    // In percent of the bar. The claim is in the middle.
-    let position = |share: f64| (50.0 * share).clamp(0.0, 100.0);
-    let (lower, reach) = (evidence.bounds.lower, evidence.bounds.reach(&audit.claim));
-    let (bound, estimate, asked) = (position(reach), position(evidence.estimate.epsilon / epsilon), position(audit.reach.at_least()));
+/// The reach of a pair as a bar, and the numbers behind it.
+fn pair_bar(evidence: &Evidence, audit: &Audit) -> Markup {
+    let (claim, bounds) = (audit.claim.main(), evidence.bounds);
+    let reach = bounds.reach(&audit.claim);
+    // In other words, δ shows more of the claim than ε does.
+    let by_delta = reach > bounds.lower / claim.value;
     html! {
         span.scale {
-            span.bar.over[reach > 2.0] style=(format_args!("--b:{bound:.1}%;--u:{estimate:.1}%;--r:{asked:.1}%")) {}
+            (bar(reach, evidence.estimate.epsilon / audit.claim.epsilon(), audit.reach.at_least()))
             span.num {
-                (claim.measure.symbol()) " ≥ " b { (display(Brief(round_down(lower, 4)))) } ", claimed " (display(Brief(claim.value)))
-                @if audit.claim.second().is_some() && audit.claim.delta() > 0.0 { " (δ = " (display(Brief(audit.claim.delta()))) ")" }
-                ", reach " (display(Brief(round_down(reach, 3))))
+                (claim.measure.symbol()) " ≥ " b { (rounded(bounds.lower, 4, claim.value)) } ", claimed " (display(Brief(claim.value)))
+                @if by_delta && bounds.delta_lower > 0.0 {
+                    "; δ ≥ " b { (display(Brief(round_down(bounds.delta_lower, 4)))) } ", claimed " (display(Brief(audit.claim.delta())))
+                } @else if audit.claim.second().is_some() && audit.claim.delta() > 0.0 {
+                    " (δ = " (display(Brief(audit.claim.delta()))) ")"
+                }
+                "; reach " (short(reach, 1.0))
             }
         }
     }
@@ -102,7 +139,7 @@ fn exact_text(evidence: &Evidence, claim: &Claim) -> Markup {
     let (verdict, more) = match evidence.verdict {
         Verdict::Violated => ("The claim is refuted.", " There is no noise, so this is certain.".to_owned()),
         Verdict::Consistent => ("Not refuted.", " Another pair may still refute the claim.".to_owned()),
-        Verdict::Inconclusive(reason) => ("Not refuted, but inconclusive.", format!(" Reason {reason}: {}.", reason.advice())),
+        Verdict::Inconclusive(reason) => ("Not refuted, but inconclusive.", format!(" Reason: {reason}.")),
     };
     html! { p { b { (verdict) } " The attacker " (evidence.sentence(claim)) "." (more) } }
 }
@@ -138,94 +175,100 @@ fn verdict_text(run: &RunReport, evidence: &Evidence, audit: &Audit) -> Markup {
                 "{in_unit}The measured bound is ε ≥ {epsilon} (confidence {confidence}). {detected} Another pair or a better attack may still refute the claim."
             ),
         ),
-        Verdict::Inconclusive(reason) => (
-            "Not refuted, but inconclusive.",
-            format!("{in_unit}The measured bound is ε ≥ {epsilon}. {detected} Reason {reason}: {}.", reason.advice()),
-        ),
+        Verdict::Inconclusive(reason) => {
+            ("Not refuted, but inconclusive.", format!("{in_unit}The measured bound is ε ≥ {epsilon}. {detected} Reason: {reason}."))
+        }
     };
     html! { p { b { (verdict) } " " (reasons) } }
 }
 
-fn pair_body(run: &RunReport, audit: &Audit, result: &PairResult, pictures: bool) -> Markup {
-    let evidence = match &result.outcome {
-        Ok(evidence) => evidence,
-        Err(error) => {
-            return html! {
-                p { b { "Pair “" (result.pair) "” could not be run:" } " " (display(error)) ". Its claim was not judged." }
-            };
-        }
-    };
-    html! {
-        (verdict_text(run, evidence, audit))
-        @if result.exceeds_truth() {
-            p { b { "The bound is above the truth that the audit file states" } "; one of them is wrong." }
-        }
-        @if pictures && audit.claim.metric().is_none() { (figures(evidence, &audit.claim)) }
-        div.facts {
-            (pair_facts(audit, result, evidence))
-            @if pictures { (facts(audit)) }
+impl Page<'_> {
+    /// The details of a pair. The most significant pair and every refuted pair have pictures.
+    fn pair_body(&self, report: &AuditReport, result: &PairResult, first: bool) -> Markup {
+        let audit = &report.audit;
+        let evidence = match &result.outcome {
+            Ok(evidence) => evidence,
+            Err(error) => {
+                return html! {
+                    p { b { "Pair “" (result.pair) "” could not be run:" } " " (display(error)) ". Its claim was not judged." }
+                };
+            }
+        };
+        html! {
+            (verdict_text(self.run, evidence, audit))
+            @if result.exceeds_truth() {
+                p { b { "The bound is above the truth that the audit file states" } "; one of them is wrong." }
+            }
+            @if first || evidence.verdict == Verdict::Violated { (figures(evidence, &audit.claim)) }
+            div.facts {
+                (self.pair_facts(audit, result, evidence))
+                @if first { (facts(audit)) }
+            }
         }
     }
 }
 
 fn figures(evidence: &Evidence, claim: &Claim) -> Markup {
-    let certified =
-        if evidence.curves.profile.iter().any(|point| point.delta_lower.is_some()) { "certified" } else { "certified at the claim" };
     html! {
         div.figures {
-            @if let Some(drawn) = &evidence.curves.distribution {
+            @for plot in Plot::all(evidence, claim) {
                 figure {
-                    figcaption {
-                        b { "What came out" } " on " i.kl { "D" } " and on " i.kr { "D′" }
-                        ". Shaded: where the rule guesses " i.ksl { "D" } " or " i.ksr { "D′" } "."
-                        @if !drawn.bars.is_empty() { " Bars in percent, D | D′." }
-                    }
-                    (plot::distribution(drawn))
-                }
-            }
-            figure {
-                figcaption {
-                    b { "How much leaks" } ": δ at each ε, " i.kb { (certified) } " and " i.ke { "estimated" }
-                    ", against what the " i.kc { "claim" } " allows (grey)."
-                }
-                (plot::profile(evidence, claim))
-            }
-            @if !evidence.curves.wealth.is_empty() {
-                figure {
-                    figcaption {
-                        b { "How the evidence grew" } ": the wealth of a gambler who bets against the claim. Above the " i.kc { "line" }
-                        " the claim is refuted."
-                    }
-                    (plot::wealth(&evidence.curves, evidence.verdict))
+                    figcaption { (caption(&plot, evidence)) }
+                    (plot.embedded())
                 }
             }
         }
     }
 }
 
-/// The facts about a pair.
-fn pair_facts(audit: &Audit, result: &PairResult, evidence: &Evidence) -> Markup {
-    let tally = evidence.tally;
-    let mut facts = vec![("pair", result.pair.clone())];
-    // Recorded outputs have no datasets to show.
-    if audit.is_from_file() {
-        facts.push(("D (left)", result.left.clone()));
-        facts.push(("D′ (right)", result.right.clone()));
+/// What a picture shows.
+fn caption(plot: &Plot, evidence: &Evidence) -> Markup {
+    let curves = &evidence.curves;
+    let certified = if curves.profile.iter().any(|point| point.delta_lower.is_some()) { "certified" } else { "certified at the claim" };
+    let has_bars = curves.distribution.as_ref().is_some_and(|drawn| !drawn.bars.is_empty());
+    match plot.name {
+        "outputs" => html! {
+            b { "What came out" } " on " i.kl { "D" } " and on " i.kr { "D′" }
+            ". Shaded: where the rule guesses " i.ksl { "D" } " or " i.ksr { "D′" } "."
+            @if has_bars { " Bars in percent, D | D′." }
+        },
+        "profile" => html! {
+            b { "How much leaks" } ": δ at each ε, " i.kb { (certified) } " and " i.ke { "estimated" }
+            ", against what the " i.kc { "claim" } " allows (grey)."
+        },
+        _ => html! {
+            b { "How the evidence grew" } ": the wealth of a gambler who bets against the claim. Above the " i.kc { "line" }
+            " the claim is refuted."
+        },
     }
-    if let Some([left, right]) = &evidence.outputs {
-        facts.push(("output on D", left.clone()));
-        facts.push(("output on D′", right.clone()));
-    } else {
-        facts.push(("guess rule", evidence.rule_text()));
-        let counts = [tally.correct, tally.wrong, tally.abstained].map(grouped);
-        facts.push(("guesses", format!("{} right, {} wrong, {} without a guess", counts[0], counts[1], counts[2])));
+}
+
+impl Page<'_> {
+    /// The facts about a pair.
+    fn pair_facts(&self, audit: &Audit, result: &PairResult, evidence: &Evidence) -> Markup {
+        let tally = evidence.tally;
+        let mut facts = vec![("pair", result.pair.clone())];
+        // Recorded outputs have no datasets to show.
+        if audit.is_from_file() {
+            facts.push(("D (left)", result.left.clone()));
+            facts.push(("D′ (right)", result.right.clone()));
+        }
+        if let Some([left, right]) = &evidence.outputs {
+            facts.push(("output on D", left.clone()));
+            facts.push(("output on D′", right.clone()));
+        } else {
+            facts.push(("guess rule", evidence.rule_text()));
+            let counts = [tally.correct, tally.wrong, tally.abstained].map(grouped);
+            facts.push(("guesses", format!("{} right, {} wrong, {} without a guess", counts[0], counts[1], counts[2])));
+        }
+        facts.push(("draws", grouped(evidence.draws)));
+        facts.push(("reach", rounded(evidence.bounds.reach(&audit.claim), 4, 1.0)));
+        facts.extend(result.truth.epsilon.map(|truth| ("exact ε", Brief(truth).to_string())));
+        facts.extend(result.truth.delta.map(|truth| ("exact δ", Brief(truth).to_string())));
+        facts.extend(self.earlier(&audit.name, &result.pair));
+        facts.extend(evidence.note.clone().map(|note| ("note", note)));
+        list(&facts)
     }
-    facts.push(("draws", grouped(evidence.draws)));
-    facts.push(("reach", Brief(round_down(evidence.bounds.reach(&audit.claim), 4)).to_string()));
-    facts.extend(result.truth.epsilon.map(|truth| ("exact ε", Brief(truth).to_string())));
-    facts.extend(result.truth.delta.map(|truth| ("exact δ", Brief(truth).to_string())));
-    facts.extend(evidence.note.clone().map(|note| ("note", note)));
-    list(&facts)
 }
 
 /// The facts about an audit.

@@ -1,140 +1,162 @@
-//! The HTML report: a single file that needs no network and no script.
+//! The HTML report: a single file that needs no network. Its small script searches, filters and sorts; without it everything is shown.
 
 mod accuracy;
+mod bar;
 mod card;
-mod plot;
+mod header;
 
+use std::collections::HashMap;
 use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
+use super::baseline::Comparison;
+use super::csv::PairRow;
 use super::files::Format;
+use super::json::JsonReport;
+use super::origin::Origin;
+use super::statement::Statement;
 use crate::audit::{AuditReport, RunReport};
-use crate::model::number::{grouped, percent};
-use crate::model::{Agreement, Conclusion, Verdict};
+use crate::model::number::grouped;
+use crate::model::{Agreement, Conclusion};
 
 const STYLE: &str = include_str!("style.css");
+const SCRIPT: &str = include_str!("script.js");
+
+/// The page may use its own style and script, and nothing else: no request can leave it.
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
 
 /// How many cards with unexpected results are open initially.
 const MAX_OPEN_CARDS: usize = 3;
 
 /// The format of `--html`.
-pub struct Html;
+#[derive(Clone, Debug, Default)]
+pub struct Html {
+    /// Date and commit.
+    pub origin: Origin,
+    /// Where the witnesses are; `None` if there are none.
+    pub witnesses: Option<PathBuf>,
+    /// An earlier report to compare with.
+    pub baseline: Option<Arc<JsonReport>>,
+}
 
 impl Format for Html {
     fn render(&self, report: &RunReport) -> io::Result<Vec<u8>> {
-        Ok(page(report).into_string().into_bytes())
+        Ok(Page::new(self, report).render().into_string().into_bytes())
     }
 }
 
-fn page(report: &RunReport) -> Markup {
-    let (violated, all) = (report.count(Conclusion::Violated), report.audits.len());
-    html! {
-        (DOCTYPE)
-        html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta name="viewport" content="width=device-width,initial-scale=1";
-                meta name="color-scheme" content="light dark";
-                link rel="icon" href="data:,";
-                title { "dp-audit: " (violated) " of " (all) " claims refuted" }
-                style { (PreEscaped(STYLE)) }
-            }
-            body {
-                (header(report))
-                @for (title, hint, audits) in groups(report).iter().filter(|(.., audits)| !audits.is_empty()) {
-                    section {
-                        h2 { (title) " " span { (audits.len()) } }
-                        p.hint { (hint) }
-                        @for (index, audit) in audits.iter().enumerate() {
-                            (card::card(report, audit, index < MAX_OPEN_CARDS && audit.agreement() == Agreement::Differs))
+/// A page and what its parts need.
+struct Page<'a> {
+    html: &'a Html,
+    run: &'a RunReport,
+    /// What has changed since the baseline; absent until the run is complete.
+    comparison: Option<Comparison>,
+    /// The results in the baseline, by audit and pair.
+    before: HashMap<(&'a str, &'a str), &'a PairRow>,
+    /// The folders of the audit files.
+    suites: Vec<String>,
+}
+
+impl<'a> Page<'a> {
+    fn new(html: &'a Html, run: &'a RunReport) -> Self {
+        let baseline = html.baseline.as_deref();
+        let comparison = baseline.filter(|_| run.is_complete()).map(|baseline| Comparison::new(baseline, &JsonReport::new(run)));
+        let rows = baseline
+            .into_iter()
+            .flat_map(|report| &report.audits)
+            .flat_map(|audit| audit.pairs.iter().map(|pair| &pair.row).chain(audit.accuracy.iter().map(|accuracy| &accuracy.row)));
+        let before = rows.map(|row| ((row.audit.as_str(), row.pair.as_str()), row)).collect();
+        let mut suites: Vec<String> = run.audits.iter().map(|audit| suite(audit)).collect();
+        suites.sort_unstable();
+        suites.dedup();
+        Self { html, run, comparison, before, suites }
+    }
+
+    fn render(&self) -> Markup {
+        let groups = groups(self.run);
+        // The place of a card in the order of severity, and in the order of the files.
+        let order: HashMap<*const AuditReport, usize> =
+            self.run.audits.iter().enumerate().map(|(index, audit)| (Arc::as_ptr(audit), index)).collect();
+        let mut place = 0;
+        let mut next = || {
+            place += 1;
+            place
+        };
+        html! {
+            (DOCTYPE)
+            html lang="en" {
+                head {
+                    meta charset="utf-8";
+                    meta name="viewport" content="width=device-width,initial-scale=1";
+                    meta name="color-scheme" content="light dark";
+                    meta http-equiv="Content-Security-Policy" content=(POLICY);
+                    link rel="icon" href="data:,";
+                    title { "dp-audit: " (header::headline(self.run)) }
+                    style { (PreEscaped(STYLE)) }
+                }
+                body {
+                    (self.header())
+                    @for (title, hint, audits) in groups.iter().filter(|(.., audits)| !audits.is_empty()) {
+                        section.group {
+                            h2 { (title) " " span { (audits.len()) } }
+                            p.hint { (hint) }
+                            @for (index, audit) in audits.iter().enumerate() {
+                                @let file = order.get(&std::ptr::from_ref(*audit)).copied().unwrap_or_default();
+                                (self.card(audit, [next(), file], index < MAX_OPEN_CARDS && audit.agreement() == Agreement::Differs))
+                            }
                         }
                     }
+                    (footer(self.run))
+                    script { (PreEscaped(SCRIPT)) }
                 }
-                (footer(report))
             }
         }
     }
 }
 
-/// The audits in groups, each with a title and a hint: unexpected results first, then audits that could not be run.
-fn groups(report: &RunReport) -> [(&'static str, &'static str, Vec<&AuditReport>); 5] {
-    let of = |agreement: &dyn Fn(Agreement) -> bool, verdict: &dyn Fn(Option<Verdict>) -> bool| {
-        report
-            .audits
-            .iter()
-            .map(AsRef::as_ref)
-            .filter(|audit: &&AuditReport| agreement(audit.agreement()) && verdict(audit.verdict()))
-            .collect::<Vec<_>>()
+/// The folder of an audit file.
+fn suite(report: &AuditReport) -> String {
+    let folder = report.audit.file.parent().map(|folder| folder.display().to_string()).unwrap_or_default();
+    if folder.is_empty() { "(no folder)".to_owned() } else { folder }
+}
+
+/// The conclusion that a card shows: the verdict on the mechanism, or an error if there is one. So an error is not hidden behind pairs that
+/// could be run.
+fn conclusion(report: &AuditReport) -> Conclusion {
+    let has_error = Statement::all(report).any(|statement| statement.conclusion() == Conclusion::Error);
+    if has_error { Conclusion::Error } else { report.verdict().into() }
+}
+
+/// A group of cards: its title, a hint, and its audits.
+type Group<'a> = (&'static str, &'static str, Vec<&'a AuditReport>);
+
+/// The audits in groups, unexpected results first. Within each group the largest reach comes first.
+fn groups(report: &RunReport) -> [Group<'_>; 5] {
+    let of = |agreement: Agreement, verdict: Option<Conclusion>| {
+        let mut audits: Vec<&AuditReport> = report.with(agreement).collect();
+        audits.retain(|audit| verdict.is_none_or(|verdict| conclusion(audit) == verdict));
+        let reach = |audit: &AuditReport| Statement::worst(audit).and_then(Statement::reach).unwrap_or(0.0);
+        audits.sort_by(|one, other| reach(other).total_cmp(&reach(one)));
+        audits
     };
-    let settled = |agreement| matches!(agreement, Agreement::Agrees | Agreement::Undecided);
     [
-        ("Not as expected", "The verdict differs from what the audit file expects.", of(&|a| a == Agreement::Differs, &|_| true)),
-        (
-            "Could not be run",
-            "At least one pair of each audit could not be run, so it was not judged.",
-            of(&|a| a == Agreement::NotRun, &|_| true),
-        ),
-        ("Refuted, as expected", "The measured bound exceeds the claim.", of(&settled, &|v| v == Some(Verdict::Violated))),
+        ("Not as expected", "The verdict differs from what the audit file expects.", of(Agreement::Differs, None)),
+        ("Could not be run", "At least one pair of each audit could not be run, so it was not judged.", of(Agreement::NotRun, None)),
         (
             "Inconclusive",
-            "Not refuted, but this says nothing; each card says why.",
-            of(&settled, &|v| matches!(v, Some(Verdict::Inconclusive(_)))),
+            "At least one pair of each audit is not refuted, but this says nothing; each card says why.",
+            of(Agreement::Undecided, None),
         ),
+        ("Refuted, as expected", "The measured bound exceeds the claim.", of(Agreement::Agrees, Some(Conclusion::Violated))),
         (
             "Not refuted",
             "There were enough draws, and the attack was seen to reach as much of the claim as the audit asks for.",
-            of(&settled, &|v| v == Some(Verdict::Consistent)),
+            of(Agreement::Agrees, Some(Conclusion::Consistent)),
         ),
     ]
-}
-
-fn header(report: &RunReport) -> Markup {
-    let (violated, all) = (report.count(Conclusion::Violated), report.audits.len());
-    let names = |agreement| report.with(agreement).map(|audit| audit.audit.name.as_str()).collect::<Vec<_>>().join("; ");
-    let (differs, not_run) = (names(Agreement::Differs), names(Agreement::NotRun));
-    html! {
-        header {
-            p.brand { "dp-audit" }
-            h1 { b { (violated) } " of " (all) " claims refuted" }
-            @if !report.is_complete() {
-                p.alert { "Not all audits have ended: the run was interrupted or is still running." }
-            }
-            @if !differs.is_empty() {
-                p.alert { b { "Not as expected:" } " " (differs) }
-            }
-            @if !not_run.is_empty() {
-                p.alert { b { "Could not be run:" } " " (not_run) }
-            }
-            p.lead {
-                "All bounds hold together with confidence " (percent(report.settings.confidence.get())) "."
-                @if differs.is_empty() && not_run.is_empty() { " No verdict differs from what its audit file expects." }
-            }
-            div.tiles {
-                (tile("all", "audits", all))
-                (tile("violated", "violated", violated))
-                (tile("consistent", "consistent", report.count(Conclusion::Consistent)))
-                (tile("inconclusive", "inconclusive", report.count(Conclusion::Inconclusive)))
-                @if report.count(Conclusion::Error) > 0 { (tile("failed", "not run", report.count(Conclusion::Error))) }
-            }
-            p.key {
-                span.bar style="--b:70%;--u:76%;--r:25%" {}
-                " The bar ends at the reach: the part of the claim that the certified bounds show. The tall tick is the claim, the short one the "
-                "reach that the audit asks for, and the thin line the estimate. If the bar ends beyond the tall tick, the claim is refuted."
-            }
-        }
-    }
-}
-
-/// A count that is also a button. It shows only the cards of its class.
-fn tile(class: &str, label: &str, count: usize) -> Markup {
-    html! {
-        label.(class) {
-            input #{ "show-" (class) } type="radio" name="show" checked[class == "all"];
-            b { (count) }
-            (label)
-        }
-    }
 }
 
 fn footer(report: &RunReport) -> Markup {
@@ -145,9 +167,9 @@ fn footer(report: &RunReport) -> Markup {
                 "If a claim is refuted, the true leak may be larger than the bound."
             }
             p {
-                "dp-audit " (env!("CARGO_PKG_VERSION")) ", " (grouped(report.draws())) " draws on " (report.pairs - report.accuracy_claims().min(report.pairs)) " pairs"
+                (grouped(report.draws())) " draws on " (report.pairs - report.accuracy_claims().min(report.pairs)) " pairs"
                 @if report.accuracy_claims() > 0 { " and " (report.accuracy_claims()) " accuracy claims" }
-                ", seed " (report.settings.seed) ". The same seed gives the same report."
+                ". The same seed gives the same results."
             }
         }
     }
@@ -159,8 +181,9 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::audit::{self, Audit};
-    use crate::model::{Params, Relation, Settings, Until};
+    use crate::audit::{self, Audit, PairResult};
+    use crate::model::{Expectation, Params, Relation, Settings, Until, Verdict};
+    use crate::report::testing::{INCONCLUSIVE, audit, not_run, pair, run, run_of};
     use crate::suite;
     use crate::target::{Subject, TargetError};
 
@@ -230,9 +253,22 @@ mod tests {
         }
     }
 
-    /// All tags with their attributes, in order.
+    fn page(report: &RunReport) -> Markup {
+        Page::new(&Html::default(), report).render()
+    }
+
+    /// All tags with their attributes, in order. Links and their targets are made from names, without special characters.
     fn tags(page: &str) -> Vec<&str> {
         page.split('<').skip(1).map(|part| part.split_once('>').expect("every tag ends").0).collect()
+    }
+
+    /// The tags without links and their targets.
+    fn unlinked(page: &str) -> Vec<String> {
+        let without = |tag: &str, name: &str| match tag.split_once(name) {
+            Some((before, rest)) => format!("{before}{}", rest.split_once('"').expect("a value ends").1),
+            None => tag.to_owned(),
+        };
+        tags(page).into_iter().map(|tag| without(&without(tag, " id=\""), " href=\"#")).collect()
     }
 
     #[test]
@@ -244,30 +280,91 @@ mod tests {
             }
             page(&report).into_string()
         };
+        // Both have a folder, which is shown as the suite.
         let sneaky = r#"<script>alert("1")</script> & </details></svg><b onclick='x'>"#;
         let escaped = "&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt; &amp; &lt;/details&gt;&lt;/svg&gt;&lt;b onclick='x'&gt;";
-        let (page, tame) = (named(sneaky), named("tame"));
-        assert_eq!(tags(&page), tags(&tame));
-        // It is shown wherever a harmless name is shown. Parameters are written as JSON, which has its own quotes.
-        assert_eq!(page.matches("alert(").count(), tame.matches("tame").count());
+        let (page, tame) = (named(sneaky), named("tame/x"));
+        assert_eq!(unlinked(&page), unlinked(&tame));
+        // It is shown wherever a harmless name is shown, except in links. Parameters are written as JSON, which has its own quotes.
+        let in_links = tags(&tame).iter().map(|tag| tag.matches("tame").count()).sum::<usize>();
+        assert_eq!(page.matches("alert(").count(), tame.matches("tame").count() - in_links);
         assert!(page.matches(escaped).count() > 20);
         assert!(!page.contains(sneaky));
     }
 
     #[test]
-    fn unexpected_results_come_first_are_named_at_the_top_and_are_open() {
+    fn unexpected_results_come_first_are_explained_at_the_top_and_are_open() {
         let page = page(&report()).into_string();
-        assert!(page.contains("<h1><b>1</b> of 2 claims refuted</h1>"));
-        assert!(page.contains(r#"<p class="alert"><b>Not as expected:</b> short</p>"#));
-        assert!(page.contains(r#"<p class="alert"><b>Could not be run:</b> exact</p>"#));
-        assert!(!page.contains("No verdict differs") && !page.contains("Not all audits have ended"));
+        assert!(page.contains(r#"<h1 class="bad">1 not as expected, 1 could not be run</h1>"#));
+        assert!(page.contains("<b>1</b> of 2 claims refuted, 0 of 2 verdicts as expected."));
+        let top = page.split("<section").next().unwrap();
+        for part in [">short</a></b> / first: violated, expected consistent, <b>ε ≥ ", "The attacker guessed right", "Next: ", ">exact</a>"]
+        {
+            assert!(top.contains(part), "no {part} in {top}");
+        }
+        assert!(!page.contains("Not all audits have ended"));
         let cards: Vec<&str> = tags(&page).into_iter().filter(|tag| tag.starts_with("details class=\"card")).collect();
-        assert_eq!(cards[0], r#"details class="card violated surprise" open"#);
-        assert!(cards.len() == 2 && cards[1].ends_with('"') && !cards[1].contains("surprise"), "{cards:?}");
+        assert!(cards[0].starts_with(r#"details class="card violated surprise" id="short-"#) && cards[0].contains(" open "), "{cards:?}");
+        // One of its pairs could be run and passes. The card says that another could not.
+        assert!(cards[1].starts_with(r#"details class="card failed" id="exact-"#) && !cards[1].contains(" open"), "{cards:?}");
+        assert_eq!(cards.len(), 2);
         assert!(page.contains(r#"<span class="name">short <em>expected consistent</em>"#));
         assert!(
             page.contains("<b>Pair “second” could not be run:</b> it panics on every draw of both sides: no. Its claim was not judged.")
         );
+    }
+
+    #[test]
+    fn a_run_without_surprises_says_so_first() {
+        let calm = run(vec![pair(Verdict::Violated, Expectation::Violated)]);
+        assert!(page(&calm).into_string().contains(">Nothing unexpected</h1>"));
+        let weak = run(vec![pair(INCONCLUSIVE, Expectation::Consistent)]);
+        let page = page(&weak).into_string();
+        assert!(page.contains(r#"<h1 class="bad">1 inconclusive</h1>"#) && page.contains("draws would do"));
+    }
+
+    #[test]
+    fn every_audit_has_a_card() {
+        let verdicts = [Verdict::Violated, Verdict::Consistent, INCONCLUSIVE];
+        let expectations = [Expectation::Violated, Expectation::Consistent];
+        let mut results: Vec<Vec<PairResult>> = vec![vec![not_run()]];
+        for (first, expected) in verdicts.iter().flat_map(|verdict| expectations.map(|expected| (*verdict, expected))) {
+            results.extend(verdicts.iter().map(|second| vec![pair(first, expected), pair(*second, Expectation::Consistent)]));
+            results.push(vec![pair(first, expected), not_run()]);
+        }
+        let report = run_of(results.into_iter().enumerate().map(|(index, results)| (audit(&index.to_string()), results)).collect());
+        assert_eq!(page(&report).into_string().matches("<details class=\"card ").count(), report.audits.len());
+    }
+
+    #[test]
+    fn every_refuted_pair_has_its_pictures() {
+        let mut first = pair(Verdict::Violated, Expectation::Violated);
+        let mut second = first.clone();
+        (first.pair, second.pair) = ("a".to_owned(), "b".to_owned());
+        let other = pair(Verdict::Consistent, Expectation::Consistent);
+        assert_eq!(page(&run(vec![first, second, other])).into_string().matches("<svg ").count(), 2);
+    }
+
+    #[test]
+    fn the_replay_command_the_origin_and_the_baseline_are_shown() {
+        let before = run(vec![pair(Verdict::Consistent, Expectation::Consistent)]);
+        let now = run(vec![pair(Verdict::Violated, Expectation::Consistent)]);
+        let html = Html {
+            origin: Origin { date: Some("2026-01-31 12:00 UTC".to_owned()), commit: Some("abc1234-dirty".to_owned()) },
+            witnesses: Some("my witnesses".into()),
+            baseline: Some(Arc::new(JsonReport::new(&before))),
+        };
+        let page = String::from_utf8(html.render(&now).unwrap()).unwrap();
+        for part in [
+            "2026-01-31 12:00 UTC",
+            "commit abc1234 with uncommitted changes",
+            "dp-audit replay 'my witnesses/count-",
+            "1 worse, 0 better, 0 notes",
+            "count / one more: was consistent, is violated",
+            "<dt>in the baseline</dt><dd>consistent, ε ≥ 0.5</dd>",
+        ] {
+            assert!(page.contains(part), "no {part} in {page}");
+        }
     }
 
     #[test]
@@ -280,10 +377,11 @@ mod tests {
             assert!(inputs[1..].iter().all(|input| !input.contains("checked")), "{inputs:?}");
             inputs.len()
         };
-        assert_eq!(tiles(&report), 4);
-        // Audits that could not be run have their own tile.
-        change(&mut report, 1, |exact| exact.results.retain(|result| result.outcome.is_err()));
-        assert_eq!(tiles(&report), 5);
+        // The search field is an input too.
+        assert_eq!(tiles(&report), 7);
+        // Surprises and audits that could not be run have their own tiles, if there are any.
+        change(&mut report, 1, |exact| exact.results.retain(|result| result.outcome.is_ok()));
+        assert_eq!(tiles(&report), 6);
         assert!(page(&report).into_string().contains("Not all audits have ended"), "a pair is missing");
     }
 

@@ -15,7 +15,8 @@ pub fn command(folder: &Path) -> Command {
     for variable in ["GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY", "CLICOLOR_FORCE"] {
         command.env_remove(variable);
     }
-    command.current_dir(folder);
+    // Reports for people contain a date. It is the same in all tests.
+    command.env("SOURCE_DATE_EPOCH", "1800000000").current_dir(folder);
     command
 }
 
@@ -39,11 +40,16 @@ pub fn errors(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// Fails unless the text has all of these parts.
+/// The text in one line.
+pub fn flowing(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Fails unless the text has all of these parts, which may be broken into lines.
 #[track_caller]
 pub fn assert_has(text: &str, parts: &[&str]) {
     for part in parts {
-        assert!(text.contains(part), "no «{part}» in: {text}");
+        assert!(text.contains(part) || flowing(text).contains(&flowing(part)), "no «{part}» in: {text}");
     }
 }
 

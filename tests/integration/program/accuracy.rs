@@ -80,7 +80,7 @@ fn a_truth_outside_the_limits_fails_the_run() {
     for wrong in ["0.94", "0.96"] {
         let (code, text, _) = run(&claiming(&format!("probability = 0.9\ntruth = {wrong}")), &["--draws", "200000"]);
         assert_eq!(code, 2, "{text}");
-        assert_has(&text, &["the limits exclude the truth that the audit file states"]);
+        assert_has(&text, &["the bound contradicts the truth that the audit file states"]);
     }
 }
 
@@ -171,7 +171,7 @@ fn a_program_is_judged_and_one_that_cannot_be_run_is_an_error() {
     write(folder.path(), "audits/worker.sh", "echo no licence found >&2; exit 3");
     let output = dp_audit(folder.path(), &["run", "--draws", "60000", "--pair", "within", "--csv", "results/audit.csv"]);
     assert_eq!(code(&output), 5, "{}", shown(&output));
-    assert_has(&shown(&output), &["count / within 3: could not be run", "no licence found", "COULD NOT BE RUN"]);
+    assert_has(&shown(&output), &["count / within 3", "Could not be run", "no licence found", "COULD NOT BE RUN"]);
     let table = Table::of_run(folder.path());
     assert_eq!((table.cell(0, "verdict"), table.cell(0, "failures")), ("error", ""));
     assert!(table.cell(0, "rule").starts_with("not run: "));

@@ -16,7 +16,7 @@ fn a_good_audit_ends_with_zero_and_a_complete_row() {
     let expected = "audit,mechanism,relation,pair,claim_epsilon,claim_delta,verdict,reason,expected,as_expected,epsilon_lower,delta_lower,delta_excess,\
                     reach,asked_reach,control,detectable_epsilon,resolved,truth_epsilon,confidence,draws,correct,wrong,abstained,rule,seed,reproducible,\
                     unit,claimed,lower,detectable,\
-                    accuracy_event,accuracy_probability,accuracy_truth,failures,failure_lower,failure_upper";
+                    accuracy_event,accuracy_probability,accuracy_truth,failures,failure_lower,failure_upper,error,needed_draws";
     assert_eq!(table.columns.join(","), expected);
     let value = |column| table.cell(0, column);
     assert_eq!(value("verdict"), "consistent");
@@ -69,11 +69,83 @@ fn an_inconclusive_audit_fails_unless_it_is_allowed() {
 }
 
 #[test]
+fn the_draws_that_an_inconclusive_audit_asks_for_settle_it() {
+    let accuracy = "\n[[accuracy]]\nname = \"within 3\"\ndata = [\"x\"]\nevent = { within = 3, of = 1 }\nprobability = 0.93\n";
+    let only_accuracy = GOOD.split("claim =").next().unwrap().to_owned() + accuracy;
+    for (kind, audit) in [("privacy", GOOD), ("accuracy", only_accuracy.as_str())] {
+        let folder = folder(&[("good", audit)]);
+        let run = |draws: &str| {
+            let output = dp_audit(folder.path(), &["run", "--draws", draws]);
+            (code(&output), shown(&output), Table::of_run(folder.path()))
+        };
+        let (few, text, table) = run("1000");
+        let needed = table.cell(0, "needed_draws").to_owned();
+        assert_eq!(few, 3, "{kind}");
+        assert_has(&text, &["draws would do", &format!("dp-audit run audits/good.toml --draws {needed}")]);
+        assert!(!text.contains("leak") || kind == "privacy", "accuracy is no leak: {text}");
+        // Enough, and not far too many.
+        let (enough, text, table) = run(&needed);
+        assert_eq!(
+            (enough, table.cell(0, "verdict"), table.cell(0, "needed_draws")),
+            (0, "consistent", ""),
+            "{kind}: {needed} draws: {text}"
+        );
+        let tenth = (needed.parse::<u64>().unwrap() / 10).to_string();
+        assert_eq!(run(&tenth).0, 3, "{kind}: {tenth} draws are enough");
+    }
+}
+
+#[test]
+fn no_line_is_longer_than_eighty_characters_and_no_word_is_broken() {
+    let name = "a count with a name that is so long that it does not fit in one line of a terminal, not even without anything else";
+    let audits = [
+        ("good", laplace(name, 1.0, "consistent")),
+        ("bad", laplace("bad", 0.5, "consistent")),
+        ("twin", laplace("twin", 0.5, "violated")),
+    ];
+    let folder = folder(&audits.each_ref().map(|(file, text)| (*file, text.as_str())));
+    for options in [&["--draws", "50000"][..], &["--draws", "2000", "--verbose"]] {
+        let output = dp_audit(folder.path(), &[&["run"], options].concat());
+        let text = shown(&output);
+        // A path that is to be copied is in one line.
+        for line in text.lines().filter(|line| !line.contains("dp-audit ")) {
+            assert!(line.chars().count() <= 80, "{} characters: {line}", line.chars().count());
+        }
+        let words: Vec<&str> = text.split_whitespace().collect();
+        assert!(name.split(' ').all(|word| words.iter().any(|shown| shown.trim_matches([',', ':']) == word.trim_matches(','))), "{text}");
+    }
+}
+
+#[test]
+fn a_large_run_shows_what_is_unexpected_last_and_does_not_list_what_passes() {
+    let audits: Vec<(String, String)> = (0..60)
+        .map(|index| {
+            let factor = if index == 17 { 0.4 } else { 1.0 };
+            (
+                format!("{index:02}"),
+                laplace(&format!("count {index:02}"), factor, "consistent").replace("expect", "resolution = 0.3\nexpect"),
+            )
+        })
+        .collect();
+    let folder = folder(&audits.iter().map(|(file, text)| (file.as_str(), text.as_str())).collect::<Vec<_>>());
+    let run = |options: &[&str]| shown(&dp_audit(folder.path(), &[&["run", "--draws", "50000"], options].concat()));
+    let text = run(&[]);
+    let (table, rest) = text.split_once("NOT AS EXPECTED: 1 audit").expect("a surprise");
+    assert!(table.lines().nth(3).unwrap().starts_with("✗  violated    count 17"), "{table}");
+    assert_eq!((table.matches("✓").count(), table.matches("… and 35 more audits").count()), (24, 1), "{table}");
+    // Which, how much, why, what to type: within the last lines.
+    assert!(rest.lines().count() < 22, "{rest}");
+    assert_has(rest, &["✗ count 17 / one more: violated, expected consistent", "of 1 claimed, reach 2", "The attacker guessed right"]);
+    assert_has(rest, &["Rule: left if y", "Next: Look at the outputs", "dp-audit replay results/witnesses/count-17-", "exit code 2"]);
+    assert_eq!(run(&["--verbose"]).matches("✓").count(), 59);
+}
+
+#[test]
 fn a_bound_above_the_stated_truth_is_a_surprise() {
     let folder = folder(&[("wrong", &GOOD.replace("relation", "truth = { epsilon = 0.5 }\nrelation"))]);
     let output = dp_audit(folder.path(), &["run", "--draws", "100000"]);
     assert_eq!(code(&output), 2);
-    assert_has(&shown(&output), &["above the truth"]);
+    assert_has(&shown(&output), &["contradicts the truth that the audit file states"]);
 }
 
 #[test]

@@ -105,7 +105,7 @@ fn five_reports_of_one_run_agree() {
 #[test]
 fn an_unwritable_report_is_refused_before_anything_is_measured() {
     let folder = folder(&[("good", &laplace("good", 1.0, "consistent"))]);
-    for option in ["--html", "--json", "--junit", "--markdown", "--csv", "--witnesses"] {
+    for option in ["--html", "--json", "--junit", "--markdown", "--csv", "--witnesses", "--plots"] {
         let output = dp_audit(folder.path(), &["run", "--draws", "1e12", option, "audits/good.toml/x"]);
         assert_eq!(code(&output), 1, "{option}");
         assert_has(&errors(&output), &["cannot write audits/good.toml/x"]);
@@ -155,7 +155,11 @@ fn recorded_outputs_get_the_same_reports_but_no_witness() {
     assert_eq!(json["audits"][0]["verdict"], "violated");
     assert_eq!(json["audits"][0]["witness"], Value::Null, "there are no fresh draws to replay it with");
     let html = read(folder.path(), "r.html");
-    assert!(html.contains("<b>1</b> of 1 claims refuted") && !html.contains("D (left)"));
+    assert!(
+        html.contains("<b>1</b> of 1 claims refuted")
+            && html.contains("<h1 class=\"bad\">1 not as expected</h1>")
+            && !html.contains("D (left)")
+    );
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! Draws the three pictures of a pair: the outputs, the privacy profile, and the growth of the evidence.
+//! Draws the three pictures of a pair: the outputs, the privacy profile, and the growth of the evidence. They are part of the HTML report,
+//! or files of their own.
 
 use maud::Markup;
 
@@ -6,7 +7,7 @@ use crate::attack::{Answer, Bar, Distribution, NumberLine};
 use crate::audit::{Curves, Evidence, ProfilePoint};
 use crate::model::number::{Brief, grouped, percent};
 use crate::model::{Claim, Verdict};
-use crate::report::svg::{Drawing, Scale};
+use crate::report::svg::{Drawing, Figure, Scale};
 
 const WIDTH: f64 = 340.0;
 const HEIGHT: f64 = 190.0;
@@ -15,21 +16,68 @@ const LEFT: f64 = 36.0;
 const RIGHT: f64 = WIDTH - 14.0;
 const TOP: f64 = 8.0;
 const BOTTOM: f64 = HEIGHT - 32.0;
-/// The height of a bar with its name.
+/// The height of a bar beside its name.
 const BAR_HEIGHT: f64 = 19.0;
-/// The maximum number of characters of a bar's name.
-const MAX_NAME_CHARS: usize = 15;
+/// The height of a name above its bar.
+const NAME_HEIGHT: f64 = 14.0;
+/// Where bars begin if their names are beside them.
+const BAR_LEFT: f64 = 100.0;
+/// The space to the right of the longest bar, for its numbers.
+const BAR_RIGHT: f64 = 92.0;
+/// The width of a character, on average and rather too large.
+const CHAR_WIDTH: f64 = 6.0;
+
+/// A picture of a pair.
+pub struct Plot {
+    /// What it shows, in one word. It is a part of file names.
+    pub name: &'static str,
+    /// What it shows, for screen readers.
+    pub label: &'static str,
+    drawing: Drawing,
+    /// The name of the vertical axis.
+    y_axis: &'static str,
+    /// The meaning of lines and areas.
+    legend: Vec<(&'static str, &'static str)>,
+}
+
+impl Plot {
+    /// All pictures of a pair; none if its outputs were compared without chance.
+    #[must_use]
+    pub fn all(evidence: &Evidence, claim: &Claim) -> Vec<Self> {
+        if claim.metric().is_some() {
+            return Vec::new();
+        }
+        let wealth = Some(wealth(&evidence.curves, evidence.verdict)).filter(|_| !evidence.curves.wealth.is_empty());
+        let outputs = evidence.curves.distribution.as_ref().map(distribution);
+        outputs.into_iter().chain([profile(evidence, claim)]).chain(wealth).collect()
+    }
+
+    /// The picture as part of a page, which explains it and defines its look.
+    #[must_use]
+    pub fn embedded(&self) -> Markup {
+        self.drawing.embedded(self.label)
+    }
+
+    /// The picture as a file that explains itself, for papers.
+    #[must_use]
+    pub fn file(&self, title: &str) -> String {
+        self.drawing.figure(&Figure { title, y_axis: self.y_axis, legend: &self.legend })
+    }
+}
 
 /// The outputs on both sides, with the rule's regions shaded.
-pub fn distribution(drawn: &Distribution) -> Markup {
+#[must_use]
+pub fn distribution(drawn: &Distribution) -> Plot {
     let line_height = if drawn.line.is_some() { HEIGHT } else { 0.0 };
-    let height = line_height + if drawn.bars.is_empty() { 0.0 } else { drawn.bars.len() as f64 * BAR_HEIGHT + 4.0 };
+    let height = line_height + if drawn.bars.is_empty() { 0.0 } else { drawn.bars.len() as f64 * bar_height(&drawn.bars) + 4.0 };
     let mut drawing = Drawing::new(WIDTH, height);
     if let Some(line) = &drawn.line {
         numbers(&mut drawing, line, &drawn.score);
     }
     bars(&mut drawing, &drawn.bars, line_height);
-    drawing.embedded("The distribution of the outputs on D and on D'")
+    let (y_axis, sides) = if drawn.line.is_some() { ("share of the outputs", ["dl", "dr"]) } else { ("", ["bl", "br"]) };
+    let legend = vec![(sides[0], "outputs on D"), (sides[1], "on D′"), ("sl", "the rule guesses D"), ("sr", "guesses D′")];
+    Plot { name: "outputs", label: "The distribution of the outputs on D and on D'", drawing, y_axis, legend }
 }
 
 fn numbers(drawing: &mut Drawing, line: &NumberLine, score: &str) {
@@ -53,16 +101,24 @@ fn numbers(drawing: &mut Drawing, line: &NumberLine, score: &str) {
     x_axis(drawing, x, score, numbered(x));
 }
 
-/// The horizontal axis, with a name, and with a mark and a label at each of these values.
+/// The horizontal axis, with a name, and with a mark and a label at each of these values. No label leaves the picture.
 fn x_axis(drawing: &mut Drawing, scale: Scale, name: &str, marks: impl IntoIterator<Item = (f64, String)>) {
     let (start, end) = scale.ends();
     drawing.line("ax", (start, BOTTOM), (end, BOTTOM));
     for (value, label) in marks {
         let x = scale.at(value);
         drawing.line("ax", (x, BOTTOM), (x, BOTTOM + 3.0));
-        drawing.text("m", x, BOTTOM + 14.0, &label);
+        let half = label.chars().count() as f64 * CHAR_WIDTH / 2.0;
+        drawing.text("m", x.clamp(half.min(WIDTH / 2.0), (WIDTH - half).max(WIDTH / 2.0)), BOTTOM + 14.0, &label);
     }
-    drawing.text("e n", end, BOTTOM + 27.0, name);
+    drawing.text("e n", end, BOTTOM + 27.0, &fitted(name, end));
+}
+
+/// The beginning of a text that is too wide.
+fn fitted(text: &str, width: f64) -> String {
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a small positive number
+    let max = (width / CHAR_WIDTH) as usize;
+    if text.chars().count() <= max { text.to_owned() } else { text.chars().take(max.saturating_sub(1)).chain(['…']).collect() }
 }
 
 /// Round values of a scale with their labels.
@@ -70,25 +126,37 @@ fn numbered(scale: Scale) -> impl Iterator<Item = (f64, String)> {
     scale.ticks(5.0).into_iter().map(|tick| (tick, Brief(tick).to_string()))
 }
 
+/// Whether the names of all bars fit beside them. If not, each name is above its bar.
+fn names_fit_beside(bars: &[Bar]) -> bool {
+    bars.iter().all(|bar| bar.name.chars().count() as f64 * CHAR_WIDTH <= BAR_LEFT - 4.0)
+}
+
+fn bar_height(bars: &[Bar]) -> f64 {
+    if names_fit_beside(bars) { BAR_HEIGHT } else { BAR_HEIGHT + NAME_HEIGHT }
+}
+
 /// Bars for single values, the one for D above the one for D'.
 fn bars(drawing: &mut Drawing, bars: &[Bar], top: f64) {
     let max = bars.iter().flat_map(|bar| [bar.left, bar.right]).fold(1e-9, f64::max);
-    let x = Scale::new(0.0, max, 0.0, RIGHT - 150.0);
+    let (beside, height) = (names_fit_beside(bars), bar_height(bars));
+    let left = if beside { BAR_LEFT } else { 4.0 };
+    let x = Scale::new(0.0, max, 0.0, WIDTH - left - BAR_RIGHT);
     for (index, bar) in bars.iter().enumerate() {
-        let y = top + index as f64 * BAR_HEIGHT + 2.0;
+        let mut y = top + index as f64 * height + 2.0;
         if let Some(class) = shade(bar.answer) {
-            drawing.rect(class, 0.0, y - 1.0, WIDTH, BAR_HEIGHT - 1.0);
+            drawing.rect(class, 0.0, y - 1.0, WIDTH, height - 1.0);
         }
-        let mut name: String = bar.name.chars().take(MAX_NAME_CHARS).collect();
-        if bar.name.chars().count() > MAX_NAME_CHARS {
-            name.push('…');
+        if beside {
+            drawing.text("e", left - 4.0, y + 12.0, &bar.name);
+        } else {
+            drawing.text("b", left, y + 11.0, &fitted(&bar.name, WIDTH - left));
+            y += NAME_HEIGHT;
         }
-        drawing.text("e", 96.0, y + 12.0, &name);
-        drawing.rect("bl", 100.0, y + 1.0, x.at(bar.left), 7.0);
-        drawing.rect("br", 100.0, y + 8.5, x.at(bar.right), 7.0);
+        drawing.rect("bl", left, y + 1.0, x.at(bar.left), 7.0);
+        drawing.rect("br", left, y + 8.5, x.at(bar.right), 7.0);
         let shares =
             if bar.left == bar.right { percent(bar.left) } else { format!("{} | {}", short_percent(bar.left), short_percent(bar.right)) };
-        drawing.text("b", 104.0 + x.at(bar.left.max(bar.right)), y + 12.0, &shares);
+        drawing.text("b", left + 4.0 + x.at(bar.left.max(bar.right)), y + 12.0, &shares);
     }
 }
 
@@ -109,7 +177,8 @@ fn shade(answer: Answer) -> Option<&'static str> {
 }
 
 /// The privacy profile on a logarithmic scale: the certified curve, the estimated curve, and what the claim allows.
-pub fn profile(evidence: &Evidence, claim: &Claim) -> Markup {
+#[must_use]
+pub fn profile(evidence: &Evidence, claim: &Claim) -> Plot {
     let points = &evidence.curves.profile;
     let mut drawing = Drawing::new(WIDTH, HEIGHT);
     let (epsilon, delta) = (claim.epsilon(), claim.delta());
@@ -142,7 +211,8 @@ pub fn profile(evidence: &Evidence, claim: &Claim) -> Markup {
         drawing.dot("bd", x, y);
     }
     x_axis(&mut drawing, x, "ε", numbered(x));
-    drawing.embedded("The privacy profile")
+    let legend = vec![("bound", "δ, certified"), ("est", "estimated"), ("claim", "what the claim allows")];
+    Plot { name: "profile", label: "The privacy profile", drawing, y_axis: "δ", legend }
 }
 
 /// A falling curve. If it reaches zero, it drops vertically at the last positive point.
@@ -165,7 +235,8 @@ fn curve(
 }
 
 /// The wealth of the gambler who bets against the claim, up to a little above the value that refutes the claim.
-pub fn wealth(picture: &Curves, verdict: Verdict) -> Markup {
+#[must_use]
+pub fn wealth(picture: &Curves, verdict: Verdict) -> Plot {
     let mut drawing = Drawing::new(WIDTH, HEIGHT);
     let decade = |draws: u64| (draws.max(1) as f64).log10();
     let (first, last) = (picture.wealth.first(), picture.wealth.last());
@@ -197,10 +268,67 @@ pub fn wealth(picture: &Curves, verdict: Verdict) -> Markup {
     }
     let decades = x.ticks(5.0).into_iter().filter(|tick| tick.fract() == 0.0).map(|tick| (tick, format!("1e{tick}")));
     x_axis(&mut drawing, x, "draws", decades);
-    drawing.embedded("The evidence against the claim, by number of draws")
+    let legend = vec![("wealth", "wealth of a gambler against the claim"), ("claim", "refuted above")];
+    Plot { name: "evidence", label: "The evidence against the claim, by number of draws", drawing, y_axis: "wealth", legend }
 }
 
 /// `e^log`, rounded to a power of ten.
 fn magnitude(log: f64) -> String {
     format!("1e{:.0}", log / std::f64::consts::LN_10)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bar(name: &str, left: f64, right: f64) -> Bar {
+        Bar { name: name.to_owned(), left, right, answer: Answer::Left }
+    }
+
+    /// The horizontal extent of each text: from, to. Characters are taken as wider than they are.
+    fn extents(svg: &str) -> Vec<(f64, f64)> {
+        let texts = svg.split("<text ").skip(1).map(|rest| rest.split_once("</text>").expect("an end").0);
+        let extent = |text: &str| {
+            let (attributes, content) = text.split_once('>').expect("a tag");
+            let value = |name: &str| attributes.split(name).nth(1).and_then(|rest| rest.split('"').next()).unwrap_or_default();
+            let (x, width) = (value("x=\"").parse::<f64>().expect("a number"), content.chars().count() as f64 * 5.9);
+            match value("class=\"").chars().next() {
+                Some('e') => (x - width, x),
+                Some('b') => (x, x + width),
+                _ => (x - width / 2.0, x + width / 2.0),
+            }
+        };
+        texts.map(extent).collect()
+    }
+
+    #[test]
+    fn no_label_is_clipped() {
+        let long = "a symbol with a very long name that goes on and on and on and does not end".to_owned();
+        let line = NumberLine { from: -1e6, to: 1e6, left: vec![0.5; 4], right: vec![0.5; 4], answers: vec![Answer::Abstain; 4] };
+        let cases = [
+            Distribution { score: long.clone(), line: Some(line), bars: vec![bar("⊥", 1.0, 0.001_234)] },
+            Distribution { score: "y".to_owned(), line: None, bars: vec![bar(&long, 0.999_87, 1e-7), bar("x", 1e-7, 0.5)] },
+            Distribution { score: "y".to_owned(), line: None, bars: vec![bar("fifteen letters", 0.123_4, 0.987_654)] },
+        ];
+        for case in cases {
+            let svg = distribution(&case).embedded().into_string();
+            let found = extents(&svg);
+            assert!(found.len() >= 2 && found.iter().all(|(from, to)| *from >= 0.0 && *to <= WIDTH), "{found:?} in {svg}");
+        }
+    }
+
+    #[test]
+    fn a_text_that_fits_is_not_changed() {
+        assert_eq!(fitted("abc", 18.0), "abc");
+        assert_eq!(fitted("abcd", 18.0), "ab…");
+    }
+
+    #[test]
+    fn a_file_explains_itself() {
+        let drawn = Distribution { score: "y".to_owned(), line: None, bars: vec![bar("⊥", 0.5, 0.25)] };
+        let file = distribution(&drawn).file("count / one more");
+        for part in ["<title>count / one more</title>", "outputs on D", "the rule guesses D", "fill=\"white\"", "<style>"] {
+            assert!(file.contains(part), "no {part} in {file}");
+        }
+    }
 }
