@@ -11,10 +11,10 @@ use crate::audit::{self, Audit, KnownAudit, Listener, RunReport, TargetSource};
 use crate::model::{Error, Settings};
 use crate::report::baseline::Comparison;
 use crate::report::exit_code::ExitCode;
-use crate::report::gate::Gate;
-use crate::report::github::GitHub;
+use crate::report::github::{self, GitHub};
 use crate::report::journal::Journal;
 use crate::report::json::JsonReport;
+use crate::report::problem::ProblemFinder;
 use crate::report::store::Destination;
 use crate::report::witnesses::Witnesses;
 use crate::suite;
@@ -26,7 +26,8 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Error> {
     let (settings, gate) = (args.settings(), args.gate.gate());
     let baseline = args.gate.baseline.as_deref().map(JsonReport::read).transpose()?;
     let csv = Destination::open(&args.csv)?;
-    let reports = args.reports.open(csv.clone(), &gate)?;
+    let finder = ProblemFinder::from_environment(&gate, Some(&args.witnesses));
+    let reports = args.reports.open(csv.clone(), &finder, baseline.as_ref())?;
     let taken = reports.use_standard_output();
     let screen = Screen::new(args.quiet, taken);
     let witnesses = Witnesses::open(&args.witnesses, settings)?;
@@ -54,7 +55,8 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Error> {
     text.extend(gate.closing_line(&report, worse).map(|line| line + "\n"));
     // All files are written at this point, so a failure to print loses no results.
     screen.print(text)?;
-    report_to_github(&report, &gate, comparison.as_ref(), taken)?;
+    let worse_lines = comparison.map(|comparison| comparison.worse).unwrap_or_default();
+    report_to_github(&report, &finder, &worse_lines, taken)?;
     Ok(gate.exit_code(&report, worse))
 }
 
@@ -101,9 +103,9 @@ impl RunInput<'_> {
 }
 
 /// In GitHub Actions, prints annotations and writes the job's summary.
-pub fn report_to_github(report: &RunReport, gate: &Gate, comparison: Option<&Comparison>, output_is_taken: bool) -> Result<(), Error> {
+pub fn report_to_github(report: &RunReport, finder: &ProblemFinder, worse: &[String], output_is_taken: bool) -> Result<(), Error> {
     let Some(github) = GitHub::from_environment() else { return Ok(()) };
     // The runner reads annotations from both streams.
-    Screen::new(false, output_is_taken).print(github.annotations(report, gate, comparison))?;
+    Screen::new(false, output_is_taken).print(github::annotations(&finder.problems(report, worse)))?;
     github.summarise(report)
 }

@@ -8,6 +8,7 @@ use super::screen::Screen;
 use crate::audit::{Audit, PairPlan};
 use crate::model::Error;
 use crate::report::exit_code::ExitCode;
+use crate::report::problem::ProblemFinder;
 use crate::report::store::Destination;
 use crate::target::recorded::Recording;
 use crate::target::{PrepareError, Target};
@@ -16,7 +17,8 @@ use crate::target::{PrepareError, Target};
 pub fn samples(args: &SamplesArgs) -> Result<ExitCode, Error> {
     let recording = Recording::read(&args.left, &args.right, args.header)?;
     let gate = args.gate();
-    let reports = args.reports.open(Destination::open(&args.csv)?, &gate)?;
+    let finder = ProblemFinder::from_environment(&gate, None);
+    let reports = args.reports.open(Destination::open(&args.csv)?, &finder, None)?;
     let taken = reports.use_standard_output();
     let screen = Screen::new(args.quiet, taken);
     screen.print(format_args!("{recording}\n"))?;
@@ -37,6 +39,6 @@ pub fn samples(args: &SamplesArgs) -> Result<ExitCode, Error> {
     let (report, mut text) = input.run_and_report(reports, &[], screen)?;
     text.extend(gate.closing_line(&report, false).map(|line| line + "\n"));
     screen.print(text)?;
-    report_to_github(&report, &gate, None, taken)?;
+    report_to_github(&report, &finder, &[], taken)?;
     Ok(gate.exit_code(&report, false))
 }

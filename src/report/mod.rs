@@ -4,8 +4,9 @@
 //! |---|---|
 //! | `store.rs` | writes files; all other code writes files with it |
 //! | `files.rs` | the report files of a run, updated while the run continues |
-//! | `csv.rs`, `json.rs`, `junit.rs`, `markdown.rs`, `html/` | one report format each |
+//! | `csv.rs`, `json.rs`, `junit.rs`, `code_quality.rs`, `markdown.rs`, `html/` | one report format each |
 //! | `svg.rs` | the drawings in reports |
+//! | `problem.rs`, `problem_text.rs`, `place.rs` | the problems of a run: what they are, in words, where in the repository |
 //! | `github.rs` | annotations and the summary page of GitHub Actions |
 //! | `explain.rs` | describes an audit in plain words |
 //! | `journal.rs` | the finished audits of an interrupted run |
@@ -14,6 +15,7 @@
 //! | `gate.rs`, `exit_code.rs`, `baseline.rs` | decide whether a run fails |
 
 pub mod baseline;
+pub mod code_quality;
 pub mod csv;
 pub mod exit_code;
 pub mod explain;
@@ -25,6 +27,9 @@ pub mod journal;
 pub mod json;
 pub mod junit;
 pub mod markdown;
+pub mod place;
+pub mod problem;
+mod problem_text;
 pub mod replay;
 pub mod store;
 pub mod svg;
