@@ -89,11 +89,11 @@ mod tests {
         fs::create_dir_all(&audits).unwrap();
         let file = audits.join("a.toml");
         fs::write(&file, TEXT).unwrap();
-        let place = |root| Place::of(&file, root, &[Key::Top("stability"), Key::Top("claim")]);
-        assert_eq!(place(Some(root)), Place { file: Some("part/audits/a.toml".to_owned()), line: Some(3) });
-        assert_eq!(place(Some(&root.join("part"))).file.unwrap(), "audits/a.toml");
+        let place = |root: &Path| Place::of(&file, Some(root), &[Key::Top("stability"), Key::Top("claim")]);
+        assert_eq!(place(root), Place { file: Some("part/audits/a.toml".to_owned()), line: Some(3) });
+        assert_eq!(place(&root.join("part")).file.unwrap(), "audits/a.toml");
         let elsewhere = tempfile::tempdir().unwrap();
-        assert_eq!(place(Some(elsewhere.path())).file, Some(file.to_string_lossy().into_owned()));
+        assert_eq!(place(elsewhere.path()).file, Some(file.to_string_lossy().into_owned()));
         assert_eq!(Place::of(Path::new("./no/such.toml"), None, &[]), Place { file: Some("no/such.toml".to_owned()), line: None });
         assert_eq!(Place::of(Path::new(""), Some(root), &[Key::Top("claim")]), Place::default());
     }

@@ -258,3 +258,177 @@ impl<'a> Statement<'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::audit::{Accuracy, AccuracyEvidence};
+    use crate::model::{Claim, FailureLimits, Metric, Truth};
+    use crate::report::testing::{INCONCLUSIVE, audit, evidence, not_run, pair, run, run_of};
+    use crate::target::TargetError;
+
+    fn only(finder: &ProblemFinder, report: &RunReport, worse: &[String]) -> Problem {
+        let mut found = finder.problems(report, worse);
+        assert_eq!(found.len(), 1, "{found:?}");
+        found.remove(0)
+    }
+
+    fn of(results: Vec<PairResult>) -> Problem {
+        only(&ProblemFinder { witnesses: Some("out/w".into()), ..ProblemFinder::default() }, &run(results), &[])
+    }
+
+    fn named(name: &str, result: PairResult) -> PairResult {
+        PairResult { pair: name.to_owned(), ..result }
+    }
+
+    #[track_caller]
+    fn assert_lines(problem: &Problem, expected: &[&str]) {
+        let lines: Vec<&str> = problem.message.lines().collect();
+        assert_eq!(lines.len(), expected.len(), "{lines:#?}");
+        for (line, start) in lines.iter().zip(expected) {
+            assert!(line.starts_with(start), "«{line}» does not begin with «{start}»");
+        }
+    }
+
+    #[test]
+    fn a_refuted_claim_says_what_was_measured_and_what_to_do() {
+        let problem = of(vec![pair(Verdict::Violated, Expectation::Consistent)]);
+        assert_eq!((problem.title().as_str(), problem.fails), ("Claim refuted: count", true));
+        // 80 of 100 guesses are right; ε = 1 allows e/(1 + e) = 73.1 %.
+        let sentence = "guessed right 80.0 % of the time; ε = 1 allows 73.1 %.";
+        let lines = [
+            "The mechanism closure claims ε = 1, but its ε is at least 1.25 (confidence 99.9 %).",
+            "Measured on the pair “one more”, D = [1] and D' = [1 × 2]. An attacker who sees only the output, and says whether the data was D or D', ",
+            "What to do: correct the mechanism",
+            "Repeat it: dp-audit run audits/count.toml --witnesses out/w",
+            "Check it with fresh draws: dp-audit replay out/w/count-",
+        ];
+        assert_lines(&problem, &lines);
+        assert!(problem.message.contains(sentence), "{}", problem.message);
+    }
+
+    #[test]
+    fn the_most_severe_pair_speaks_for_the_audit() {
+        let violated = || pair(Verdict::Violated, Expectation::Consistent);
+        let (weak, dead) = (named("weak", pair(INCONCLUSIVE, Expectation::Consistent)), named("dead", not_run()));
+        let problem = of(vec![weak.clone(), dead.clone(), named("a", violated()), named("b", violated())]);
+        assert_eq!(problem.kind, ProblemKind::ClaimRefuted);
+        assert!(problem.message.contains("the pair “a”"), "the first of equals: {}", problem.message);
+        assert!(problem.message.contains("In all, 2 of the 4 checks in this audit file end like this."), "{}", problem.message);
+        assert_eq!(of(vec![weak.clone(), dead]).kind, ProblemKind::NotRun);
+        assert_eq!(of(vec![weak]).kind, ProblemKind::Inconclusive);
+    }
+
+    #[test]
+    fn a_refuted_pair_speaks_for_pairs_that_share_its_expectation() {
+        let shared = |verdict| PairResult { expect: None, ..pair(verdict, Expectation::Consistent) };
+        let problem = of(vec![named("fine", shared(Verdict::Consistent)), named("broken", shared(Verdict::Violated))]);
+        assert_eq!(problem.kind, ProblemKind::ClaimRefuted);
+        assert!(problem.message.contains("the pair “broken”") && !problem.message.contains("In all"), "{}", problem.message);
+    }
+
+    #[test]
+    fn the_other_kinds_have_their_own_words() {
+        let not_found = of(vec![pair(Verdict::Consistent, Expectation::Violated)]);
+        assert_eq!((not_found.kind, not_found.fails), (ProblemKind::LeakNotFound, true));
+        assert!(not_found.message.contains("expects that this is refuted, but it is not: its ε is at least 0.5"), "{}", not_found.message);
+        let truth = Truth { epsilon: Some(0.25), delta: None };
+        let exceeded = of(vec![PairResult { truth, ..pair(Verdict::Consistent, Expectation::Consistent) }]);
+        assert_eq!(exceeded.kind, ProblemKind::TruthExceeded);
+        assert!(exceeded.message.contains("the truth that the audit file states, ε = 0.25: its ε is at least 0.5"), "{}", exceeded.message);
+        let dead = of(vec![not_run()]);
+        let lines = [
+            "The mechanism closure could not be run, so its claim (ε = 1) was not judged.",
+            "asked for 2 outputs, got 1",
+            "What to do: correct the cause. Until then nothing is known",
+            "Repeat it: ",
+        ];
+        assert_lines(&dead, &lines);
+    }
+
+    #[test]
+    fn a_refutation_that_is_expected_is_a_problem_only_if_the_gate_says_so() {
+        let report = run(vec![pair(Verdict::Violated, Expectation::Violated)]);
+        let finder = |fail_on| ProblemFinder { gate: Gate { fail_on, ..Gate::default() }, ..ProblemFinder::default() };
+        assert_eq!(finder(crate::report::gate::FailOn::Surprise).problems(&report, &[]), []);
+        let problem = only(&finder(crate::report::gate::FailOn::Violated), &report, &[]);
+        assert!(problem.fails && problem.message.contains("with --fail-on violated every refuted claim fails"), "{}", problem.message);
+    }
+
+    #[test]
+    fn stability_has_a_distance_and_no_confidence() {
+        let mut subject = audit("sum");
+        subject.claim = Claim::stability(Metric::L1, 1.0, 1.0).unwrap();
+        let mut result = pair(Verdict::Violated, Expectation::Consistent);
+        result.outcome.as_mut().unwrap().bounds.lower = 3.5;
+        let report = run_of(vec![(subject, vec![result])]);
+        let problem = only(&ProblemFinder::default(), &report, &[]);
+        let lines = [
+            "The mechanism closure claims l1 distance ≤ 1, but outputs on neighbouring datasets are 3.5 apart (l1 distance).",
+            "Measured on the pair “one more”, D = [1] and D' = [1 × 2]. An attacker sees outputs at l1 distance 3.5; the claim allows 1.",
+            "What to do: limit what one record can change",
+            "Repeat it: ",
+        ];
+        assert_lines(&problem, &lines);
+    }
+
+    /// The report of an accuracy claim with probability 0.9.
+    fn accuracy(outcome: Result<AccuracyEvidence, TargetError>) -> RunReport {
+        let claim = serde_json::json!({ "name": "close", "data": [1.0], "event": { "min": 0.0 }, "claim": { "probability": 0.9 } });
+        let accuracy: Accuracy = serde_json::from_value(claim).unwrap();
+        let result = AccuracyResult { accuracy, outcome, seconds: 0.5 };
+        let report = AuditReport::new(Arc::new(audit("count")), Vec::new(), None).with_accuracy(vec![result]);
+        RunReport::new(crate::model::Settings::default(), 1, vec![Arc::new(report)])
+    }
+
+    #[test]
+    fn an_accuracy_claim_speaks_of_its_event() {
+        let limits = FailureLimits { lower: 0.2, upper: 0.3 };
+        let evidence = AccuracyEvidence { verdict: Verdict::Violated, draws: 100, failures: 25, limits, reproducible: true, note: None };
+        let problem = only(&ProblemFinder::default(), &accuracy(Ok(evidence)), &[]);
+        assert_eq!(problem.kind, ProblemKind::ClaimRefuted);
+        let lines = [
+            "The mechanism closure claims accuracy (“close”): “",
+            "Measured: “",
+            "What to do: make the mechanism more accurate",
+            "Repeat it: ",
+        ];
+        assert_lines(&problem, &lines);
+        let problem = only(&ProblemFinder::default(), &accuracy(Err(TargetError::WrongCount { asked: 2, got: 1 })), &[]);
+        assert_eq!(problem.kind, ProblemKind::NotRun);
+        assert!(problem.message.contains("This was not judged.\nasked for 2 outputs, got 1\n"), "{}", problem.message);
+    }
+
+    #[test]
+    fn the_delta_speaks_if_only_it_refutes_the_claim() {
+        let mut subject = audit("count");
+        subject.claim = Claim::new(1.0, 0.01).unwrap();
+        let mut found = evidence(Verdict::Violated);
+        (found.bounds.lower, found.bounds.epsilon_lower, found.bounds.delta_lower) = (0.5, 0.5, 0.02);
+        let result = PairResult { outcome: Ok(found), ..pair(Verdict::Violated, Expectation::Consistent) };
+        let problem = only(&ProblemFinder::default(), &run_of(vec![(subject, vec![result])]), &[]);
+        assert!(problem.message.contains("claims ε = 1, δ = 0.01, but its δ at ε = 1 is at least 0.02 ("), "{}", problem.message);
+    }
+
+    #[test]
+    fn what_is_worse_belongs_to_the_audit_with_the_longest_name_that_fits() {
+        let fine = || vec![pair(Verdict::Consistent, Expectation::Consistent)];
+        let report = run_of(vec![(audit("a"), fine()), (audit("a / b"), fine())]);
+        let problem = only(&ProblemFinder::default(), &report, &["a / b / one more: was consistent, is inconclusive".to_owned()]);
+        assert_eq!((problem.title().as_str(), problem.fails), ("Worse than the baseline: a / b", true));
+        assert!(problem.message.starts_with("Worse than in the baseline: one more: was consistent, is inconclusive.\nIf the change"));
+    }
+
+    #[test]
+    fn commands_quote_paths_and_repeat_the_settings() {
+        let mut subject = audit("count");
+        subject.file = "my audits/it's.toml".into();
+        let mut report = run_of(vec![(subject, vec![pair(INCONCLUSIVE, Expectation::Consistent)])]);
+        (report.settings.seed, report.settings.draws, report.settings.controls) = (7, Some(1000), true);
+        let problem = only(&ProblemFinder::default(), &report, &[]);
+        let command = r"Repeat it: dp-audit run 'my audits/it'\''s.toml' --draws 1000 --seed 7 --controls";
+        assert!(problem.message.ends_with(command), "{}", problem.message);
+    }
+}

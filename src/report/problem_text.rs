@@ -7,7 +7,7 @@ use super::problem::{ProblemFinder, ProblemKind, Statement};
 use super::witness::Witness;
 use crate::audit::{AccuracyResult, Audit, AuditReport, Evidence, PairResult, RunReport};
 use crate::model::number::{Brief, percent, round_down};
-use crate::model::{Claim, Expectation, Settings};
+use crate::model::{Claim, Expectation, Settings, Truth};
 
 /// Where witnesses are written if nothing else is said.
 const DEFAULT_WITNESSES: &str = "results/witnesses";
@@ -48,7 +48,10 @@ fn of_pair(settings: Settings, audit: &AuditReport, result: &PairResult, kind: P
             format!("{mechanism} claims {claim}. The audit file expects that this is refuted, but it is not: {bound}{sure}.")
         }
         ProblemKind::TruthExceeded => {
-            format!("{mechanism} claims {claim}. {}: {bound}{sure}.", "A bound is above the truth that the audit file states")
+            format!(
+                "{mechanism} claims {claim}. A bound is above the truth that the audit file states, {}: {bound}{sure}.",
+                truth(result.truth)
+            )
         }
         ProblemKind::Inconclusive => format!("{mechanism} claims {claim}. This is neither refuted nor confirmed: {bound}{sure}."),
         _ => format!("{mechanism} claims {claim}, but {bound}{sure}."),
@@ -70,7 +73,19 @@ fn of_accuracy(settings: Settings, audit: &AuditReport, result: &AccuracyResult,
         ProblemKind::Inconclusive => format!("{claims}. This is neither refuted nor confirmed."),
         _ => format!("{claims}, but it fails more often (confidence {}).", percent(settings.confidence.get())),
     };
-    vec![first, format!("Measured: {}.", result.sentence())]
+    let measured = match &result.outcome {
+        Ok(_) => format!("Measured: {}.", result.sentence()),
+        Err(error) => error.to_string(),
+    };
+    vec![first, measured]
+}
+
+/// The truth that an audit file states.
+fn truth(truth: Truth) -> String {
+    let stated = [("ε", truth.epsilon), ("δ", truth.delta)];
+    let stated: Vec<String> =
+        stated.iter().filter_map(|(symbol, value)| value.map(|value| format!("{symbol} = {}", Brief(value)))).collect();
+    stated.join(" and ")
 }
 
 /// What makes the outputs.
