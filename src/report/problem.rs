@@ -376,7 +376,7 @@ mod tests {
 
     /// The report of an accuracy claim with probability 0.9.
     fn accuracy(outcome: Result<AccuracyEvidence, TargetError>) -> RunReport {
-        let claim = serde_json::json!({ "name": "close", "data": [1.0], "event": { "min": 0.0 }, "claim": { "probability": 0.9 } });
+        let claim = serde_json::json!({ "name": "close", "data": [1.0], "event": { "at_least": 0.0 }, "claim": { "probability": 0.9 } });
         let accuracy: Accuracy = serde_json::from_value(claim).unwrap();
         let result = AccuracyResult { accuracy, outcome, seconds: 0.5 };
         let report = AuditReport::new(Arc::new(audit("count")), Vec::new(), None).with_accuracy(vec![result]);
