@@ -36,6 +36,9 @@ pub struct Audit {
     /// How much of the claim the attack must be seen to reach on the best pair.
     #[serde(default)]
     pub reach: AskedReach,
+    /// Why it may be inconclusive without failing a run; absent if it must not be.
+    #[serde(default)]
+    pub allow_inconclusive: Option<String>,
     /// What must be refuted, to show that the audit can see a leak.
     #[serde(default)]
     pub control: Option<Control>,
@@ -117,6 +120,7 @@ impl Audit {
             source: None,
             draws: None,
             reach: AskedReach::default(),
+            allow_inconclusive: None,
             control: None,
             attacks: Attack::DEFAULT.to_vec(),
             pairs: pairs.into_iter().map(pair).collect(),

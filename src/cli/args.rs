@@ -113,9 +113,10 @@ pub struct RunArgs {
     /// The number of worker threads (default: one per core)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub threads: Option<u16>,
-    /// The CSV report; use - for standard output, as for all reports
-    #[arg(long, value_name = "FILE", default_value = "results/audit.csv")]
-    pub csv: PathBuf,
+    /// The CSV report; use - for standard output, as for all reports (default: results/audit.csv, or results/audit-part.csv with --filter or
+    /// --pair)
+    #[arg(long, value_name = "FILE")]
+    pub csv: Option<PathBuf>,
     /// Only audits whose name, mechanism or file contains this text
     #[arg(long, value_name = "TEXT")]
     pub filter: Option<String>,
@@ -144,6 +145,14 @@ impl RunArgs {
     #[must_use]
     pub fn settings(&self) -> Settings {
         Settings { draws: self.draws, seed: self.seed, confidence: self.confidence, until: self.until, controls: self.controls }
+    }
+
+    /// The CSV report. A part of the audits does not replace the report on all of them.
+    #[must_use]
+    pub fn csv(&self) -> PathBuf {
+        let is_part = self.filter.is_some() || self.pair.is_some();
+        let default = if is_part { "results/audit-part.csv" } else { "results/audit.csv" };
+        self.csv.clone().unwrap_or_else(|| default.into())
     }
 
     /// Whether to continue an interrupted run.
@@ -323,9 +332,13 @@ pub struct GateArgs {
     /// Exit with code 0 also if an audit is inconclusive (default: exit code 3)
     #[arg(long)]
     pub allow_inconclusive: bool,
-    /// An earlier --json report: fail with exit code 2 if a verdict is worse, or if a bound has risen by more than chance explains
+    /// An earlier --json report: fail with exit code 2 if a verdict is worse, if a bound has risen by more than chance explains, or if an
+    /// audit is missing
     #[arg(long, value_name = "FILE")]
     pub baseline: Option<PathBuf>,
+    /// Write this run's report to the --baseline file, which need not exist yet; being worse than it does not fail the run
+    #[arg(long, requires = "baseline", conflicts_with_all = ["filter", "pair", "report_only"])]
+    pub update_baseline: bool,
     /// Exit with code 0 for all verdicts; errors still fail
     #[arg(long)]
     pub report_only: bool,

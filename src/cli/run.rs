@@ -8,14 +8,16 @@ use super::progress::Progress;
 use super::screen::{Screen, print_error};
 use super::tables;
 use crate::audit::{self, Audit, KnownAudit, Listener, RunReport, TargetSource};
-use crate::model::{Error, Settings};
+use crate::model::{Agreement, Error, Settings};
 use crate::report::baseline::Comparison;
+use crate::report::csv;
 use crate::report::exit_code::ExitCode;
+use crate::report::files::Format as _;
 use crate::report::github::{self, GitHub};
 use crate::report::journal::Journal;
-use crate::report::json::JsonReport;
+use crate::report::json::{Json, JsonReport};
 use crate::report::problem::ProblemFinder;
-use crate::report::store::Destination;
+use crate::report::store::{Destination, unwritable};
 use crate::report::witnesses::Witnesses;
 use crate::suite;
 
@@ -24,10 +26,11 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Error> {
     let audits = suite::filter_pairs(suite::filter(suite::load(&args.paths)?, args.filter.as_deref())?, args.pair.as_deref())?;
     suite::check(&audits)?;
     let (settings, gate) = (args.settings(), args.gate.gate());
-    let baseline = args.gate.baseline.as_deref().map(JsonReport::read).transpose()?;
-    let csv = Destination::open(&args.csv)?;
+    let baseline = Baseline::open(args)?;
+    let csv = Destination::open(&args.csv())?;
+    let replaced = csv::other_audits(&csv, &audits);
     let finder = ProblemFinder::from_environment(&gate, Some(&args.witnesses));
-    let reports = args.reports.open(csv.clone(), &finder, baseline.as_ref())?;
+    let reports = args.reports.open(csv.clone(), &finder, baseline.compared())?;
     let taken = reports.use_standard_output();
     let screen = Screen::new(args.quiet, taken);
     let witnesses = Witnesses::open(&args.witnesses, settings)?;
@@ -47,17 +50,58 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Error> {
     if written > 0 {
         let _ = writeln!(text, "Witnesses: {written} in {}; check one with `dp-audit replay FILE`", args.witnesses.display());
     }
-    let comparison = baseline.map(|before| Comparison::new(&before, &JsonReport::new(&report)));
+    if replaced > 0 {
+        let _ =
+            writeln!(text, "Note: {} has replaced a report with {replaced} audits that were not part of this run", csv.path().display());
+    }
+    let comparison = baseline.before.as_ref().map(|before| Comparison::new(before, &JsonReport::new(&report)));
     if let Some(comparison) = &comparison {
         text.push_str(&comparison.text());
     }
-    let worse = comparison.as_ref().is_some_and(|comparison| !comparison.worse.is_empty());
+    // What replaces the baseline is not worse than it.
+    let worse_lines = comparison.filter(|_| baseline.update.is_none()).map(|comparison| comparison.worse).unwrap_or_default();
+    let worse = !worse_lines.is_empty();
+    text.extend(baseline.update(&report)?);
     text.extend(gate.closing_line(&report, worse).map(|line| line + "\n"));
     // All files are written at this point, so a failure to print loses no results.
     screen.print(text)?;
-    let worse_lines = comparison.map(|comparison| comparison.worse).unwrap_or_default();
     report_to_github(&report, &finder, &worse_lines, taken)?;
     Ok(gate.exit_code(&report, worse))
+}
+
+/// The baseline of a run: what it is compared with, and where the next one is written.
+#[derive(Default)]
+struct Baseline {
+    before: Option<JsonReport>,
+    update: Option<Destination>,
+}
+
+impl Baseline {
+    /// Reads the baseline before anything is measured. A run with filters is compared with the same part of it. A baseline that is to be
+    /// written need not exist.
+    fn open(args: &RunArgs) -> Result<Self, Error> {
+        let Some(path) = args.gate.baseline.as_deref() else { return Ok(Self::default()) };
+        let is_new = args.gate.update_baseline && !path.exists();
+        let before = if is_new { None } else { Some(JsonReport::read(path)?.selected(args.filter.as_deref(), args.pair.as_deref())) };
+        Ok(Self { before, update: args.gate.update_baseline.then(|| Destination::open(path)).transpose()? })
+    }
+
+    /// What reports compare the run with. A run that replaces the baseline cannot be worse than it.
+    fn compared(&self) -> Option<&JsonReport> {
+        self.before.as_ref().filter(|_| self.update.is_none())
+    }
+
+    /// Writes the baseline, if that was asked for, and says so. A run in which something could not be run is no baseline.
+    fn update(&self, report: &RunReport) -> Result<Option<String>, Error> {
+        let Some(destination) = &self.update else { return Ok(None) };
+        let path = destination.path();
+        if report.audits.iter().any(|audit| audit.agreement() == Agreement::NotRun) {
+            return Ok(Some(format!("Baseline: {} was not written, because something could not be run\n", path.display())));
+        }
+        let content = Json.render(report).map_err(|source| unwritable(path, source))?;
+        destination.replace(&content).map_err(|source| unwritable(path, source))?;
+        Ok(Some(format!("Baseline: {}; commit it\n", path.display())))
+    }
 }
 
 /// The input of a run.

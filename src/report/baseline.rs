@@ -44,8 +44,9 @@ impl Comparison {
                 None => comparison.notes.push(format!("{name}: not in the baseline")),
             }
         }
-        comparison.notes.extend(earlier_accuracy.into_keys().map(|name| format!("{name}: in the baseline, but not run now")));
-        comparison.notes.extend(earlier.into_keys().map(|name| format!("{name}: in the baseline, but not run now")));
+        // A deleted or renamed audit is a claim that nobody checks any more.
+        let missing = earlier.into_keys().chain(earlier_accuracy.into_keys());
+        comparison.worse.extend(missing.map(|name| format!("{name}: in the baseline, but not run now")));
         comparison
     }
 
@@ -115,6 +116,8 @@ impl Comparison {
         }
         if self.worse.is_empty() {
             text.push_str("Nothing is worse than in the baseline.\n");
+        } else {
+            text.push_str("If this is intended, run once with --update-baseline and commit the new baseline.\n");
         }
         text
     }
@@ -216,11 +219,11 @@ mod tests {
     }
 
     #[test]
-    fn pairs_of_only_one_report_are_noted() {
+    fn a_new_pair_is_noted_and_one_that_is_missing_is_worse() {
         let named = |name: &str| PairResult { pair: name.to_owned(), ..result(Verdict::Violated) };
         let found = compared(&run(vec![named("old"), named("both")]), &run(vec![named("both"), named("new")]));
-        let notes = ["count / new: not in the baseline", "count / old: in the baseline, but not run now"].map(str::to_owned).to_vec();
-        assert_eq!(found, Comparison { notes, ..Comparison::default() });
+        let (notes, worse) = ("count / new: not in the baseline", "count / old: in the baseline, but not run now");
+        assert_eq!(found, Comparison { notes: vec![notes.to_owned()], worse: vec![worse.to_owned()], ..Comparison::default() });
     }
 
     #[test]
@@ -248,7 +251,8 @@ mod tests {
     #[test]
     fn the_text_has_a_line_for_each_difference() {
         let [worse, better, notes] = [["a"], ["b"], ["c"]].map(|lines| lines.map(str::to_owned).to_vec());
-        let text = "WORSE than the baseline: a.\nBetter than the baseline: b.\nNote: c.\n";
+        let text = "WORSE than the baseline: a.\nBetter than the baseline: b.\nNote: c.\n\
+                    If this is intended, run once with --update-baseline and commit the new baseline.\n";
         assert_eq!(Comparison { worse, better, notes }.text(), text);
         assert_eq!(Comparison::default().text(), "Nothing is worse than in the baseline.\n");
     }

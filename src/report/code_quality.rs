@@ -21,7 +21,9 @@ pub struct CodeQuality {
 
 impl Format for CodeQuality {
     fn render(&self, report: &RunReport) -> io::Result<Vec<u8>> {
-        let comparison = self.baseline.as_ref().map(|before| Comparison::new(before, &JsonReport::new(report)));
+        // An unfinished run lacks audits, which is a problem of its own.
+        let baseline = self.baseline.as_ref().filter(|_| report.is_complete());
+        let comparison = baseline.map(|before| Comparison::new(before, &JsonReport::new(report)));
         let worse = comparison.map(|comparison| comparison.worse).unwrap_or_default();
         let issues: Vec<Value> = self.finder.problems(report, &worse).iter().map(issue).collect();
         let mut text = serde_json::to_vec_pretty(&issues)?;
@@ -31,8 +33,8 @@ impl Format for CodeQuality {
 }
 
 fn issue(problem: &Problem) -> Value {
-    // GitLab needs a path. Outputs that were collected elsewhere have none, and neither has the run as a whole.
-    let path = problem.place.file.as_deref().unwrap_or(if problem.audit.is_empty() { "dp-audit" } else { &problem.audit });
+    // GitLab needs a path. Outputs that were collected elsewhere have none, and neither has an audit that is missing.
+    let path = problem.place.file.as_deref().unwrap_or("dp-audit");
     let message: Vec<&str> = problem.message.lines().collect();
     json!({
         "description": format!("{}. {}", problem.title(), message.join(" ")),

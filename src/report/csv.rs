@@ -1,10 +1,12 @@
 //! The CSV report: one row per pair and per accuracy claim.
 
+use std::collections::BTreeSet;
 use std::io;
 
 use serde::{Deserialize, Serialize};
 
-use crate::audit::{Accuracy, AccuracyResult, AuditReport, Evidence, PairResult, RunReport};
+use super::store::Destination;
+use crate::audit::{Accuracy, AccuracyResult, Audit, AuditReport, Evidence, PairResult, RunReport};
 use crate::model::checked::Share;
 use crate::model::exact::Exact;
 use crate::model::number::{Brief, round_down};
@@ -217,6 +219,15 @@ pub fn as_expected(agreement: Agreement) -> Option<bool> {
         Agreement::Undecided => None,
         Agreement::NotRun | Agreement::Differs => Some(false),
     }
+}
+
+/// How many audits an existing report has that are not among these.
+#[must_use]
+pub fn other_audits(report: &Destination, audits: &[Audit]) -> usize {
+    let reader = report.file().and_then(|path| ::csv::Reader::from_path(path).ok());
+    let rows = reader.map(::csv::Reader::into_records).into_iter().flatten().flatten();
+    let names: BTreeSet<String> = rows.filter_map(|row| row.get(0).map(str::to_owned)).collect();
+    names.iter().filter(|name| audits.iter().all(|audit| audit.name != **name)).count()
 }
 
 /// The rows of an audit. If it is the first one, the line with the column names comes before them.

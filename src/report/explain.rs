@@ -164,8 +164,9 @@ fn verdicts(audit: &Audit) -> String {
          consistent    not refuted; the attacker was seen to reach at least {asked} of the claim{because}; the draws are precise enough to tell {detectable} from the claim\n\
          inconclusive  not refuted, but one of these is missing, or a control was not caught; the reason is given\n\
          A claim that is not refuted is not proven: other data or a better attack may still refute it.\n\
-         The audit file expects: {}.",
-        audit.expect
+         The audit file expects: {}.{}",
+        audit.expect,
+        audit.allow_inconclusive.as_ref().map_or_else(String::new, |reason| format!("\nIt may be inconclusive: {reason}."))
     )
 }
 

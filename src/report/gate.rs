@@ -29,29 +29,30 @@ impl Gate {
     /// The exit code of a run with only this pair.
     #[must_use]
     pub fn exit_code_of(&self, audit: &AuditReport, result: &PairResult) -> ExitCode {
-        self.judge(audit.agreement_of(result), result.outcome.as_ref().ok().map(|evidence| evidence.verdict))
+        self.judge(audit, audit.agreement_of(result), result.outcome.as_ref().ok().map(|evidence| evidence.verdict))
     }
 
     /// The exit code of a run with only this accuracy claim.
     #[must_use]
-    pub fn exit_code_of_accuracy(&self, result: &AccuracyResult) -> ExitCode {
-        self.judge(result.agreement(), result.verdict())
+    pub fn exit_code_of_accuracy(&self, audit: &AuditReport, result: &AccuracyResult) -> ExitCode {
+        self.judge(audit, result.agreement(), result.verdict())
     }
 
     /// The exit codes of all pairs and accuracy claims of an audit.
     pub fn exit_codes(&self, audit: &AuditReport) -> impl Iterator<Item = ExitCode> {
         let pairs = audit.results.iter().map(|result| self.exit_code_of(audit, result));
-        pairs.chain(audit.accuracy.iter().map(|result| self.exit_code_of_accuracy(result)))
+        pairs.chain(audit.accuracy.iter().map(|result| self.exit_code_of_accuracy(audit, result)))
     }
 
-    fn judge(&self, agreement: Agreement, verdict: Option<Verdict>) -> ExitCode {
+    fn judge(&self, audit: &AuditReport, agreement: Agreement, verdict: Option<Verdict>) -> ExitCode {
+        let allowed = self.allow_inconclusive || audit.audit.allow_inconclusive.is_some();
         let violated = verdict == Some(Verdict::Violated);
         match agreement {
             Agreement::NotRun => ExitCode::NotRun,
             _ if self.report_only => ExitCode::AsExpected,
             Agreement::Differs => ExitCode::Surprise,
             _ if violated && self.fail_on == FailOn::Violated => ExitCode::Surprise,
-            Agreement::Undecided if !self.allow_inconclusive => ExitCode::Inconclusive,
+            Agreement::Undecided if !allowed => ExitCode::Inconclusive,
             Agreement::Undecided | Agreement::Agrees => ExitCode::AsExpected,
         }
     }

@@ -170,6 +170,22 @@ impl JsonReport {
         }
     }
 
+    /// The part of the report that a run with these filters makes: audits whose name, mechanism or file contains one text, and their pairs
+    /// and accuracy claims whose name contains another one.
+    #[must_use]
+    pub fn selected(mut self, filter: Option<&str>, pair: Option<&str>) -> Self {
+        if let Some(text) = filter {
+            self.audits.retain(|audit| [&audit.audit, &audit.mechanism, &audit.file].iter().any(|name| name.contains(text)));
+        }
+        if let Some(text) = pair {
+            for audit in &mut self.audits {
+                audit.pairs.retain(|pair| pair.row.pair.contains(text));
+                audit.accuracy.retain(|accuracy| accuracy.row.pair.contains(text));
+            }
+        }
+        self
+    }
+
     /// Reads a report.
     ///
     /// # Errors

@@ -55,7 +55,7 @@ impl JUnit {
             Ok(_) => format!("{}, expected {}: {}", row.verdict, row.expected, result.sentence()),
             Err(_) => result.sentence(),
         };
-        let status = status(self.gate.exit_code_of_accuracy(result), result.agreement(), &row, message);
+        let status = status(self.gate.exit_code_of_accuracy(audit, result), result.agreement(), &row, message);
         test_case(&row, status, result.outcome.is_ok().then_some(result.seconds))
     }
 }

@@ -109,6 +109,7 @@ impl ProblemFinder {
             .into_iter()
             .filter_map(|audit| self.problem(report, audit, &worse_of(report, audit, worse)))
             .collect();
+        found.extend(self.missing(report, worse));
         found.sort_by_key(|problem| !problem.fails);
         if !report.is_complete() {
             let message = "The run was interrupted, or is still going on. Audits that are not listed here have no result.".to_owned();
@@ -116,6 +117,15 @@ impl ProblemFinder {
             found.insert(0, unfinished);
         }
         found
+    }
+
+    /// What is worse about audits that are not in the report, for example because they were deleted.
+    fn missing<'a>(&'a self, report: &'a RunReport, worse: &'a [String]) -> impl Iterator<Item = Problem> + 'a {
+        worse.iter().filter(|line| owner(report, line).is_none()).map(|line| {
+            let message = format!("Worse than in the baseline: {line}.\n{}", problem_text::ADVICE_ON_WORSE);
+            let name = line.split(": ").next().unwrap_or(line).to_owned();
+            Problem { kind: ProblemKind::WorseThanBaseline, fails: !self.gate.report_only, audit: name, place: Place::default(), message }
+        })
     }
 
     /// The problem of one audit, if it has one.
@@ -162,14 +172,15 @@ impl ProblemFinder {
 
 /// What is worse than in the baseline about this audit, without its name.
 fn worse_of<'a>(report: &RunReport, audit: &AuditReport, worse: &'a [String]) -> Vec<&'a str> {
-    // The name of an audit may begin like that of another: the longest that fits is meant.
-    let owner = |line: &str| {
-        let names = report.audits.iter().map(|audit| audit.audit.name.as_str());
-        names.filter(|name| line.strip_prefix(name).is_some_and(|rest| rest.starts_with(" / "))).max_by_key(|name| name.len()).map(str::len)
-    };
     let name = audit.audit.name.as_str();
-    let own = worse.iter().filter(|line| owner(line) == Some(name.len()) && line.starts_with(name));
+    let own = worse.iter().filter(|line| owner(report, line) == Some(name));
     own.map(|line| &line[name.len() + " / ".len()..]).collect()
+}
+
+/// The name of the audit that a line of a comparison is about. It may begin like that of another: the longest that fits is meant.
+fn owner<'a>(report: &'a RunReport, line: &str) -> Option<&'a str> {
+    let names = report.audits.iter().map(|audit| audit.audit.name.as_str());
+    names.filter(|name| line.strip_prefix(name).is_some_and(|rest| rest.starts_with(" / "))).max_by_key(|name| name.len())
 }
 
 /// The keys of the audit file that a problem is about, the best first.
@@ -205,7 +216,7 @@ impl<'a> Statement<'a> {
     fn exit_code(self, gate: &Gate, audit: &AuditReport) -> ExitCode {
         match self {
             Self::Pair(result) => gate.exit_code_of(audit, result),
-            Self::Accuracy(_, result) => gate.exit_code_of_accuracy(result),
+            Self::Accuracy(_, result) => gate.exit_code_of_accuracy(audit, result),
         }
     }
 
@@ -418,7 +429,15 @@ mod tests {
         let report = run_of(vec![(audit("a"), fine()), (audit("a / b"), fine())]);
         let problem = only(&ProblemFinder::default(), &report, &["a / b / one more: was consistent, is inconclusive".to_owned()]);
         assert_eq!((problem.title().as_str(), problem.fails), ("Worse than the baseline: a / b", true));
-        assert!(problem.message.starts_with("Worse than in the baseline: one more: was consistent, is inconclusive.\nIf the change"));
+        assert!(problem.message.starts_with("Worse than in the baseline: one more: was consistent, is inconclusive.\nIf this is intended"));
+    }
+
+    #[test]
+    fn an_audit_that_is_missing_is_a_problem() {
+        let report = run(vec![pair(Verdict::Consistent, Expectation::Consistent)]);
+        let problem = only(&ProblemFinder::default(), &report, &["gone / one more: in the baseline, but not run now".to_owned()]);
+        assert_eq!((problem.title().as_str(), problem.fails), ("Worse than the baseline: gone / one more", true));
+        assert!(problem.message.contains("in the baseline, but not run now.\nIf this is intended"), "{}", problem.message);
     }
 
     #[test]

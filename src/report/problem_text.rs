@@ -9,6 +9,10 @@ use crate::audit::{AccuracyResult, Audit, AuditReport, Evidence, PairResult, Run
 use crate::model::number::{Brief, percent, round_down};
 use crate::model::{Claim, Expectation, Settings, Truth};
 
+/// What to do if something is worse than in the baseline.
+pub const ADVICE_ON_WORSE: &str =
+    "If this is intended, run once with --update-baseline and commit the new baseline; otherwise undo what made it worse.";
+
 /// Where witnesses are written if nothing else is said.
 const DEFAULT_WITNESSES: &str = "results/witnesses";
 
@@ -31,8 +35,7 @@ pub fn lines(finder: &ProblemFinder, report: &RunReport, audit: &AuditReport, wo
 /// What is wrong with an audit that is only worse than in the baseline.
 pub fn lines_of_worse(report: &RunReport, audit: &AuditReport) -> Vec<String> {
     let repeat = command_to_repeat(report.settings, &audit.audit, None);
-    let advice = "If the change is wanted, replace the baseline with the --json report of this run; otherwise undo what made it worse.";
-    [advice.to_owned()].into_iter().chain(repeat.map(|command| format!("Repeat it: {command}"))).collect()
+    [ADVICE_ON_WORSE.to_owned()].into_iter().chain(repeat.map(|command| format!("Repeat it: {command}"))).collect()
 }
 
 fn of_pair(settings: Settings, audit: &AuditReport, result: &PairResult, kind: ProblemKind) -> Vec<String> {

@@ -38,6 +38,7 @@ struct AuditFile {
     draws: Option<u64>,
     resolution: Option<Positive>,
     reach: Option<AskedReach>,
+    allow_inconclusive: Option<String>,
     control: Option<toml::Table>,
     attacks: Option<Vec<Attack>>,
     pairs: Option<GeneratedPairs>,
@@ -228,6 +229,12 @@ fn check(file_path: &Path, file: AuditFile) -> Result<Audit, Vec<KeyProblem>> {
         problems
             .push(KeyProblem::new("attacks", "attacks is empty; list at least one attack, or remove the key to use the default attacks"));
     }
+    if file.allow_inconclusive.as_ref().is_some_and(|reason| reason.trim().is_empty()) {
+        problems.push(KeyProblem::new(
+            "allow_inconclusive",
+            "allow_inconclusive is empty; say why the audit may be inconclusive, or remove the key",
+        ));
+    }
     problems.extend(file.privacy_problems());
     let expect = file.expect.unwrap_or_default();
     let relation = relation(file.relation.unwrap_or(RelationName::AddRemove), file.reason).unwrap_or_else(|problem| {
@@ -294,6 +301,7 @@ fn check(file_path: &Path, file: AuditFile) -> Result<Audit, Vec<KeyProblem>> {
         source: file.source,
         draws: file.draws,
         reach: file.reach.unwrap_or_default(),
+        allow_inconclusive: file.allow_inconclusive,
         control: stated_control,
         attacks: file.attacks.unwrap_or_else(|| Attack::DEFAULT.to_vec()),
         pairs,

@@ -204,6 +204,11 @@ impl Table {
         Self::read(folder, "results/audit.csv")
     }
 
+    /// The report of `dp-audit run` with `--filter` or `--pair`.
+    pub fn of_part(folder: &Path) -> Self {
+        Self::read(folder, "results/audit-part.csv")
+    }
+
     /// A column from top to bottom.
     pub fn column(&self, name: &str) -> Vec<&str> {
         let place = self.columns.iter().position(|column| column == name).unwrap_or_else(|| panic!("no column {name}"));

@@ -92,7 +92,7 @@ fn an_accuracy_claim_counts_like_a_pair_and_leaves_its_audit_as_it_is() {
     // The pair has half of α in both runs.
     assert_eq!(with_accuracy.rows[0], with_pair.rows[0]);
     assert_eq!(with_accuracy.column("verdict"), ["consistent", "consistent"]);
-    let (_, text, table) = run(&format!("{GOOD}{accuracy}"), &["--draws", "100000", "--pair", "within"]);
+    let (_, text, table) = run(&format!("{GOOD}{accuracy}"), &["--draws", "100000", "--pair", "within", "--csv", "results/audit.csv"]);
     assert_eq!(table.column("pair"), ["within 3"], "{text}");
 }
 
@@ -166,10 +166,10 @@ fn a_program_is_judged_and_one_that_cannot_be_run_is_an_error() {
     let text = of_program("count", &["sh", "worker.sh"], "") + claim;
     let folder = folder(&[("count", &text)]);
     write(folder.path(), "audits/worker.sh", &documented("sh"));
-    let output = dp_audit(folder.path(), &["run", "-q", "--draws", "60000", "--pair", "within"]);
+    let output = dp_audit(folder.path(), &["run", "-q", "--draws", "60000", "--pair", "within", "--csv", "results/audit.csv"]);
     assert_eq!(code(&output), 0, "{}{}", shown(&output), errors(&output));
     write(folder.path(), "audits/worker.sh", "echo no licence found >&2; exit 3");
-    let output = dp_audit(folder.path(), &["run", "--draws", "60000", "--pair", "within"]);
+    let output = dp_audit(folder.path(), &["run", "--draws", "60000", "--pair", "within", "--csv", "results/audit.csv"]);
     assert_eq!(code(&output), 5, "{}", shown(&output));
     assert_has(&shown(&output), &["count / within 3: could not be run", "no licence found", "COULD NOT BE RUN"]);
     let table = Table::of_run(folder.path());
@@ -178,7 +178,7 @@ fn a_program_is_judged_and_one_that_cannot_be_run_is_an_error() {
     // What the outputs are is known only when it runs.
     write(folder.path(), "audits/worker.sh", &documented("sh"));
     write(folder.path(), "audits/count.toml", &text.replace("of = 1 }", "of = 1, component = 2 }"));
-    let output = dp_audit(folder.path(), &["run", "--draws", "1000", "--pair", "within"]);
+    let output = dp_audit(folder.path(), &["run", "--draws", "1000", "--pair", "within", "--csv", "results/audit.csv"]);
     assert_eq!(code(&output), 5);
     assert_has(&shown(&output), &["event: component is 2, but an output has 1; choose one of these"]);
 }

@@ -161,8 +161,8 @@ fn another_run_than_the_interrupted_one_is_refused() {
     refused(&[], "--draws was 20000, now it is absent");
     refused(&["--draws", "20000", "--confidence", "0.95"], "--confidence was 0.999, now it is 0.95");
     refused(&["--draws", "20000", "--until", "decided"], "--until was budget, now it is decided");
-    refused(&["--draws", "20000", "--filter", "a.toml"], "3 audits with 4 pairs; now 1 audits with 2 pairs");
-    refused(&["--draws", "20000", "--pair", "one more"], "3 audits with 4 pairs; now 3 audits with 3 pairs");
+    refused(&["--draws", "20000", "--filter", "a.toml", "--csv", "results/audit.csv"], "3 audits with 4 pairs; now 1 audits with 2 pairs");
+    refused(&["--draws", "20000", "--pair", "one more", "--csv", "results/audit.csv"], "3 audits with 4 pairs; now 3 audits with 3 pairs");
     let audit = read(folder, "audits/b.toml");
     for change in [
         ("epsilon = 1.0 }\nclaim", "epsilon = 0.9 }\nclaim"),
@@ -234,11 +234,11 @@ fn a_run_without_resume_starts_over_and_says_so() {
     let output = dp_audit(folder, &["run", "--draws", "20000"]);
     assert_has(&errors(&output), &[hint]);
     // What cannot be continued like this is not offered.
-    let output = dp_audit(folder, &["run", "--draws", "20000", "--seed", "1", "--filter", "a.toml"]);
+    let output = dp_audit(folder, &["run", "--draws", "20000", "--seed", "1", "--filter", "a.toml", "--csv", "results/audit.csv"]);
     assert!(!errors(&output).contains("--resume"), "{}", errors(&output));
     assert_eq!(code(&output), 0);
     assert!(!folder.join(JOURNAL).exists());
-    let output = dp_audit(folder, &["run", "--draws", "20000", "--filter", "a.toml", "--resume"]);
+    let output = dp_audit(folder, &["run", "--draws", "20000", "--filter", "a.toml", "--csv", "results/audit.csv", "--resume"]);
     assert_eq!(code(&output), 0);
     assert_has(&errors(&output), &["Nothing to resume at results/audit.csv.journal: running from the start."]);
     assert!(!folder.join(JOURNAL).exists());

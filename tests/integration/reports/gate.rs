@@ -2,7 +2,9 @@
 //!
 //! A claim that holds is refuted with probability 0.001 at most in each run: the default confidence.
 
-use crate::harness::program::{assert_has, code, command, dp_audit, errors, folder, laplace, read, shown, with_draws, write};
+use crate::harness::program::{
+    assert_has, code, command, dp_audit, errors, folder, laplace, of_program, read, shown, with_draws, witnesses, write,
+};
 
 #[test]
 fn the_gate_fails_on_what_it_is_told_to() {
@@ -107,4 +109,85 @@ fn github_is_told_why_nothing_was_run() {
     assert_has(&run(&[]), &["::error file=audits/bad.toml,title=dp-audit could not run the audits::audits/bad.toml: line 1"]);
     assert_has(&run(&["nowhere"]), &["::error ", "nowhere"]);
     assert_has(&run(&["--no-such-option"]), &["::error title=dp-audit was called with wrong arguments::", "--no-such-option"]);
+}
+
+#[test]
+fn a_baseline_is_made_updated_and_guards_against_deleted_audits() {
+    let (one, two) = (laplace("one", 1.3, "consistent"), laplace("two", 1.3, "consistent"));
+    let folder = folder(&[("one", &one), ("two", &two)]);
+    let run = |args: &[&str]| dp_audit(folder.path(), &[&["run", "--draws", "2e5", "--baseline", "base.json"], args].concat());
+    assert_eq!(code(&run(&[])), 1, "there is no baseline yet");
+    let made = run(&["--update-baseline"]);
+    assert_eq!(code(&made), 0, "{}", errors(&made));
+    assert_has(&shown(&made), &["Baseline: base.json; commit it"]);
+    assert_eq!(code(&run(&[])), 0);
+    // A part of the audits is compared with the same part of the baseline.
+    for part in [["--filter", "one"], ["--pair", "one more"]] {
+        let output = run(&part);
+        assert_eq!(code(&output), 0, "{}", shown(&output));
+    }
+    std::fs::remove_file(folder.path().join("audits/two.toml")).unwrap();
+    let missing = run(&[]);
+    assert_eq!(code(&missing), 2);
+    assert_has(&shown(&missing), &["WORSE than the baseline: two / one more: in the baseline, but not run now", "--update-baseline"]);
+    assert_eq!(code(&run(&["--update-baseline"])), 0);
+    assert_eq!(code(&run(&[])), 0);
+    // A renamed audit is one that is missing.
+    write(folder.path(), "audits/one.toml", &laplace("uno", 1.3, "consistent"));
+    assert_eq!(code(&run(&[])), 2);
+    // An update does not hide a verdict that nobody expects, and it is never a part.
+    write(folder.path(), "audits/one.toml", &laplace("one", 0.5, "consistent"));
+    assert_eq!(code(&run(&["--update-baseline"])), 2);
+    assert_eq!(code(&run(&["--update-baseline", "--filter", "one"])), 1);
+    assert_eq!(code(&dp_audit(folder.path(), &["run", "--update-baseline"])), 1, "without --baseline");
+    // What could not be run is no baseline.
+    let before = read(folder.path(), "base.json");
+    write(folder.path(), "audits/one.toml", &of_program("one", &["no-such-program"], ""));
+    let dead = run(&["--update-baseline"]);
+    assert_eq!(code(&dead), 5);
+    assert_has(&shown(&dead), &["base.json was not written"]);
+    assert_eq!(read(folder.path(), "base.json"), before);
+}
+
+#[test]
+fn a_file_may_allow_its_audit_to_be_inconclusive() {
+    let weak = with_draws(&laplace("weak", 1.0, "consistent"), 1000);
+    let allowed = weak.replace("expect", "allow_inconclusive = \"a second for each draw\"\nexpect");
+    let run = |text: &str| {
+        let folder = folder(&[("weak", text)]);
+        let output = dp_audit(folder.path(), &["run"]);
+        (code(&output), shown(&output) + &errors(&output))
+    };
+    assert_eq!(run(&weak).0, 3);
+    let (code, text) = run(&allowed);
+    assert_eq!(code, 0, "{text}");
+    assert_has(&text, &["inconclusive"]);
+    // It does not excuse a refuted claim.
+    assert_eq!(run(&allowed.replace("scale_factor = 1.0", "scale_factor = 0.2")).0, 2);
+    let (code, text) = run(&weak.replace("expect", "allow_inconclusive = \" \"\nexpect"));
+    assert_eq!(code, 1);
+    assert_has(&text, &["allow_inconclusive is empty; say why"]);
+}
+
+#[test]
+fn a_partial_run_keeps_the_report_on_all_audits_and_stale_witnesses_go() {
+    let (broken, good) = (laplace("broken", 0.5, "violated"), laplace("good", 0.5, "violated"));
+    let folder = folder(&[("broken", &broken), ("good", &good)]);
+    let run = |args: &[&str]| dp_audit(folder.path(), &[&["run", "--draws", "5e4"], args].concat());
+    assert_eq!(code(&run(&[])), 0);
+    assert_eq!(witnesses(folder.path()).len(), 2);
+    let all = read(folder.path(), "results/audit.csv");
+    assert_has(&shown(&run(&["--filter", "broken"])), &["Report: results/audit-part.csv"]);
+    assert_eq!(read(folder.path(), "results/audit.csv"), all);
+    assert_eq!(witnesses(folder.path()).len(), 2, "the witness of the other audit is still true");
+    // A folder or file of one's own replaces the report, and says so.
+    let output = run(&["audits/broken.toml"]);
+    assert_has(&shown(&output), &["results/audit.csv has replaced a report with 1 audits that were not part of this run"]);
+    // A mechanism that is mended leaves no witness, whatever its parameters are now.
+    write(folder.path(), "audits/good.toml", &laplace("good", 1.0, "consistent"));
+    write(folder.path(), "results/witnesses/notes.json", "{}");
+    assert_eq!(code(&dp_audit(folder.path(), &["run", "--draws", "2e5"])), 0);
+    let left: Vec<String> = witnesses(folder.path()).iter().map(|path| path.file_name().unwrap().to_string_lossy().into_owned()).collect();
+    assert!(left.iter().any(|name| name.starts_with("broken-")) && !left.iter().any(|name| name.starts_with("good-")), "{left:?}");
+    assert_eq!(read(folder.path(), "results/witnesses/notes.json"), "{}", "other files are left alone");
 }
