@@ -10,23 +10,23 @@ use super::problem_text;
 use crate::audit::{AccuracyResult, AuditReport, PairResult, RunReport};
 use crate::model::{Agreement, Expectation, Verdict};
 
-/// What kind of problem it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What kind of problem it is, the most severe first: the order of the exit codes of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ProblemKind {
+    /// Not all audits have ended.
+    Unfinished,
     /// A claim is refuted.
     ClaimRefuted,
     /// The audit file expects a refutation, and there is none.
     LeakNotFound,
     /// A bound is above the truth that the audit file states.
     TruthExceeded,
+    /// A result is worse than in the baseline, and nothing else is wrong with it.
+    WorseThanBaseline,
     /// The mechanism could not be run.
     NotRun,
     /// The audit is inconclusive.
     Inconclusive,
-    /// A result is worse than in the baseline, and nothing else is wrong with it.
-    WorseThanBaseline,
-    /// Not all audits have ended.
-    Unfinished,
 }
 
 impl ProblemKind {
@@ -110,12 +110,11 @@ impl ProblemFinder {
             .filter_map(|audit| self.problem(report, audit, &worse_of(report, audit, worse)))
             .collect();
         found.extend(self.missing(report, worse));
-        found.sort_by_key(|problem| !problem.fails);
         if !report.is_complete() {
             let message = "The run was interrupted, or is still going on. Audits that are not listed here have no result.".to_owned();
-            let unfinished = Problem { kind: ProblemKind::Unfinished, fails: true, audit: String::new(), place: Place::default(), message };
-            found.insert(0, unfinished);
+            found.push(Problem { kind: ProblemKind::Unfinished, fails: true, audit: String::new(), place: Place::default(), message });
         }
+        found.sort_by_key(|problem| (!problem.fails, problem.kind));
         found
     }
 

@@ -1,5 +1,6 @@
 //! The words of a problem, for people who may not know dp-audit.
 
+use std::fmt::Write as _;
 use std::path::Path;
 
 use super::gate::FailOn;
@@ -7,7 +8,7 @@ use super::problem::{ProblemFinder, ProblemKind, Statement};
 use super::witness::Witness;
 use crate::audit::{AccuracyResult, Audit, AuditReport, Evidence, PairResult, RunReport};
 use crate::model::number::{Brief, percent, round_down};
-use crate::model::{Claim, Expectation, Settings, Truth};
+use crate::model::{Claim, Expectation, Settings, Truth, Verdict};
 
 /// What to do if something is worse than in the baseline.
 pub const ADVICE_ON_WORSE: &str =
@@ -59,7 +60,7 @@ fn of_pair(settings: Settings, audit: &AuditReport, result: &PairResult, kind: P
         ProblemKind::Inconclusive => format!("{mechanism} claims {claim}. This is neither refuted nor confirmed: {bound}{sure}."),
         _ => format!("{mechanism} claims {claim}, but {bound}{sure}."),
     };
-    vec![first, on_pair(claim, result, evidence)]
+    vec![first, on_pair(&audit.audit, result, evidence)]
 }
 
 fn of_accuracy(settings: Settings, audit: &AuditReport, result: &AccuracyResult, kind: ProblemKind) -> Vec<String> {
@@ -95,6 +96,7 @@ fn truth(truth: Truth) -> String {
 fn mechanism(audit: &Audit) -> String {
     match audit.subject.command() {
         Some(command) => format!("The program `{command}`"),
+        None if !audit.is_from_file() => "The mechanism that made these outputs".to_owned(),
         None => format!("The mechanism {}", audit.subject.mechanism()),
     }
 }
@@ -117,9 +119,10 @@ fn bound(claim: &Claim, evidence: &Evidence) -> String {
 }
 
 /// On which data it was measured, and what an attacker could do there.
-fn on_pair(claim: &Claim, result: &PairResult, evidence: &Evidence) -> String {
+fn on_pair(audit: &Audit, result: &PairResult, evidence: &Evidence) -> String {
+    let claim = &audit.claim;
     let PairResult { pair, left, right, .. } = result;
-    let data = if left.is_empty() && right.is_empty() { String::new() } else { format!(", D = {left} and D' = {right}") };
+    let data = if audit.is_from_file() { format!(", D = {left} and D' = {right}") } else { String::new() };
     let attacker = if claim.metric().is_some() {
         "An attacker"
     } else {
@@ -143,15 +146,15 @@ fn advice(finder: &ProblemFinder, audit: &AuditReport, worst: Statement<'_>, kin
                 .to_owned()
         }
         (ProblemKind::ClaimRefuted, Statement::Pair(_)) => {
-            "What to do: correct the mechanism (often its noise is too small, or one record can change more than was assumed), or claim less. If this \
-             is known, write expect = \"violated\" into the audit file."
-                .to_owned()
+            let fix = "What to do: correct the mechanism (often its noise is too small, or one record can change more than was assumed), or claim less.";
+            let known = if audit.audit.is_from_file() { " If this is known, write expect = \"violated\" into the audit file." } else { "" };
+            format!("{fix}{known}")
         }
         (ProblemKind::LeakNotFound, _) => {
             "What to do: if the mechanism was corrected, remove expect = \"violated\"; otherwise use more draws, or a pair on which more leaks.".to_owned()
         }
         (ProblemKind::TruthExceeded, _) => "What to do: check the stated truth, and whether the mechanism is the one that it was computed for.".to_owned(),
-        (ProblemKind::Inconclusive, _) => match worst.verdict().and_then(|verdict| verdict.reason()) {
+        (ProblemKind::Inconclusive, _) => match worst.verdict().and_then(Verdict::reason) {
             Some(reason) => format!("Why ({reason}): {}.", reason.advice()),
             None => "What to do: look at the other pairs of this audit.".to_owned(),
         },
@@ -173,19 +176,19 @@ fn command_to_repeat(settings: Settings, audit: &Audit, witnesses: Option<&Path>
     let mut command = audit.is_from_file().then(|| format!("dp-audit run {}", quoted(&audit.file)))?;
     let default = Settings::default();
     if let Some(draws) = settings.draws {
-        command += &format!(" --draws {draws}");
+        let _ = write!(command, " --draws {draws}");
     }
     if settings.seed != default.seed {
-        command += &format!(" --seed {}", settings.seed);
+        let _ = write!(command, " --seed {}", settings.seed);
     }
     if settings.confidence != default.confidence {
-        command += &format!(" --confidence {}", settings.confidence);
+        let _ = write!(command, " --confidence {}", settings.confidence);
     }
     if settings.controls {
         command += " --controls";
     }
     if let Some(folder) = witnesses.filter(|folder| *folder != Path::new(DEFAULT_WITNESSES)) {
-        command += &format!(" --witnesses {}", quoted(folder));
+        let _ = write!(command, " --witnesses {}", quoted(folder));
     }
     Some(command)
 }

@@ -153,7 +153,8 @@ fn recorded_outputs_get_the_same_reports_but_no_witness() {
     command.args(args).args(["--html", "r.html", "--json", "o.json"]).env("GITHUB_ACTIONS", "true");
     let output = command.output().unwrap();
     assert_eq!(code(&output), 2, "{}", errors(&output));
-    let line = "::error title=Claim refuted%3A recorded outputs::The mechanism recorded claims ε = 1, but its ε is at least 1.";
+    let line =
+        "::error title=Claim refuted%3A recorded outputs::The mechanism that made these outputs claims ε = 1, but its ε is at least 2.";
     assert!(shown(&output).starts_with(line), "{}", shown(&output));
     let json = json(folder.path(), "o.json");
     assert_eq!(json["audits"][0]["verdict"], "violated");
