@@ -155,7 +155,7 @@ def check_finding(checkout, output, program):
         assert part in text, part
     replay = re.search(r"Check it with fresh draws: dp-audit (.*)", text)[1]
     code, said = checkout.bash(f"{shlex.quote(program)} {replay}", {})
-    assert code == 0 and "onfirmed" in said, "the replay command of the annotation does not work"
+    assert code == 0 and "CONFIRMED" in said, "the replay command of the annotation does not work"
 
 
 def installed(checkout):
