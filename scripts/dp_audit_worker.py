@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Lets dp-audit audit a mechanism written in Python. Needs only the standard library; uses numpy if it is installed.
+"""Lets dp-audit audit a mechanism written in Python. Needs only the standard library of Python 3.10 or later.
 
 A mechanism is a function of a dataset, a random generator and the audit file's params. It makes one draw:
 
     def noisy_count(data, rng, epsilon):
-        return len(data) + rng.laplace(scale=1 / epsilon)
+        return len(data) + math.log((1 - rng.random()) / (1 - rng.random())) / epsilon
 
 The audit file names the function. The file with the function does not need to know about dp-audit, and {worker} stands for this program:
 
@@ -12,13 +12,24 @@ The audit file names the function. The file with the function does not need to k
     command = ["python3", "{worker}", "my_mechanism.py:noisy_count"]
     params = { epsilon = 1.0 }
 
-A vectorised function also takes `count` and returns that many draws at once (option --batch). Your own program can import this file and call
-serve(function) or serve_batch(function) instead; `dp-audit export` writes a copy of it.
+`package.module:function`, `my_mechanism.py:Class.method` and `my_mechanism.py:object.method` work too. A class is instantiated once, without
+arguments. Your own program can import this file and call serve(function) or serve_batch(function) instead; `dp-audit export` writes a copy of it.
 
-An output is a number, a string, None, or a list, tuple or array of these. Dictionaries and lists inside lists become JSON texts, which dp-audit
-takes apart again. An exception is an output too: the symbol `error: ValueError`. But a
-vectorised function must not raise an exception: nobody knows which of its draws failed, so the audit ends. `rng` is a numpy Generator, or a
-random.Random if numpy is missing; the global generators of both are seeded too.
+`rng` is a random.Random on every machine, whether numpy is installed or not. With the option `--rng numpy` it is a numpy Generator. The global
+generators of both are seeded too.
+
+A vectorised function also takes `count` and returns that many draws at once (option --batch).
+
+An output is whatever an attacker sees:
+
+    a number, a string, None            one cell
+    a list, a tuple, an array           one cell for each entry; shorter outputs end with absent cells
+    lists in a list, all of one length  the same as an array of two dimensions
+    a dict, a dataclass, other lists    a JSON text, which dp-audit takes apart again
+    a set                               a JSON text: its numbers in order, or which members it has
+    an exception                        the symbol `error: ValueError: its message` (--no-messages: without the message)
+
+A vectorised function must not raise an exception: nobody knows which of its draws failed, so the audit ends.
 
 What the attacker knows, for example the inverse of a hash, is a function of one output that returns a dictionary of further columns
 (option --features):
@@ -29,9 +40,18 @@ What the attacker knows, for example the inverse of a hash, is a function of one
 docs/protocol.md describes the messages in the pipes.
 """
 
+import time
+
+BEGUN = time.monotonic()  # before the other imports, because they take time too
+
 import argparse
 import copy
+import dataclasses
+import datetime
+import difflib
+import enum
 import functools
+import importlib
 import importlib.util
 import inspect
 import itertools
@@ -51,7 +71,9 @@ except ImportError:
 
 VERSION = 1
 SYMBOL = 0x7FFD << 48  # a NaN with these upper bits is the symbol whose place the lower bits give
+ABSENT = "∅"
 TRIALS = 16  # draws of each side, before the audit, that show how wide outputs are and whether seeds are honoured
+TRIAL_SECONDS = 4  # if the trials would take longer, there are fewer
 
 
 class Refusal(Exception):
@@ -61,16 +83,19 @@ class Refusal(Exception):
 class Failure:
     """The output of a draw that raised an exception."""
 
-    def __init__(self, error):
-        self.symbol = f"error: {type(error).__name__}"
+    def __init__(self, error, messages):
+        message = str(error) if messages else ""
+        self.symbol = f"error: {type(error).__name__}" + (f": {message}" if message else "")
 
 
-def serve(mechanism, width=None, seeded=None, features=None):
+def serve(mechanism, width=None, seeded=None, features=None, rng="python", messages=True):
     """Serves `mechanism(data, rng, **params)`, which makes one draw.
 
-    width: cells per output, if some outputs are longer than the first few; shorter ones are padded.
+    width: cells per output, where the first few outputs show too few. Not needed: a longer output has its end in its last cell, as JSON.
     seeded: whether the same seed gives the same draws; tried out if absent.
     features: a function of one output that returns a dictionary of further columns.
+    rng: "python" for a random.Random, "numpy" for a numpy Generator.
+    messages: whether the message of an exception is part of the output.
     """
 
     def draws(data, rng, count, **params):
@@ -79,16 +104,27 @@ def serve(mechanism, width=None, seeded=None, features=None):
             try:
                 outputs.append(mechanism(data, rng, **params))
             except Exception as error:
+                refuse_generator(error, rng)
                 tell_once(error)
-                outputs.append(Failure(error))
+                outputs.append(Failure(error, messages))
         return outputs
 
-    run(draws, lambda data, rng, params: inspect.signature(mechanism).bind(data, rng, **params), width, seeded, features)
+    fits = functools.partial(check_signature, lambda data, params: inspect.signature(mechanism).bind(data, None, **params))
+    run(draws, fits, width, seeded, features, rng)
 
 
-def serve_batch(mechanism, width=None, seeded=None, features=None):
+def serve_batch(mechanism, width=None, seeded=None, features=None, rng="python"):
     """Serves `mechanism(data, rng, count, **params)`, which makes `count` independent draws: an array or list with one entry or row for each."""
-    run(mechanism, lambda data, rng, params: inspect.signature(mechanism).bind(data, rng, TRIALS, **params), width, seeded, features)
+
+    def draws(data, rng, count, **params):
+        try:
+            return mechanism(data, rng, count, **params)
+        except Exception as error:
+            refuse_generator(error, rng)
+            raise
+
+    fits = functools.partial(check_signature, lambda data, params: inspect.signature(mechanism).bind(data, None, TRIALS, **params))
+    run(draws, fits, width, seeded, features, rng)
 
 
 told = set()
@@ -101,22 +137,41 @@ def tell_once(error):
         traceback.print_exception(error)
 
 
-def run(draws, fits, width, seeded, features):
-    """Answers requests until there are no more."""
+def check_signature(bind, data, params):
+    """Refuses a function that does not take the params of the audit file."""
+    try:
+        bind(data, params)
+    except TypeError as error:
+        raise Refusal(f"the function does not take what the audit file gives it: {error}; params are {params}") from None
+    except ValueError:
+        pass  # some functions that are written in C do not say what they take
+
+
+reusable = True  # whether this process may serve another pair of datasets
+
+
+def run(draws, fits, width, seeded, features, kind):
+    """Answers requests until there are no more. Each pair of datasets begins with a greeting."""
     requests, answers = pipes()
     try:
-        greeting = json.loads(requests.readline())
-        if greeting["dp_audit"] != VERSION:
-            raise Refusal(f"this worker speaks version {VERSION} of the protocol")
-        sides = {side: greeting[side] for side in ("left", "right")}
-        originals = copy.deepcopy(sides)
-        params = greeting["params"]
-        columns, seeded = try_out(draws, fits, sides, params, width, seeded, features)
-        hello = {"dp_audit": VERSION, "width": columns.width + len(columns.names), "seeded": seeded}
-        answers.write(message(hello | ({"columns": columns.all_names()} if columns.names else {})))
-        answers.flush()
         for line in requests:
             request = json.loads(line)
+            if "dp_audit" in request:
+                start_up = time.monotonic() - BEGUN
+                if request["dp_audit"] != VERSION:
+                    raise Refusal(f"this worker speaks version {VERSION} of the protocol")
+                sides = {side: request[side] for side in ("left", "right")}
+                originals = copy.deepcopy(sides)
+                params = request["params"]
+                generator = generators(kind)
+                fits(sides["left"], params)
+                columns, honours_seeds = try_out(draws, sides, params, width, seeded, features, generator)
+                if "width" in request:
+                    columns.set_width(request["width"])
+                hello = {"dp_audit": VERSION, "width": columns.width + len(columns.names), "seeded": honours_seeds, "reusable": reusable, "start_up": start_up}
+                answers.write(message(hello | ({"columns": columns.all_names()} if columns.names or columns.shape else {})))
+                answers.flush()
+                continue
             side = request["side"]
             outputs = draws(sides[side], generator(int(request["seed"], 16)), request["count"], **params)
             if sides[side] != originals[side]:
@@ -133,9 +188,15 @@ def run(draws, fits, width, seeded, features):
         else:
             reason = f"{type(error).__name__}: {error}"
             traceback.print_exc()
-        answers.write(message({"error": reason}))
-        answers.flush()
-        sys.exit(1)
+        give_up(reason)
+
+
+def give_up(reason):
+    """Tells dp-audit why the mechanism cannot be audited."""
+    _, answers = pipes()
+    answers.write(message({"error": reason}))
+    answers.flush()
+    sys.exit(1)
 
 
 @functools.cache
@@ -150,23 +211,52 @@ def message(content):
     return json.dumps(content).encode() + b"\n"
 
 
-def generator(seed):
-    """A generator with this seed. Also seeds the global ones, for mechanisms that use these."""
-    random.seed(seed)
-    if numpy is None:
-        return random.Random(seed)
-    numpy.random.seed([seed >> shift & 0xFFFFFFFF for shift in (0, 32, 64, 96)])
-    return numpy.random.default_rng(seed)
+def generators(kind):
+    """The function that makes a generator from a seed. It seeds the global ones too, for mechanisms that use these, with other streams."""
+    if kind not in ("python", "numpy"):
+        raise Refusal(f"rng is {kind!r}, must be \"python\" or \"numpy\"")
+    if kind == "numpy" and numpy is None:
+        raise Refusal(f"--rng numpy needs numpy, and {sys.executable} has none; run `{sys.executable} -m pip install numpy`, or name another Python in `command`")
+
+    def generator(seed):
+        random.seed(f"global {seed}")
+        if numpy is not None:
+            numpy.random.seed([*(seed >> shift & 0xFFFFFFFF for shift in (0, 32, 64, 96)), 1])
+        return random.Random(seed) if kind == "python" else numpy.random.default_rng(seed)
+
+    return generator
+
+
+def about(rng):
+    """What the generator is, and how to get the other one."""
+    if isinstance(rng, random.Random):
+        return "rng is a random.Random; for a numpy Generator, add \"--rng\", \"numpy\" to the command"
+    return "rng is a numpy Generator; for a random.Random, remove \"--rng\", \"numpy\" from the command"
+
+
+def refuse_generator(error, rng):
+    """A mechanism that asks the wrong kind of generator for something is not audited: its exception says nothing about the mechanism."""
+    if isinstance(error, AttributeError) and error.obj is rng:
+        raise Refusal(f"rng has no {error.name}: {about(rng)}") from None
 
 
 class Columns:
     """The cells of an output, and the columns that a function computes from it."""
 
     def __init__(self, width, features, trials):
-        self.width = max(width, 1)
         self.features = features
+        shapes = {shape(output) for output in trials if not isinstance(output, Failure)}
+        # Lists in lists are flattened if all have one shape; otherwise the shape would be lost.
+        self.shape = shapes.pop() if len(shapes) == 1 else None
+        self.width = max(width or 1, *(len(self.cells(output)) for output in trials))
         # The names in the order in which they first occur.
         self.names = list({name: None for output in trials for name in self.of(output)})
+
+    def set_width(self, width):
+        """Takes over the width of another process, whose trials may have shown other outputs."""
+        self.width = max(width - len(self.names), 1)
+        if self.shape and math.prod(self.shape) != self.width:
+            self.shape = None
 
     def of(self, output):
         """The further columns of one output."""
@@ -178,147 +268,284 @@ class Columns:
         return {str(name): value for name, value in found.items()}
 
     def all_names(self):
-        own = ["y"] if self.width == 1 else [f"y[{index + 1}]" for index in range(self.width)]
+        if self.shape and math.prod(self.shape) == self.width:
+            places = itertools.product(*(range(1, length + 1) for length in self.shape))
+            own = ["y" + "".join(f"[{index}]" for index in place) for place in places]
+        else:
+            own = ["y"] if self.width == 1 else [f"y[{index + 1}]" for index in range(self.width)]
         return own + self.names
 
     def pack(self, outputs):
-        """The outputs as a block of doubles."""
-        if not self.names:
-            return pack(outputs, self.width)
-        return pack([self.row(output) for output in outputs], self.width + len(self.names))
+        """The outputs as a block of doubles: how many there are, the symbols in the order of their places, the bytes."""
+        block = None if self.names else pack_arrays(outputs, self.shape, self.width) or pack_numbers(outputs, self.shape, self.width)
+        if block is not None:
+            return len(outputs), [], block
+        codes = Codes()
+        encoded = array("d", [encode(cell, codes) for output in outputs for cell in self.row(output)])
+        return len(outputs), list(codes), little_endian(encoded)
 
     def row(self, output):
-        row, found = list(cells(output)), self.of(output)
+        """The cells of an output and its further columns, in the full width."""
+        row = self.cells(output)
         if len(row) > self.width:
-            refuse_width(len(row), self.width)
-        unknown = [name for name in found if name not in self.names]
-        if unknown:
-            raise Refusal(f"the function for --features returned the new column {unknown[0]!r}; it must return the same columns for all outputs")
-        return row + ["∅"] * (self.width - len(row)) + [found.get(name, "∅") for name in self.names]
+            row = [*row[: self.width - 1], list(row[self.width - 1 :])]
+        elif len(row) < self.width:
+            row = [*row, *[ABSENT] * (self.width - len(row))]
+        if self.names:
+            found = self.of(output)
+            unknown = [name for name in found if name not in self.names]
+            if unknown:
+                raise Refusal(f"the function for --features returned the new column {unknown[0]!r}; it must return the same columns for all outputs")
+            row = [*row, *[found.get(name, ABSENT) for name in self.names]]
+        return row
+
+    def cells(self, output):
+        """The cells of an output, as many as it has."""
+        if isinstance(output, Failure):
+            return [output.symbol]
+        if shape(output) != self.shape:
+            return [output]  # a table of another shape is one text
+        if hasattr(output, "tolist"):
+            output = output.tolist()
+        if not isinstance(output, (list, tuple)):
+            return [output]
+        return flatten(output, self.shape) if self.shape else output
 
 
-def try_out(draws, fits, sides, params, width, seeded, features):
+def try_out(draws, sides, params, width, seeded, features, generator):
     """Finds out what was not said: the columns of an output, and whether the same seed gives the same draws."""
-    try:
-        fits(sides["left"], None, params)
-    except TypeError as error:
-        raise Refusal(f"the function does not take what the audit file gives it: {error}; params are {params}") from None
-    trials = [draws(data, generator(1), TRIALS, **params) for data in sides.values()]
-    if all(isinstance(output, Failure) for outputs in trials for output in outputs):
-        raise Refusal(f"the mechanism only fails, on both datasets ({trials[0][0].symbol}); that is private, but hardly what is to be audited")
-    if width is None:
-        width = max(len(cells(output)) for outputs in trials for output in outputs)
+
+    def trial(seed, count):
+        found = [draws(data, generator(seed), count, **params) for data in sides.values()]
+        for outputs in found:
+            if not hasattr(outputs, "__len__") or len(outputs) != count:
+                what = f"{len(outputs)} outputs" if hasattr(outputs, "__len__") else f"a {type(outputs).__name__}"
+                raise Refusal(f"asked for {count} outputs, got {what}; a function with --batch returns a list or an array of `count` draws")
+        return found
+
+    def warm_up(count):
+        # A seed that no other process has. If a mechanism keeps its noise, it is other noise in each process, and dp-audit sees it.
+        return trial(int.from_bytes(os.urandom(16), "big"), count)
+
+    begun = time.monotonic()
+    first = warm_up(1)
+    # As many as the time allows: there are three rounds of them.
+    allowed = int(TRIAL_SECONDS / 3 / max(time.monotonic() - begun, 1e-9))
+    count = TRIALS if only_failures(first) else max(1, min(TRIALS, allowed))
+    if count > 1:
+        warm_up(count)
+    trials = trial(1, count)
+    if only_failures(trials):
+        reason = trials[0][0].symbol
+        raise Refusal(f"the mechanism only fails, on both datasets ({reason}); that is private, but hardly what is to be audited; {about(generator(1))}")
     columns = Columns(width, features, [output for outputs in trials for output in outputs])
     if seeded is None:
-        again = [draws(data, generator(1), TRIALS, **params) for data in sides.values()]
-        seeded = [columns.pack(outputs) for outputs in trials] == [columns.pack(outputs) for outputs in again]
+        seeded = [columns.pack(outputs) for outputs in trials] == [columns.pack(outputs) for outputs in trial(1, count)]
     return columns, seeded
 
 
-def pack(outputs, width):
-    """The outputs as a block of doubles: how many there are, the symbols in the order of their places, the bytes."""
-    block = pack_array(outputs, width) or pack_numbers(outputs, width)
-    if block is not None:
-        return len(outputs), [], block
-    places, encoded = {}, []
-    for output in outputs:
-        row = cells(output)
-        if len(row) > width:
-            refuse_width(len(row), width)
-        encoded.extend(encode(cell, places) for cell in row)
-        encoded.extend(encode("∅", places) for _ in range(width - len(row)))
-    return len(outputs), list(places), b"".join(encoded)
+def only_failures(trials):
+    return all(isinstance(output, Failure) for outputs in trials for output in outputs)
 
 
-def refuse_width(found, width):
-    raise Refusal(f"an output has {found} cells where {width} were announced; state the greatest width: serve(…, width={found})")
-
-
-def pack_array(outputs, width):
-    """The fastest way: an array of numbers."""
-    if numpy is None or not isinstance(outputs, numpy.ndarray) or outputs.dtype.kind not in "fiub":
+def shape(output):
+    """The shape of a table of two or more dimensions, such as (2, 3); None for anything else."""
+    if numpy is not None and isinstance(output, numpy.ndarray):
+        return output.shape if output.ndim > 1 else None
+    if not isinstance(output, (list, tuple)) or not output or not isinstance(output[0], (list, tuple)):
         return None
-    if outputs.ndim > 2 or outputs.size != len(outputs) * width:
+    inner = {(len(row), shape(row)) if isinstance(row, (list, tuple)) else None for row in output}
+    if len(inner) > 1:
+        return None
+    length, deeper = inner.pop()
+    if length == 0 or deeper is None and any(isinstance(entry, (list, tuple)) for row in output for entry in row):
+        return None
+    return (len(output), *(deeper or (length,)))
+
+
+def flatten(table, shape):
+    """The entries of a table, row after row."""
+    for _ in shape[1:]:
+        table = list(itertools.chain.from_iterable(table))
+    return table
+
+
+def pack_arrays(outputs, expected, width):
+    """The fastest way: an array of numbers for all outputs, or one for each."""
+    if numpy is None or len(outputs) == 0:
+        return None
+    if not isinstance(outputs, numpy.ndarray):
+        wanted = expected or (width,)
+        if not all(isinstance(output, numpy.ndarray) and output.shape == wanted for output in outputs):
+            return None
+        outputs = numpy.array(outputs)
+    if outputs.dtype.kind not in "fiub" or outputs.size != len(outputs) * width or expected and outputs.shape[1:] != expected:
         return None
     return outputs.astype("<f8").tobytes()
 
 
-def pack_numbers(outputs, width):
+def pack_numbers(outputs, expected, width):
     """The second fastest: numbers only, all rows of full width."""
     try:
+        if expected:
+            if not all(shape(output) == expected for output in outputs):
+                return None
+            outputs = [flatten(output, expected) for output in outputs]
         if width > 1:
             if not all(isinstance(row, (list, tuple)) and len(row) == width for row in outputs):
                 return None
             outputs = itertools.chain.from_iterable(outputs)
-        block = array("d", outputs)
+        return little_endian(array("d", outputs))
     except (TypeError, ValueError, OverflowError):
         return None
+
+
+def little_endian(numbers):
     if sys.byteorder == "big":
-        block.byteswap()
-    return block.tobytes()
+        numbers.byteswap()
+    return numbers.tobytes()
 
 
-def cells(output):
-    """The cells of an output."""
-    if numpy is not None and isinstance(output, (numpy.ndarray, numpy.generic)):
-        output = output.tolist()
-    if isinstance(output, Failure):
-        return [output.symbol]
-    return output if isinstance(output, (list, tuple)) else [output]
+class Codes(dict):
+    """The symbols of a block, and the NaN that stands for each."""
+
+    def __missing__(self, symbol):
+        self[symbol] = struct.unpack("=d", struct.pack("=Q", SYMBOL | len(self)))[0]
+        return self[symbol]
 
 
-def encode(cell, places):
-    """Eight bytes: a number as it is, anything else as a NaN with the symbol's place."""
-    if hasattr(cell, "__float__"):
-        try:
-            return struct.pack("<d", float(cell))
-        except OverflowError:
-            return struct.pack("<d", math.copysign(math.inf, cell > 0 or -1))
-    if cell is None:
-        cell = "null"
-    if isinstance(cell, (dict, list, tuple)) or (numpy is not None and isinstance(cell, numpy.ndarray)):
-        cell = json.dumps(cell, default=plain)
+def encode(cell, codes):
+    """A number as it is, anything else as the NaN of its symbol."""
     if not isinstance(cell, str):
-        refuse_type(cell)
-    return struct.pack("<Q", SYMBOL | places.setdefault(cell, len(places)))
+        cell = plain(cell)
+        if isinstance(cell, (int, float)):
+            try:
+                return float(cell)
+            except OverflowError:
+                return math.copysign(math.inf, cell > 0 or -1)
+        if not isinstance(cell, str):
+            cell = json.dumps(cell)
+    return codes[cell]
 
 
 def plain(value):
-    """A value inside a dictionary or list, as JSON can hold it."""
-    if numpy is not None and isinstance(value, (numpy.ndarray, numpy.generic)):
-        return value.tolist()
+    """A value as JSON has them: None, a number, a string, a list or a dictionary of these."""
+    if value is None or isinstance(value, (float, int, str)):
+        return value
+    if isinstance(value, (list, tuple)):
+        return [plain(entry) for entry in value]
+    if isinstance(value, dict):
+        return {key if isinstance(key, str) else json.dumps(plain(key)): plain(entry) for key, entry in value.items()}
+    if isinstance(value, (set, frozenset)):
+        return plain_set([plain(entry) for entry in value])
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+    if isinstance(value, (enum.Enum, datetime.date, datetime.time, datetime.timedelta)) or type(value).__name__ == "NAType":
+        return str(value)
+    if isinstance(value, (bytes, bytearray)):
+        return bytes(value).hex()
+    if hasattr(value, "tolist"):
+        return plain(value.tolist())
+    if type(value).__name__ == "DataFrame":
+        return plain(value.to_dict("list"))
     if hasattr(value, "__float__"):
         return float(value)
-    refuse_type(value)
+    raise Refusal(
+        f"a {type(value).__name__} cannot be an output; return what an attacker sees of it: numbers, strings, None, or lists, sets, dictionaries and dataclasses of these"
+    )
 
 
-def refuse_type(value):
-    raise Refusal(f"a {type(value).__name__} cannot be an output; return numbers, strings, None, or lists and dictionaries of these in a fixed order")
+def plain_set(members):
+    """A set has no order. Numbers with a fraction are sorted; of anything else one sees which members it has."""
+    if members and all(isinstance(member, (int, float)) for member in members) and any(isinstance(member, float) for member in members):
+        return sorted(members)
+    if all(isinstance(member, str) for member in members):
+        return {member: True for member in sorted(members)}
+    return {name: True for name in sorted(json.dumps(member) for member in members)}
+
+
+def load(path):
+    """The module of a Python file, or a module by its name, and how to call it in messages."""
+    sys.path.insert(0, os.getcwd())
+    if not path.endswith(".py") and not os.path.isfile(path):
+        return importlib.import_module(path)
+    if not os.path.isfile(path):
+        raise Refusal(f"there is no Python file {path} in {os.getcwd()}")
+    sys.path.insert(0, os.path.dirname(os.path.abspath(path)))
+    name = os.path.splitext(os.path.basename(path))[0]
+    if name in sys.modules:
+        name = f"audited_{name}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None:
+        raise Refusal(f"{path} is no Python file; its name must end with .py")
+    module = importlib.util.module_from_spec(spec)
+    # Dataclasses look themselves up here.
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except ImportError as error:
+        if "relative import" in str(error):
+            traceback.print_exc()
+            raise Refusal(f"{path} is part of a package ({error}); name it by its module, as in package.module:function") from None
+        raise
+    return module
+
+
+def find(module, path, name):
+    """The function with this name, which may be in a class or an object: `Class.method`."""
+    found = module
+    for part in name.split("."):
+        owner = found
+        found = getattr(owner, part, None)
+        if found is None:
+            own = [known for known in dir(owner) if getattr(getattr(owner, known), "__module__", None) == module.__name__]
+            names = [known for known in own if not known.startswith("_") and callable(getattr(owner, known))]
+            close = difflib.get_close_matches(part, names, 1)
+            hint = f"did you mean {close[0]}?" if close else f"it has {', '.join(names) or 'none'}"
+            raise Refusal(f"{path} has no function {name}; {hint}")
+        if inspect.isclass(owner) and inspect.isfunction(inspect.getattr_static(owner, part)):
+            found = getattr(instance(owner), part)
+    if inspect.isclass(found):
+        found = instance(found)
+    if not callable(found):
+        raise Refusal(f"{name} in {path} is a {type(found).__name__} and cannot be called; name a function, or an object with a method __call__")
+    return found
+
+
+def instance(owner):
+    try:
+        return owner()
+    except TypeError as error:
+        raise Refusal(f"{owner.__name__} needs arguments ({error}); name a function that makes the object, or an object of the file") from None
 
 
 def main():
     parser = argparse.ArgumentParser(description="Serves a Python function to dp-audit.")
-    parser.add_argument("function", metavar="FILE[:FUNCTION]", help="the function to audit; its name is `mechanism` if absent")
+    parser.add_argument("function", metavar="FILE[:FUNCTION]", help="the function to audit, `mechanism` if absent; also package.module:function and FILE:Class.method")
     parser.add_argument("--batch", action="store_true", help="the function takes `count` and returns that many draws")
-    parser.add_argument("--width", type=int, metavar="N", help="cells per output, if some are longer than the first few show")
+    parser.add_argument("--rng", choices=["python", "numpy"], default="python", help="rng is a random.Random (python) or a numpy Generator (numpy); python if absent")
+    parser.add_argument("--width", type=int, metavar="N", help="cells per output, if most outputs are longer than the first few show")
     parser.add_argument("--unseeded", action="store_true", help="the function ignores seeds; found out if absent, unless outputs hardly vary")
+    parser.add_argument("--no-messages", action="store_true", help="the output of an exception is its type, without its message")
     parser.add_argument("--features", metavar="FUNCTION", help="a function of the same file: output → dictionary of further columns that the attacker knows")
+    parser.add_argument("--fresh", action="store_true", help="start new processes for each pair, for a module that keeps something of the data")
     options = parser.parse_args()
-    file, _, name = options.function.partition(":")
+    global reusable
+    reusable = not options.fresh
+    path, _, name = options.function.partition(":")
     pipes()
-    sys.path.insert(0, os.path.dirname(os.path.abspath(file)))
-    spec = importlib.util.spec_from_file_location("mechanism", file)
-    if spec is None or not os.path.exists(file):
-        sys.exit(f"there is no Python file {file} in {os.getcwd()}")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-
-    def named(name):
-        function = getattr(module, name, None)
-        return function if callable(function) else sys.exit(f"{file} has no function {name}")
-
-    features = named(options.features) if options.features else None
-    (serve_batch if options.batch else serve)(named(name or "mechanism"), options.width, False if options.unseeded else None, features)
+    try:
+        module = load(path)
+        function = find(module, path, name or "mechanism")
+        features = find(module, path, options.features) if options.features else None
+    except Refusal as error:
+        pipes()[0].readline()  # the greeting comes first
+        give_up(str(error))
+    seeded = False if options.unseeded else None
+    if options.batch:
+        serve_batch(function, options.width, seeded, features, options.rng)
+    else:
+        serve(function, options.width, seeded, features, options.rng, not options.no_messages)
 
 
 if __name__ == "__main__":

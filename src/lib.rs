@@ -99,7 +99,7 @@ pub use attack::Attack;
 #[doc(inline)]
 pub use audit::{
     Accuracy, AccuracyEvidence, AccuracyPlan, AccuracyResult, Audit, AuditReport, Control, Event, Evidence, Listener, Pair, PairPlan,
-    PairResult, RunReport, TargetSource, run, run_accuracy, run_pair,
+    PairResult, Preparer, RunReport, TargetSource, run, run_accuracy, run_pair,
 };
 pub use model::{
     AccuracyClaim, AskedReach, Bounds, Claim, Confidence, ControlResult, Dataset, Expectation, FailureLimits, Reason, Record, Relation,
@@ -114,5 +114,5 @@ pub use target::{PrepareError, StreamSeed, Subject, Target, TargetError};
 /// # Errors
 /// When the mechanism is not known, its parameters are wrong, or the data does not fit it.
 pub fn prepare(plan: &PairPlan) -> Result<Box<dyn Target>, PrepareError> {
-    catalogue::registry::prepare_subject(&plan.subject, &plan.pair.left, &plan.pair.right)
+    Preparer::default().target(plan)
 }

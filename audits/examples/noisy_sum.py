@@ -15,5 +15,5 @@ def unclipped(data, rng, epsilon, cap):
 
 
 def noisy_sums(data, rng, count, epsilon, cap):
-    """The right one, vectorised: `count` draws at once."""
+    """The right one, vectorised: `count` draws at once. `rng` is a numpy Generator (--rng numpy)."""
     return sum(min(max(value, 0.0), cap) for value in data) + rng.laplace(scale=cap / epsilon, size=count)

@@ -86,8 +86,7 @@ def main():
             shown = "" if computed is None else f"{computed:.10g}"
             print(f"{way:12}  {key:7}  stated {getattr(stated, 'text', stated):<20}  computed {shown:<16}  {path.parent.name}/{path.stem}: {name}")
 
-    for path in files(paths):
-        audit = spec.load(path)
+    for path, audit in ((path, audit) for path in files(paths) for audit in spec.load(path)):
         for pair in spec.pairs(audit):
             truth = pair["truth"]
             if truth is None:

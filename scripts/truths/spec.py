@@ -14,7 +14,10 @@ class Number(float):
 
 
 def load(path):
-    return tomllib.loads(path.read_text(encoding="utf-8"), parse_float=Number)
+    """The audits of a file: one, or each [[audit]] with the keys that they share."""
+    shared = tomllib.loads(path.read_text(encoding="utf-8"), parse_float=Number)
+    audits = shared.pop("audit", [{}])
+    return [shared | audit | {"params": shared.get("params", {}) | audit.get("params", {})} for audit in audits]
 
 
 def records(data):
@@ -22,7 +25,7 @@ def records(data):
     found = []
     for record in data:
         if isinstance(record, dict):
-            found += [freeze(record["value"])] * record["times"]
+            found += [freeze(record["value"])] * int(record["times"])
         else:
             found.append(freeze(record))
     return found
@@ -68,7 +71,7 @@ def pairs(audit):
     given = [(records(pair["left"]), records(pair["right"])) for pair in found]
     generated = audit.get("pairs", {}).get("patterns")
     if generated:
-        for pair in patterns(generated["components"], audit["relation"]):
+        for pair in patterns(int(generated["components"]), audit["relation"]):
             datasets = (records(pair["left"]), records(pair["right"]))
             if datasets not in given:
                 given.append(datasets)

@@ -66,7 +66,7 @@ where
             seed: 0,
             confidence: Confidence::default(),
             until: Until::Budget,
-            controls: false,
+            ..Settings::default()
         },
         features: Vec::new(),
     }

@@ -105,6 +105,11 @@ impl<'a> Explorer<'a> {
         Self { attacks, claim, budget, left: Rows::new(width), right: Rows::new(width), kept, draws: 0.0, candidates: Vec::new() }
     }
 
+    /// Changes how many draws are used for what, if there is less time than was thought.
+    pub fn set_budget(&mut self, explore: u64, certify: u64) {
+        self.budget = DrawBudget { explore, certify, ..self.budget };
+    }
+
     /// Makes the next draws and learns from them. The same draws judge `rules`, which were learned from earlier ones.
     ///
     /// # Errors

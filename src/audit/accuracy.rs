@@ -8,12 +8,13 @@ use std::time::Instant;
 use serde::{Deserialize, Serialize};
 
 use super::stability::EVALUATIONS_OF_PAIR;
+use super::time_limit::PairClock;
 use super::{Audit, Event, Listener, Pair, PairPlan, TargetSource};
 use crate::model::checked::Share;
 use crate::model::number::{Brief, grouped, percent};
 use crate::model::{AccuracyClaim, Agreement, Conclusion, Dataset, Expectation, FailureLimits, Settings, Truth, Verdict};
 use crate::output::OutputEvent;
-use crate::sample::Sampler;
+use crate::sample::{Sampler, Schedule};
 use crate::stats::failure_limits;
 use crate::target::{PairStream, Phase, PrepareError, Subject, Target, TargetError};
 
@@ -144,25 +145,45 @@ fn judge(plan: &AccuracyPlan, target: &dyn Target, listener: &(impl Listener + ?
     let (Accuracy { event, claim, .. }, pair) = (&plan.accuracy, &plan.pair);
     let drawn = |draws| listener.hear(Event::Drawn { draws });
     let stream = PairStream::new(pair.seed, &pair.audit, &pair.pair.name);
+    let mut clock = PairClock::start(pair.max_seconds);
     let mut sampler = Sampler::open(target, stream, Phase::Accuracy, &drawn)?;
     let exact = !matches!(pair.subject, Subject::Program { .. });
     event.check(sampler.width(), exact).map_err(|problem| TargetError::NotPrepared(PrepareError::Event(problem)))?;
+    let draws = if pair.max_seconds.is_some() { draws_in_time(&mut clock, target, stream, pair.draws)? } else { pair.draws };
+    if draws < pair.draws {
+        listener.hear(Event::Cut { draws: pair.draws - draws });
+    }
     let failures = sampler.fold(
-        pair.draws,
+        draws,
         || 0_u64,
         |failures, _, rows| *failures += rows.iter().filter(|row| !event.has(row)).count() as u64,
         |all, more| *all += more,
     )?;
     sampler.check_independence()?;
-    let limits = failure_limits(failures, pair.draws, pair.level.whole());
+    let limits = failure_limits(failures, draws, pair.level.whole());
     Ok(AccuracyEvidence {
         verdict: claim.verdict(limits),
-        draws: pair.draws,
+        draws,
         failures,
         limits,
         reproducible: target.reproducible(),
-        note: target.note(),
+        note: clock.note(draws, pair.draws, true).into_iter().chain(target.note()).reduce(|cut, note| format!("{cut}; {note}")),
     })
+}
+
+/// How many draws there is time for. The speed is measured with draws that are not judged, so the number does not depend on those that are.
+fn draws_in_time(clock: &mut PairClock, target: &dyn Target, stream: PairStream, planned: u64) -> Result<u64, TargetError> {
+    clock.open(target.timing(), rayon::current_num_threads());
+    let mut pilot = Sampler::open(target, stream, Phase::Explore, &|_| ())?;
+    for round in clock.rounds(&Schedule::new(planned)) {
+        if !clock.allows_round(round) {
+            break;
+        }
+        let begun = Instant::now();
+        pilot.fold(round, || (), |(), _, _| (), |(), ()| ())?;
+        clock.drew(round, begun.elapsed());
+    }
+    Ok(clock.certify(planned))
 }
 
 impl AccuracyResult {

@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use super::pair::run_pair;
+use super::time_limit::RunClock;
 use super::{Audit, AuditReport, Control, TargetSource};
 use crate::model::{ControlResult, Settings, Until, Verdict};
 use crate::target::Subject;
@@ -34,6 +35,7 @@ pub fn run_control(
     controls: usize,
     settings: Settings,
     source: &dyn TargetSource,
+    clock: &mut RunClock,
 ) -> Option<ControlResult> {
     let audit = &report.audit;
     let result = |refuted| if refuted { ControlResult::Caught } else { ControlResult::NotCaught };
@@ -54,7 +56,8 @@ pub fn run_control(
     // The level of a control is its share of an α that all controls have together.
     let plans = control.plans(settings, controls);
     // If several are equal, the first.
-    let plan = plans.reduce(|best, next| if reach(&next.pair.name) > reach(&best.pair.name) { next } else { best })?;
+    let mut plan = plans.reduce(|best, next| if reach(&next.pair.name) > reach(&best.pair.name) { next } else { best })?;
+    plan.max_seconds = clock.next(plan.max_seconds);
     // A control that cannot be run is not caught.
     let found = source.target(&plan).ok().and_then(|target| run_pair(&plan, target.as_ref(), &()).outcome.ok());
     Some(result(found.is_some_and(|evidence| evidence.verdict == Verdict::Violated)))

@@ -20,6 +20,11 @@ pub enum Event<'a> {
         /// The number of new draws.
         draws: u64,
     },
+    /// Some of the draws will not be made, because a time limit does not allow them.
+    Cut {
+        /// The number of these draws.
+        draws: u64,
+    },
     /// The evidence was evaluated (one look).
     Looked {
         /// The ε bound so far.

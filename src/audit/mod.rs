@@ -14,14 +14,17 @@ mod curves;
 mod events;
 mod pair;
 mod plan;
+mod prepare;
 mod result;
 mod run;
 mod stability;
+mod time_limit;
 
 pub use accuracy::{Accuracy, AccuracyEvidence, AccuracyPlan, AccuracyResult, run_accuracy};
 pub use curves::{Curves, ProfilePoint, WealthPoint};
 pub use events::{Event, Listener};
 pub use pair::{behaviour, run_pair};
 pub use plan::{Audit, Control, Pair, PairPlan};
+pub use prepare::Preparer;
 pub use result::{AuditReport, Evidence, PairResult, RunReport};
 pub use run::{KnownAudit, TargetSource, run, run_rest};

@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use super::curves::CurveData;
 use super::stability::compare;
+use super::time_limit::PairClock;
 use super::{Event, Evidence, Listener, PairPlan, PairResult};
 use crate::attack::{DrawBudget, Explorer, Grouped, GuessRule, Learned, Role, judge};
 use crate::model::{Grounds, RuleEstimate, Side, Tally, Until, Verdict};
@@ -21,19 +22,27 @@ const FINGERPRINT_DRAWS: usize = 512;
 
 /// Audits one pair on the rayon pool that it is called in. The result depends only on the plan and the target.
 pub fn run_pair(plan: &PairPlan, target: &dyn Target, listener: &(impl Listener + ?Sized)) -> PairResult {
+    let mut audit = PairAudit {
+        plan,
+        target,
+        listener,
+        clock: PairClock::start(plan.max_seconds),
+        symbols: Symbols::default(),
+        ledger: Ledger::default(),
+        draws_at_looks: Vec::new(),
+        draws: 0,
+    };
     let started = Instant::now();
     if let Some(metric) = plan.claim.metric() {
         let outcome = compare(plan, metric, target);
         target.close();
-        return PairResult::new(plan, outcome, started.elapsed().as_secs_f64());
+        return PairResult { timing: target.timing(), ..PairResult::new(plan, outcome, started.elapsed().as_secs_f64()) };
     }
-    let mut audit =
-        PairAudit { plan, target, listener, symbols: Symbols::default(), ledger: Ledger::default(), draws_at_looks: Vec::new(), draws: 0 };
     let schedule = Schedule::new(plan.draws);
-    let certified = audit.explore(&schedule).and_then(|explored| audit.certify(explored, &schedule.looks));
+    let certified = audit.explore(&schedule).and_then(|explored| audit.certify(explored, &schedule));
     let outcome = certified.map(|certified| audit.evidence(certified));
     target.close();
-    PairResult::new(plan, outcome, started.elapsed().as_secs_f64())
+    PairResult { timing: target.timing(), ..PairResult::new(plan, outcome, started.elapsed().as_secs_f64()) }
 }
 
 /// The state of the audit of one pair.
@@ -41,6 +50,7 @@ struct PairAudit<'a, L: ?Sized> {
     plan: &'a PairPlan,
     target: &'a dyn Target,
     listener: &'a L,
+    clock: PairClock,
     /// The names of the symbols that occurred in exploration.
     symbols: Symbols,
     ledger: Ledger,
@@ -86,13 +96,16 @@ impl<L: Listener + ?Sized> PairAudit<'_, L> {
         let listener = self.listener;
         let drawn = |draws| listener.hear(Event::Drawn { draws });
         let mut sampler = Sampler::open(self.target, self.stream(), Phase::Explore, &drawn)?;
-        let rounds = &schedule.rounds;
+        self.clock.open(self.target.timing(), rayon::current_num_threads());
+        let rounds = self.clock.rounds(schedule);
         let budget = DrawBudget { explore: rounds.iter().sum(), certify: schedule.certify(), alpha: self.plan.level.fixed(1.0) };
         let mut explorer = Explorer::new(sampler.width(), &self.plan.attacks, &self.plan.claim, budget);
         let mut explored = Exploration::default();
         let mut learned_at = 0;
         for (index, &round) in rounds.iter().enumerate() {
+            let begun = Instant::now();
             let tallies = explorer.absorb(&mut sampler, round, &explored.rules())?.0;
+            self.clock.drew(round, begun.elapsed());
             self.draws += round;
             if !tallies.is_empty() {
                 self.look(&explored.learned, &tallies);
@@ -103,7 +116,11 @@ impl<L: Listener + ?Sized> PairAudit<'_, L> {
             }
             // Learning is cheap in early rounds and may already decide. Later, rules are learned again after four times as many draws, and
             // after the last round.
-            let last = index + 1 == rounds.len();
+            let last = rounds.get(index + 1).is_none_or(|next| !self.clock.allows_round(*next));
+            if last {
+                explorer
+                    .set_budget(if index + 1 == rounds.len() { budget.explore } else { self.draws }, self.clock.certify(budget.certify));
+            }
             if last || self.draws <= EARLY_DRAWS || self.draws >= 4 * learned_at {
                 explored.learned = explorer.learn();
                 learned_at = self.draws;
@@ -112,6 +129,7 @@ impl<L: Listener + ?Sized> PairAudit<'_, L> {
                 explored.groups = explored.learned.first().and_then(|first| explorer.groups(first));
                 let tail = explored.learned.first().filter(|_| explored.groups.is_none()).and_then(|first| explorer.tail_rule(first));
                 explored.learned.extend(tail);
+                break;
             }
         }
         sampler.check_independence()?;
@@ -122,7 +140,7 @@ impl<L: Listener + ?Sized> PairAudit<'_, L> {
     }
 
     /// Judges the frozen rules on fresh draws, in looks that double in size.
-    fn certify(&mut self, explored: Exploration, looks: &[u64]) -> Result<Certification, TargetError> {
+    fn certify(&mut self, explored: Exploration, schedule: &Schedule) -> Result<Certification, TargetError> {
         let listener = self.listener;
         let drawn = |draws| listener.hear(Event::Drawn { draws });
         let mut sampler = Sampler::open(self.target, self.stream(), Phase::Certify, &drawn)?;
@@ -132,14 +150,19 @@ impl<L: Listener + ?Sized> PairAudit<'_, L> {
         let mut learned = explored.learned;
         let mut sums = vec![Tally::default(); rules.len()];
         let mut complete = true;
-        for &size in looks {
-            if self.decided() {
+        // The size of the sample is fixed here, before its first draw.
+        let looks = schedule.looks_for(self.draws, self.clock.certify(schedule.certify()));
+        self.cut(looks.iter().sum());
+        for (index, &size) in looks.iter().enumerate() {
+            if self.decided() || index > 0 && self.clock.is_overdue(size) {
                 complete = false;
                 // The reported tallies then cover all draws, including exploration.
                 add(&mut sums, &explored.tallies);
                 break;
             }
+            let begun = Instant::now();
             let tallies = judge(&mut sampler, size, &rules)?.0;
+            self.clock.drew(size, begun.elapsed());
             self.draws += size;
             self.look(&learned, &tallies);
             add(&mut sums, &tallies);
@@ -163,6 +186,7 @@ impl<L: Listener + ?Sized> PairAudit<'_, L> {
     /// Bounds, verdict, and the rule that did best.
     fn evidence(self, certification: Certification) -> Evidence {
         let Certification { learned, certified, groups, complete, outputs_never_repeat } = certification;
+        let decided = self.decided();
         let PairPlan { ref claim, level, resolution, reach: asked_reach, .. } = *self.plan;
         // Fixed-sample limits hold only for the sample size that was fixed in advance.
         let fixed: &[Certified] = if complete { &certified } else { &[] };
@@ -185,10 +209,13 @@ impl<L: Listener + ?Sized> PairAudit<'_, L> {
         let grounds = Grounds { claim: claim.clone(), bounds, outputs_never_repeat, reach, asked_reach, resolution, control: None };
         let verdict = Verdict::new(&grounds);
         let reproducible = self.target.reproducible();
-        let behaviour = if verdict == Verdict::Violated && reproducible { behaviour(self.target).ok() } else { None };
+        let in_time = !self.clock.is_overdue(2 * FINGERPRINT_DRAWS as u64);
+        let behaviour = if verdict == Verdict::Violated && reproducible && in_time { behaviour(self.target).ok() } else { None };
         let (ledger, draws_at_looks) = (&self.ledger, self.draws_at_looks.as_slice());
         let curves = CurveData { learned, certified: fixed, ledger, draws_at_looks, claim, bounds, level, symbols: &self.symbols }.curves();
         let rule = learned.map(|learned| learned.rule.clone());
+        let cut = self.clock.note(self.draws, self.plan.draws, complete).filter(|_| !decided);
+        let note = cut.into_iter().chain(self.target.note()).reduce(|cut, note| format!("{cut}; {note}"));
         Evidence {
             verdict,
             bounds,
@@ -204,7 +231,15 @@ impl<L: Listener + ?Sized> PairAudit<'_, L> {
             curves,
             behaviour,
             reproducible,
-            note: self.target.note(),
+            note,
+        }
+    }
+
+    /// Tells the listener how many of the planned draws will not be made.
+    fn cut(&self, certify: u64) {
+        let draws = self.plan.draws.saturating_sub(self.draws + certify);
+        if draws > 0 && !self.decided() {
+            self.listener.hear(Event::Cut { draws });
         }
     }
 

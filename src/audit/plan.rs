@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Accuracy;
 use crate::attack::Attack;
+use crate::model::checked::Positive;
 use crate::model::number::Brief;
 use crate::model::{AskedReach, Claim, DEFAULT_DRAWS, Dataset, Expectation, Limit, Params, Relation, Settings, Truth, Until};
 use crate::stats::Level;
@@ -31,6 +32,9 @@ pub struct Audit {
     pub source: Option<String>,
     /// Draws per pair, if the file sets them.
     pub draws: Option<u64>,
+    /// Seconds per pair, if the file limits them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_seconds: Option<Positive>,
     /// The smallest excess of ε over the claim that the audit should be able to detect.
     pub resolution: f64,
     /// How much of the claim the attack must be seen to reach on the best pair.
@@ -97,6 +101,9 @@ pub struct PairPlan {
     pub seed: u64,
     /// The total number of draws.
     pub draws: u64,
+    /// The seconds that it may take. Then the number of draws depends on the speed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_seconds: Option<Positive>,
     /// When to stop.
     pub until: Until,
     /// The pair's share of the run's α.
@@ -119,6 +126,7 @@ impl Audit {
             expect: Expectation::Consistent,
             source: None,
             draws: None,
+            max_seconds: None,
             reach: AskedReach::default(),
             allow_inconclusive: None,
             control: None,
@@ -165,6 +173,7 @@ impl Audit {
             attacks: self.attacks.clone(),
             seed: settings.seed,
             draws: self.budget(settings),
+            max_seconds: settings.max_seconds.or(self.max_seconds),
             until: settings.until,
             level: Level::of_pair(settings.confidence.get(), uncertain),
         }

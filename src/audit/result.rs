@@ -12,7 +12,7 @@ use crate::model::{
     Agreement, Bounds, Claim, Conclusion, ControlResult, Expectation, Grounds, RuleEstimate, Settings, Tally, Truth, Verdict,
 };
 use crate::output::Symbols;
-use crate::target::TargetError;
+use crate::target::{TargetError, Timing};
 
 /// Everything that a run found.
 #[derive(Clone, Debug)]
@@ -57,6 +57,9 @@ pub struct PairResult {
     pub outcome: Result<Evidence, TargetError>,
     /// How long it took.
     pub seconds: f64,
+    /// Where the time went, if the mechanism is a program.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timing: Option<Timing>,
 }
 
 /// What groups of outputs are called in a sentence.
@@ -249,7 +252,7 @@ impl PairResult {
     pub fn new(plan: &PairPlan, outcome: Result<Evidence, TargetError>, seconds: f64) -> Self {
         let pair = &plan.pair;
         let (left, right) = (pair.left.to_string(), pair.right.to_string());
-        Self { pair: pair.name.clone(), left, right, expect: pair.expect, truth: pair.truth, outcome, seconds }
+        Self { pair: pair.name.clone(), left, right, expect: pair.expect, truth: pair.truth, outcome, seconds, timing: None }
     }
 
     /// The conclusion: the verdict, or that the pair could not be run.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::accuracy::prepare_and_judge;
 use super::control::run_control;
 use super::pair::run_pair;
+use super::time_limit::RunClock;
 use super::{AccuracyResult, Audit, AuditReport, Control, Event, Listener, PairPlan, PairResult, RunReport};
 use crate::model::{ControlResult, Settings};
 use crate::target::{PrepareError, Target, TargetError};
@@ -53,15 +54,27 @@ pub fn run_rest(
     let uncertain = audits.iter().map(Audit::uncertain_statements).sum::<usize>().max(1);
     let controls = audits.iter().filter(|audit| matches!(audit.control, Some(Control::Params(_)))).count();
     let mut report = RunReport { settings, pairs, audits: Vec::new() };
-    for audit in twins_first(audits) {
+    let known: Vec<(&Audit, Option<KnownAudit>)> = twins_first(audits).into_iter().map(|audit| (audit, known(audit))).collect();
+    let new = || known.iter().filter(|(_, known)| known.is_none()).map(|(audit, _)| audit);
+    let statements = new().map(|audit| audit.statements() + usize::from(settings.controls && audit.control_audit().is_some())).sum();
+    let mut clock = RunClock::start(settings.max_seconds_total, statements);
+    for (audit, known) in known {
         listener.hear(Event::AuditStarted { audit, draws: audit.all_draws(settings) });
-        let finished = if let Some(KnownAudit { results, accuracy, control }) = known(audit) {
+        let finished = if let Some(KnownAudit { results, accuracy, control }) = known {
             AuditReport::new(Arc::new(audit.clone()), results, control).with_accuracy(accuracy)
         } else {
-            let results = audit.plans(settings, uncertain).map(|plan| prepare_and_run(&plan, source, listener)).collect();
+            let results = audit.plans(settings, uncertain).map(|mut plan| {
+                plan.max_seconds = clock.next(plan.max_seconds);
+                prepare_and_run(&plan, source, listener)
+            });
+            let results = results.collect();
             let without = AuditReport::new(Arc::new(audit.clone()), results, None);
-            let control = run_control(&without, &report.audits, controls, settings, source);
-            let accuracy = audit.accuracy_plans(settings, uncertain).map(|plan| prepare_and_judge(&plan, source, listener)).collect();
+            let control = run_control(&without, &report.audits, controls, settings, source, &mut clock);
+            let accuracy = audit.accuracy_plans(settings, uncertain).map(|mut plan| {
+                plan.pair.max_seconds = clock.next(plan.pair.max_seconds);
+                prepare_and_judge(&plan, source, listener)
+            });
+            let accuracy = accuracy.collect();
             AuditReport::new(without.audit, without.results, control).with_accuracy(accuracy)
         };
         let finished = Arc::new(finished);

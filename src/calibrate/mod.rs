@@ -87,7 +87,14 @@ pub fn repeat(audit: &Audit, draws: u64, repetition: Repetition, done: &(dyn Fn(
     let runs: Vec<SeedResult> = (repetition.first_seed..repetition.first_seed.saturating_add(repetition.seeds))
         .into_par_iter()
         .map(|seed| {
-            let settings = Settings { draws: Some(draws), seed, confidence: repetition.confidence, until: Until::Budget, controls: false };
+            let settings = Settings {
+                draws: Some(draws),
+                seed,
+                confidence: repetition.confidence,
+                until: Until::Budget,
+                controls: false,
+                ..Settings::default()
+            };
             let run = audit::run(std::slice::from_ref(audit), settings, &crate::prepare, &());
             done();
             run.audits.iter().map(|report| SeedResult::new(report)).collect::<Result<Vec<_>, _>>()

@@ -1,6 +1,7 @@
 //! All mechanisms that audit files can name.
 
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 use super::additive::{
     continuous, correlated, discrete_gaussian, discrete_laplace, poisson_sample, post_processing, printed, reused_noise,
@@ -11,7 +12,7 @@ use super::ratio::{quotient, regression};
 use super::selection::{exponential, mode, noisy_max, subsample};
 use super::test_release::guarded_mean;
 use super::{composed, histogram, k_anonymity, median, sparse_vector, transformation};
-use crate::model::{Dataset, Params};
+use crate::model::{Dataset, Params, Whole};
 use crate::target::process::{self, ChildProcess};
 use crate::target::{InProcess, Mechanism, Misfit, PrepareError, Subject, Target};
 
@@ -51,10 +52,28 @@ fn prepare<M: Mechanism>(params: &Params, left: &Dataset, right: &Dataset) -> Re
 /// # Errors
 /// Which key is wrong and why, as `params.key …`.
 pub fn read_params<P: DeserializeOwned>(params: &Params) -> Result<P, Misfit> {
-    serde_path_to_error::deserialize(serde_json::Value::Object(params.clone())).map_err(|error| {
+    let read = |params: Params| serde_path_to_error::deserialize(Value::Object(params));
+    // A count may be written as `1e3`.
+    let read_counts = |error| read(with_whole_numbers(params)).map_err(|_| error);
+    read(params.clone()).or_else(read_counts).map_err(|error| {
         let (path, message) = (error.path().to_string(), error.inner().to_string());
         Misfit::params(if path == "." { "" } else { &path }, &message)
     })
+}
+
+/// The parameters with integers for all floats without a fraction. Where a float is expected, an integer is as good.
+fn with_whole_numbers(params: &Params) -> Params {
+    fn whole(value: &Value) -> Value {
+        match value {
+            Value::Number(number) if number.is_f64() => {
+                number.as_f64().and_then(Whole::of_float).map_or_else(|| value.clone(), |whole| whole.get().into())
+            }
+            Value::Array(items) => items.iter().map(whole).collect(),
+            Value::Object(members) => Value::Object(with_whole_numbers(members)),
+            other => other.clone(),
+        }
+    }
+    params.iter().map(|(key, value)| (key.clone(), whole(value))).collect()
 }
 
 /// Parameters as an audit file writes them, for tests.

@@ -11,7 +11,7 @@ use serde::de::value::StrDeserializer;
 use crate::attack::Attack;
 use crate::audit::Audit;
 use crate::calibrate::{self, Repetition};
-use crate::model::checked::{NonNegative, Share};
+use crate::model::checked::{NonNegative, Positive, Share};
 use crate::model::claim::Spelling;
 use crate::model::{AskedReach, Claim, Confidence, Delta, Error, MAX_DRAWS, Settings, Until};
 use crate::report::code_quality::CodeQuality;
@@ -25,7 +25,7 @@ use crate::report::markdown::Markdown;
 use crate::report::problem::ProblemFinder;
 use crate::report::store::Destination;
 use crate::suite;
-use crate::target::recorded::{HeaderRow, RowOrder};
+use crate::target::recorded::{HeaderRow, RowOrder, Separator};
 
 /// Does a differentially private mechanism leak more than it claims?
 #[derive(Parser)]
@@ -107,10 +107,21 @@ pub struct RunArgs {
     /// When to stop: after all draws, or as soon as the claim is refuted
     #[arg(long, value_enum, default_value_t)]
     pub until: Until,
+    /// The time that each pair may take, in seconds, with the start of programs: slow mechanisms make fewer draws (default: as in the audit
+    /// file, or unlimited). With a limit, the report depends on the speed of the machine
+    #[arg(long, value_name = "S")]
+    pub max_seconds: Option<Positive>,
+    /// The time that the whole run may take, in seconds; what is left is divided over the pairs that are left
+    #[arg(long, value_name = "S")]
+    pub max_seconds_total: Option<Positive>,
     /// Also audit the controls: mechanisms that leak more than is claimed; an audit whose control is not refuted is inconclusive
     #[arg(long)]
     pub controls: bool,
-    /// The number of worker threads (default: one per core)
+    /// Only check that everything can be run: a few draws of each pair, no judgement, no reports; each cause of failure is shown once (exit
+    /// code 0: all can be run, 5: something cannot)
+    #[arg(long)]
+    pub smoke: bool,
+    /// The number of worker threads, and of busy processes of a program (default: one per core)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub threads: Option<u16>,
     /// The CSV report; use - for standard output, as for all reports (default: results/audit.csv, or results/audit-part.csv with --filter or
@@ -138,13 +149,24 @@ pub struct RunArgs {
     /// Show no progress and no table; only write the reports and set the exit code
     #[arg(long, short)]
     pub quiet: bool,
+    /// Also show where the time of programs went: starting, preparing, drawing
+    #[arg(long, short, conflicts_with = "quiet")]
+    pub verbose: bool,
 }
 
 impl RunArgs {
     /// The settings of the run.
     #[must_use]
     pub fn settings(&self) -> Settings {
-        Settings { draws: self.draws, seed: self.seed, confidence: self.confidence, until: self.until, controls: self.controls }
+        Settings {
+            draws: self.draws,
+            seed: self.seed,
+            confidence: self.confidence,
+            until: self.until,
+            controls: self.controls,
+            max_seconds: self.max_seconds,
+            max_seconds_total: self.max_seconds_total,
+        }
     }
 
     /// The CSV report. A part of the audits does not replace the report on all of them.
@@ -196,6 +218,9 @@ pub struct SamplesArgs {
     /// Whether the first row contains the column names
     #[arg(long, value_enum, default_value_t)]
     pub header: HeaderRow,
+    /// What separates the cells of a row; where it is not a comma, numbers may have decimal commas (default: what the first rows show)
+    #[arg(long, value_enum)]
+    pub separator: Option<Separator>,
     /// Do not look for dependence in the order of the rows; use this if the order has no meaning, for example because the rows were sorted
     #[arg(long)]
     pub unordered: bool,
@@ -248,7 +273,14 @@ impl SamplesArgs {
     /// The settings of the run. It makes as many draws as the files allow.
     #[must_use]
     pub fn settings(&self, draws: u64) -> Settings {
-        Settings { draws: Some(draws), seed: self.seed, confidence: self.confidence, until: Until::Budget, controls: false }
+        Settings {
+            draws: Some(draws),
+            seed: self.seed,
+            confidence: self.confidence,
+            until: Until::Budget,
+            controls: false,
+            ..Settings::default()
+        }
     }
 }
 

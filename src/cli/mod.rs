@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `args.rs` | the command line |
 //! | `run.rs`, `samples.rs`, `replay.rs`, `calibrate.rs` | the commands that measure |
+//! | `smoke.rs` | `run --smoke`: a few draws of each pair |
 //! | `inform.rs` | the commands that only print or write files |
 //! | `progress.rs` | progress during a run |
 //! | `tables.rs`, `rates.rs` | the text at the end of a command |
@@ -18,6 +19,7 @@ mod replay;
 mod run;
 mod samples;
 mod screen;
+mod smoke;
 mod tables;
 
 use std::process;

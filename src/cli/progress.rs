@@ -1,7 +1,7 @@
 //! Shows progress on standard error during a run.
 
 use std::sync::Mutex;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use console::style;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -45,6 +45,8 @@ impl Listener for Progress {
         match event {
             Event::AuditStarted { audit, draws } => self.started(audit, draws),
             Event::Drawn { draws } => self.with(|running| running.bar.inc(draws)),
+            // The bar ends with the draws that are still to be made.
+            Event::Cut { draws } => self.with(|running| running.bar.set_length(running.bar.length().unwrap_or(0).saturating_sub(draws))),
             Event::Looked { epsilon_lower } => self.looked(epsilon_lower),
             Event::AuditFinished { report } => self.finished(report),
         }
@@ -58,10 +60,10 @@ impl Listener for Progress {
 impl Progress {
     fn started(&self, audit: &Audit, draws: u64) {
         let bar = if self.quiet { ProgressBar::hidden() } else { ProgressBar::new(draws) };
-        let template = "{prefix} {bar:24} {percent:>3} % {wide_msg} {per_sec}";
+        let template = "{prefix} {bar:24} {percent:>3} % {wide_msg} {speed}";
         if let Ok(style) = ProgressStyle::with_template(template) {
-            bar.set_style(style.with_key("per_sec", |state: &indicatif::ProgressState, w: &mut dyn std::fmt::Write| {
-                let _ = write!(w, "{:.1} M draws/s", state.per_sec() / 1e6);
+            bar.set_style(style.with_key("speed", |state: &indicatif::ProgressState, w: &mut dyn std::fmt::Write| {
+                let _ = w.write_str(&speed(state.per_sec(), state.eta()));
             }));
         }
         if let Ok(mut running) = self.running.lock() {
@@ -88,6 +90,32 @@ impl Progress {
                 print_error(format_args!("[{}/{}] {line}", running.number, self.audits));
             }
         });
+    }
+}
+
+/// The speed in a unit that fits it, and the time that is left.
+fn speed(per_second: f64, left: Duration) -> String {
+    // An estimate that is not a number or is too large is none.
+    let left =
+        if left.as_secs() > 0 && left.as_secs() < 100 * 24 * 3600 { format!(", {} left", duration(left.as_secs())) } else { String::new() };
+    let speed = match per_second {
+        speed if !speed.is_finite() || speed <= 0.0 => return "no draws yet".to_owned(),
+        speed if speed < 1.0 => format!("{:.1} draws/min", speed * 60.0),
+        speed if speed < 10.0 => format!("{speed:.1} draws/s"),
+        speed if speed < 1e3 => format!("{speed:.0} draws/s"),
+        speed if speed < 1e6 => format!("{:.1} k draws/s", speed / 1e3),
+        speed => format!("{:.1} M draws/s", speed / 1e6),
+    };
+    speed + &left
+}
+
+/// A duration in the two largest units that it has.
+fn duration(seconds: u64) -> String {
+    match seconds {
+        0..60 => format!("{seconds} s"),
+        60..3600 => format!("{} min {} s", seconds / 60, seconds % 60),
+        3600..86_400 => format!("{} h {} min", seconds / 3600, seconds % 3600 / 60),
+        _ => format!("{} days {} h", seconds / 86_400, seconds % 86_400 / 3600),
     }
 }
 
@@ -126,5 +154,38 @@ fn styled(verdict: Verdict) -> console::StyledObject<String> {
         Verdict::Violated => text.red(),
         Verdict::Consistent => text.green(),
         Verdict::Inconclusive(_) => text.yellow(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_speed_has_a_unit_that_fits_it() {
+        let none = Duration::ZERO;
+        let speeds = [0.0, f64::NAN, 0.05, 3.14, 92.4, 1234.0, 999_900.0, 3.14e6].map(|speed_of| speed(speed_of, none));
+        let expected = [
+            "no draws yet",
+            "no draws yet",
+            "3.0 draws/min",
+            "3.1 draws/s",
+            "92 draws/s",
+            "1.2 k draws/s",
+            "999.9 k draws/s",
+            "3.1 M draws/s",
+        ];
+        assert_eq!(speeds, expected);
+    }
+
+    #[test]
+    fn the_time_that_is_left_is_shown_if_it_is_known() {
+        let left = |seconds| speed(92.0, Duration::from_secs(seconds));
+        assert_eq!(left(0), "92 draws/s");
+        assert_eq!(left(45), "92 draws/s, 45 s left");
+        assert_eq!(left(125), "92 draws/s, 2 min 5 s left");
+        assert_eq!(left(7500), "92 draws/s, 2 h 5 min left");
+        assert_eq!(left(200_000), "92 draws/s, 2 days 7 h left");
+        assert_eq!(left(u64::MAX), "92 draws/s");
     }
 }

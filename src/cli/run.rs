@@ -6,8 +6,9 @@ use std::time::Instant;
 use super::args::{ReportDestinations, RunArgs};
 use super::progress::Progress;
 use super::screen::{Screen, print_error};
+use super::smoke::smoke;
 use super::tables;
-use crate::audit::{self, Audit, KnownAudit, Listener, RunReport, TargetSource};
+use crate::audit::{self, Audit, KnownAudit, Listener, Preparer, RunReport, TargetSource};
 use crate::model::{Agreement, Error, Settings};
 use crate::report::baseline::Comparison;
 use crate::report::csv;
@@ -26,6 +27,9 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Error> {
     let audits = suite::filter_pairs(suite::filter(suite::load(&args.paths)?, args.filter.as_deref())?, args.pair.as_deref())?;
     suite::check(&audits)?;
     let (settings, gate) = (args.settings(), args.gate.gate());
+    if args.smoke {
+        return smoke(&audits, settings, Screen::new(args.quiet, false));
+    }
     let baseline = Baseline::open(args)?;
     let csv = Destination::open(&args.csv())?;
     let replaced = csv::other_audits(&csv, &audits);
@@ -41,8 +45,11 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Error> {
     let known = |audit: &Audit| journal.as_ref()?.found(audit);
     let mut listeners: Vec<&dyn Listener> = vec![&witnesses];
     listeners.extend(journal.as_ref().map(|journal| journal as &dyn Listener));
-    let input = RunInput { audits: &audits, settings, source: &crate::prepare, known: &known };
+    let input = RunInput { audits: &audits, settings, source: &Preparer::default(), known: &known };
     let (report, mut text) = input.run_and_report(reports, &listeners, screen)?;
+    if args.verbose {
+        text.push_str(&timings(&report));
+    }
     let written = witnesses.close()?;
     if let Some(journal) = journal.map_or(Ok(None), |journal| journal.close(&report))? {
         let _ = writeln!(text, "Journal: {}; with --resume only what could not be run is run again", journal.display());
@@ -67,6 +74,26 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Error> {
     screen.print(text)?;
     report_to_github(&report, &finder, &worse_lines, taken)?;
     Ok(gate.exit_code(&report, worse))
+}
+
+/// Where the time of programs went, one line for each pair.
+fn timings(report: &RunReport) -> String {
+    let results = report.audits.iter().flat_map(|audit| audit.results.iter().map(move |result| (&audit.audit.name, result)));
+    let timings = results.filter_map(|(name, result)| Some(format!("Time: {name} / {}: {}\n", result.pair, result.timing?)));
+    timings.collect()
+}
+
+/// What the time limit changed, one line for each pair and accuracy claim.
+fn notes(report: &RunReport) -> String {
+    let mut text = String::new();
+    for audit in &report.audits {
+        let pairs = audit.evidence().map(|(result, evidence)| (&result.pair, &evidence.note));
+        let accuracy = audit.accuracy.iter().filter_map(|result| Some((&result.accuracy.name, &result.outcome.as_ref().ok()?.note)));
+        for (name, note) in pairs.chain(accuracy) {
+            let _ = note.as_ref().map_or(Ok(()), |note| writeln!(text, "{} / {name}: {note}.", audit.audit.name));
+        }
+    }
+    text
 }
 
 /// The baseline of a run: what it is compared with, and where the next one is written.
@@ -134,6 +161,9 @@ impl RunInput<'_> {
         listeners.push(&files);
         let report = audit::run_rest(self.audits, self.settings, self.source, self.known, listeners.as_slice());
         let mut text = format!("{}\n", tables::run_summary(&report, started.elapsed().as_secs_f64()));
+        if self.audits.iter().any(|audit| self.settings.max_seconds.or(self.settings.max_seconds_total).or(audit.max_seconds).is_some()) {
+            text.push_str(&notes(&report));
+        }
         if let Err(error) = files.close() {
             // A report could not be written. The results are still printed.
             screen.print(text)?;

@@ -15,7 +15,7 @@ use crate::target::{PrepareError, Target};
 
 /// Audits outputs that were collected before.
 pub fn samples(args: &SamplesArgs) -> Result<ExitCode, Error> {
-    let recording = Recording::read(&args.left, &args.right, args.header)?;
+    let recording = Recording::read(&args.left, &args.right, args.header, args.separator)?;
     let gate = args.gate();
     let finder = ProblemFinder::from_environment(&gate, None);
     let reports = args.reports.open(Destination::open(&args.csv)?, &finder, None)?;

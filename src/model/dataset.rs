@@ -7,6 +7,7 @@ use std::sync::Arc;
 use serde::de::{self, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
 
+use super::Whole;
 use super::number::Brief;
 
 /// One record of a dataset.
@@ -160,7 +161,7 @@ impl<'de> Visitor<'de> for RunVisitor {
         while let Some(key) = keys.next_key::<String>()? {
             match key.as_str() {
                 "value" => value = Some(keys.next_value::<Record>()?),
-                "times" => times = Some(keys.next_value::<i64>()?),
+                "times" => times = Some(keys.next_value::<Whole>()?.get()),
                 other => return Err(de::Error::unknown_field(other, &["value", "times"])),
             }
         }

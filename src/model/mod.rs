@@ -16,6 +16,7 @@ mod tally;
 pub mod text;
 mod truth;
 mod verdict;
+mod whole;
 
 pub use accuracy::{AccuracyClaim, FailureLimits};
 pub use bounds::{Bounds, RuleEstimate};
@@ -30,6 +31,7 @@ pub use side::Side;
 pub use tally::Tally;
 pub use truth::Truth;
 pub use verdict::{Agreement, Conclusion, ControlResult, Expectation, Grounds, Reason, Verdict};
+pub use whole::Whole;
 
 /// The parameters of a mechanism, as an audit gives them.
 pub type Params = serde_json::Map<String, serde_json::Value>;

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Confidence;
+use super::checked::Positive;
 
 /// Draws per pair if neither the command line nor the audit file sets them.
 pub const DEFAULT_DRAWS: u64 = 10_000_000;
@@ -45,4 +46,10 @@ pub struct Settings {
     /// Whether to audit the controls too.
     #[serde(default)]
     pub controls: bool,
+    /// The seconds that each pair may take; overrides the audit files. With a limit, results depend on the speed of the machine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_seconds: Option<Positive>,
+    /// The seconds that the whole run may take. What is left is divided over the pairs that are left.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_seconds_total: Option<Positive>,
 }

@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use super::store::{Destination, unwritable};
 use super::witness;
 use crate::audit::{AccuracyResult, Audit, AuditReport, Event, KnownAudit, Listener, PairResult, RunReport};
+use crate::model::checked::Positive;
 use crate::model::{ControlResult, Error, Settings};
 use crate::output::{Mix, fingerprint};
 
@@ -264,13 +265,16 @@ impl JournalHeader {
     }
 }
 
-fn options(settings: Settings) -> [(&'static str, String); 5] {
-    let Settings { draws, seed, confidence, until, controls } = settings;
+fn options(settings: Settings) -> [(&'static str, String); 7] {
+    let Settings { draws, seed, confidence, until, controls, max_seconds, max_seconds_total } = settings;
+    let seconds = |limit: Option<Positive>| limit.map_or_else(|| "absent".to_owned(), |limit| limit.to_string());
     [
         ("--seed", seed.to_string()),
         ("--draws", draws.map_or_else(|| "absent".to_owned(), |draws| draws.to_string())),
         ("--confidence", confidence.to_string()),
         ("--until", format!("{until:?}").to_lowercase()),
+        ("--max-seconds", seconds(max_seconds)),
+        ("--max-seconds-total", seconds(max_seconds_total)),
         ("--controls", if controls { "present" } else { "absent" }.to_owned()),
     ]
 }
@@ -282,8 +286,9 @@ fn is_finished(audit: &AuditReport) -> bool {
 
 /// A hash of everything that an audit's reports depend on, including the files that its command names.
 fn audit_fingerprint(audit: &Audit) -> String {
-    let Audit { file, expect, source, draws, resolution, reach, control, attacks, .. } = audit;
-    let mut parts = vec![format!("{file:?} {expect:?} {source:?} {draws:?} {resolution} {reach:?} {control:?} {attacks:?}")];
+    let Audit { file, expect, source, draws, max_seconds, resolution, reach, control, attacks, .. } = audit;
+    let mut parts =
+        vec![format!("{file:?} {expect:?} {source:?} {draws:?} {max_seconds:?} {resolution} {reach:?} {control:?} {attacks:?}")];
     let identity = |pair| witness::identity(audit, pair);
     parts.extend(audit.pairs.iter().map(|pair| format!("{} {:?} {:?}", identity(pair), pair.expect, pair.truth)));
     parts.extend((!audit.accuracy.is_empty()).then(|| format!("{:?} {:?}", audit.subject, audit.accuracy)));

@@ -12,6 +12,7 @@ use crate::audit::{AccuracyResult, AuditReport, Curves, PairResult, RunReport};
 use crate::model::exact::Exact;
 use crate::model::number::round_down;
 use crate::model::{Agreement, AskedReach, Claim, Conclusion, ControlResult, Error, Reason, Settings, Verdict};
+use crate::target::Timing;
 
 /// The name and version of the schema. The version changes if the meaning of a key changes, but not if keys are added.
 pub const SCHEMA: &str = "dp-audit-report/1";
@@ -125,6 +126,12 @@ pub struct JsonPair {
     pub rule_epsilon_estimate: Option<Exact>,
     /// The upper limit of the ε that the frozen rules can show. The mechanism may leak more to other rules.
     pub rule_epsilon_upper: Option<Exact>,
+    /// A note about the draws, for example that a time limit cut them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+    /// Where the time went, if the mechanism is a program: seconds of all its processes together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timing: Option<Timing>,
     /// The curves of the pictures.
     pub picture: Option<Curves>,
 }
@@ -242,6 +249,8 @@ impl JsonPair {
             sentence: evidence.map(|evidence| evidence.sentence(&report.audit.claim)),
             rule_epsilon_estimate: evidence.map(|evidence| Exact(round_down(evidence.estimate.epsilon, 6))),
             rule_epsilon_upper: evidence.map(|evidence| Exact(-round_down(-evidence.estimate.epsilon_upper, 6))),
+            note: evidence.and_then(|evidence| evidence.note.clone()),
+            timing: result.timing,
             picture: evidence.map(|evidence| evidence.curves.clone()),
         }
     }

@@ -68,6 +68,7 @@ pub fn pair(verdict: Verdict, expect: Expectation) -> PairResult {
         truth: Truth::default(),
         outcome: Ok(evidence(verdict)),
         seconds: 0.5,
+        timing: None,
     }
 }
 

@@ -3,6 +3,8 @@
 //! In each batch a fair coin is flipped for every draw. Only the number of heads matters, so `k ~ Binomial(n, ½)` draws come from D and
 //! `n − k` from D'. The bounds are valid because of the coin: with a fixed number of draws per side they would bound an odds ratio, not ε.
 
+use std::time::{Duration, Instant};
+
 use rand::{Rng, SeedableRng};
 use rayon::prelude::*;
 
@@ -18,6 +20,9 @@ pub const BATCH: u64 = 65_536;
 /// Batches whose coins are flipped in advance. With these counts each batch knows which draws of either side belong to it.
 const WAVE: u64 = 4096;
 
+/// How often it is told that draws were made, if a batch takes long.
+const TELL_EVERY: Duration = Duration::from_millis(100);
+
 /// Draws a pair's outputs. It remembers which batches were used, so that no draw is used twice.
 pub struct Sampler<'a> {
     target: &'a dyn Target,
@@ -27,6 +32,12 @@ pub struct Sampler<'a> {
     next: Batch,
     episodes: Vec<Episode>,
     drawn: &'a (dyn Fn(u64) + Sync),
+}
+
+/// The draws of a batch that nobody was told about, and since when.
+struct News {
+    draws: u64,
+    told: Instant,
 }
 
 /// A batch: its number, its draws from either side, and how many of either side came before it.
@@ -40,7 +51,8 @@ struct Batch {
 }
 
 impl<'a> Sampler<'a> {
-    /// A sampler at the beginning of a phase. It calls `drawn` with the number of draws of every finished batch.
+    /// A sampler at the beginning of a phase. It calls `drawn` with the number of new draws: at the end of every batch, and
+    /// several times a second.
     ///
     /// # Errors
     /// When the mechanism cannot be run at all.
@@ -74,11 +86,17 @@ impl<'a> Sampler<'a> {
             let batches = batches.into_par_iter().map(|batch| {
                 let mut value = start();
                 let mut episode = Episode::new(self.width, watched(batch.index));
+                let mut news = News { draws: 0, told: Instant::now() };
                 self.draw(batch, &mut |side, rows| {
                     episode.see(side, rows);
                     step(&mut value, side, rows);
+                    news.draws += rows.len() as u64;
+                    if news.told.elapsed() > TELL_EVERY {
+                        (self.drawn)(news.draws);
+                        news = News { draws: 0, told: Instant::now() };
+                    }
                 })?;
-                (self.drawn)(batch.left + batch.right);
+                (self.drawn)(news.draws);
                 Ok((value, if watched(batch.index) > 0 { vec![episode] } else { Vec::new() }))
             });
             let (value, mut episodes) = batches.try_reduce(

@@ -22,6 +22,18 @@ impl Schedule {
         Self { rounds, looks }
     }
 
+    /// Rounds for as many draws that begin with `first` draws, if that is fewer than usual.
+    #[must_use]
+    pub fn rounds_from(&self, first: u64) -> Vec<u64> {
+        doubling(first.clamp(1, FIRST_ROUND), self.rounds.iter().sum())
+    }
+
+    /// The looks if there are only `certify` draws, after `explored` draws to explore.
+    #[must_use]
+    pub fn looks_for(&self, explored: u64, certify: u64) -> Vec<u64> {
+        if certify == self.certify() { self.looks.clone() } else { doubling(explored.max(1), certify) }
+    }
+
     /// The number of certify draws.
     #[must_use]
     pub fn certify(&self) -> u64 {
@@ -56,6 +68,18 @@ mod tests {
             assert_eq!(schedule.rounds.iter().sum::<u64>() + schedule.certify(), budget);
             assert!(schedule.rounds.iter().chain(&schedule.looks).all(|part| *part > 0));
         }
+    }
+
+    #[test]
+    fn fewer_draws_have_smaller_rounds_and_looks() {
+        let schedule = Schedule::new(65_536);
+        assert_eq!(schedule.rounds_from(u64::MAX), schedule.rounds);
+        assert_eq!(schedule.rounds_from(2000), schedule.rounds);
+        assert_eq!(schedule.rounds_from(0)[..4], [1, 1, 2, 4]);
+        assert_eq!(schedule.rounds_from(100).iter().sum::<u64>(), 8192);
+        assert_eq!(schedule.looks_for(8192, 57_344), schedule.looks);
+        assert_eq!(schedule.looks_for(16, 100), [16, 16, 32, 36]);
+        assert_eq!(schedule.looks_for(0, 1), [1]);
     }
 
     #[test]

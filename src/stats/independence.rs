@@ -1,6 +1,6 @@
 //! Tests whether the draws are independent. Every bound assumes that they are.
 //!
-//! There are three exact tests. All are valid for outputs of any distribution, with or without atoms, and skip outputs that never vary.
+//! There are four exact tests. All are valid for outputs of any distribution, with or without atoms, and skip outputs that never vary.
 //!
 //! *Order.* Take two pairs of draws `(a, b)` and `(a', b')`, which are four different draws. If draws are independent and b, b' come from
 //! the same side, then swapping b and b' does not change the joint distribution, but it flips the sign of `(a − a')·(b − b')`. So among the
@@ -17,6 +17,9 @@
 //! *Repeats.* If two draws are equal with probability `q`, then the largest atom has probability at most `√q`, and two given windows of `s`
 //! draws are equal with probability at most `q^(s/2)`, whether they overlap or not. With an upper limit on `q`, the test chooses `s` so
 //! large that `n²/2 · q^(s/2)` is negligible. A window that still occurs twice comes from a stream that was restarted.
+//!
+//! *Returns.* Take blocks of consecutive draws, each in two halves. A draw of a block's second half and one of a far block's second half can be
+//! swapped, so each is as likely as the other to be among the values of the block's first half. This finds a cache that forgets.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -25,14 +28,18 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::binomial::{lower_limit, upper_tail};
+use super::sources::compare_values;
 use crate::model::Side;
 use crate::output::{Cell, Mix, Rows};
 
-/// The maximum probability that one look treats independent draws as dependent. A pair gets two looks, one per phase; files get one more.
+/// The maximum probability that one look treats independent draws as dependent. A pair gets two looks, one per phase; files and programs get one more.
 pub const FALSE_ALARM: f64 = 3e-7;
 
-/// The share of it for the repeat test; the rest is for the order tests.
+/// The share of it for the tests of repeats and of returns; the rest is for the order tests.
 const REPEATS_SHARE: f64 = 0.2;
+
+/// Draws of half a block of the test of returns.
+const RETURNS: usize = 256;
 
 /// Distances at which draws of one batch are paired.
 const LAGS: [usize; 4] = [1, 2, 3, 4];
@@ -77,7 +84,7 @@ impl Tracks {
 }
 
 /// A key that sorts like the numbers; symbols come after all numbers.
-fn ordered(cell: Cell) -> u64 {
+pub(super) fn ordered(cell: Cell) -> u64 {
     let bits = cell.key();
     if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }
 }
@@ -152,6 +159,8 @@ pub enum Dependence {
     Order(Aspect, Pairing, u64, u64),
     /// The same outputs in a row occur again: their number, and how many draws later; None if it is in another batch.
     Repeats(Side, usize, Option<usize>),
+    /// Outputs return soon: comparisons in favour of the draws just before, and all comparisons.
+    Returns(Side, u64, u64),
 }
 
 impl fmt::Display for Dependence {
@@ -180,6 +189,11 @@ impl fmt::Display for Dependence {
                     None => f.write_str("in another batch"),
                 }
             }
+            Self::Returns(side, favour, of) => write!(
+                f,
+                "on {side} outputs return soon after they were drawn and not later, as if they were kept in a cache \
+                 ({favour} of {of} comparisons go the same way, half of them would by chance)"
+            ),
         }
     }
 }
@@ -196,10 +210,12 @@ pub fn dependence(episodes: &[Episode]) -> Option<Dependence> {
     let of_sizes = pairings.iter().filter(|pairing| !matches!(pairing, Pairing::Lag(_, 2..))).map(|pairing| (Aspect::Size, *pairing));
     let tests: Vec<(Aspect, Pairing)> = of_values.chain(of_sizes).collect();
     let alpha_order = FALSE_ALARM * (1.0 - REPEATS_SHARE) / (tracks * tests.len()) as f64;
-    let alpha_repeats = FALSE_ALARM * REPEATS_SHARE / (tracks * sides.len()) as f64;
+    let alpha_repeats = FALSE_ALARM * REPEATS_SHARE / (2 * tracks * sides.len()) as f64;
     let find = |track: usize| {
-        let repeats = sides.par_iter().filter_map(|side| test_repeats(episodes, *side, track, alpha_repeats)).find_first(|_| true);
-        repeats.or_else(|| {
+        let repeats = |side: &Side| {
+            test_repeats(episodes, *side, track, alpha_repeats).or_else(|| test_returns(episodes, *side, track, alpha_repeats))
+        };
+        sides.par_iter().filter_map(repeats).find_first(|_| true).or_else(|| {
             // The first of several tracks is a hash of the whole output, which has no size.
             let is_hash = tracks > 1 && track == 0;
             let centres = if is_hash { [None; 2] } else { sides.map(|side| Centre::of(episodes, side, track)) };
@@ -354,6 +370,16 @@ fn test_repeats(episodes: &[Episode], side: Side, track: usize, alpha: f64) -> O
     Some(Dependence::Repeats(side, length, later))
 }
 
+/// The exact test for outputs that return soon.
+fn test_returns(episodes: &[Episode], side: Side, track: usize, alpha: f64) -> Option<Dependence> {
+    let blocks: Vec<&[u64]> = episodes.iter().flat_map(|episode| episode.track(side, track).chunks_exact(2 * RETURNS)).collect();
+    // A block of the first half of all draws and one of the second half: every draw is in at most one comparison.
+    let (near, far) = blocks.split_at(blocks.len() / 2);
+    let compared = near.iter().zip(far).map(|(near, far)| compare_values(&near[..RETURNS], &near[RETURNS..], &far[RETURNS..]));
+    let (favour, all) = compared.fold((0, 0), |(favour, all), (more, of)| (favour + more, all + of));
+    (all > 0 && upper_tail(favour, all, 0.5) <= alpha).then_some(Dependence::Returns(side, favour, all))
+}
+
 /// Hashes of the windows of `length` draws, each with the index of its last draw; of the later windows only a part.
 fn window_hashes(draws: &[u64], length: usize) -> Vec<(u64, usize)> {
     const BASE: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -480,8 +506,8 @@ mod tests {
 
     #[test]
     fn windows_are_just_long_enough_that_chance_does_not_repeat_them() {
-        // One track with two sides: each side gets half of a fifth of the false-alarm rate.
-        let alpha = 3e-7 * 0.2 / 2.0;
+        // One track with two sides and two tests of repetition: each test of a side gets a quarter of a fifth of the false-alarm rate.
+        let alpha = 3e-7 * 0.2 / 4.0;
         let mut rng = Generator::seed_from_u64(13);
         let period: Vec<u32> = (0..97).map(|_| rng.random()).collect();
         for n in [200, 260, 400, 1000, 3000] {
@@ -684,6 +710,27 @@ mod tests {
             number(at(side) + laplace(&mut rng, size.exp()))
         }));
         assert!(matches!(found, Some(Dependence::Order(Aspect::Size, ..))), "{found:?}");
+    }
+
+    #[test]
+    fn a_cache_that_forgets_is_found() {
+        // One of a thousand keys, each with its noise; the last 128 keys are remembered, so one output in eight is an earlier one.
+        for seed in 0..20 {
+            let mut rng = Generator::seed_from_u64(seed);
+            let mut cache: Vec<(u32, f64)> = Vec::new();
+            let found = dependence(&episodes(|_, side, _| {
+                let key = rng.random_range(0..1000) + 1000 * side as u32;
+                let old = cache.iter().position(|(known, _)| *known == key).map(|place| cache.remove(place));
+                cache.push(old.unwrap_or_else(|| (key, laplace(&mut rng, 1.0))));
+                if cache.len() > 128 {
+                    cache.remove(0);
+                }
+                number(at(side) + cache.last().unwrap().1)
+            }));
+            assert!(matches!(found, Some(Dependence::Returns(..))), "seed {seed}: {found:?}");
+        }
+        let found = Dependence::Returns(Side::Left, 9, 10).to_string();
+        assert!(found.contains("as if they were kept in a cache"), "{found}");
     }
 
     #[test]

@@ -15,6 +15,7 @@
 //! | `bounds.rs` | combines all evidence on a pair |
 //! | `failure.rs` | limits of the failure probability of an accuracy claim |
 //! | `independence.rs` | tests whether the draws are independent (it reads rows, not tallies) |
+//! | `sources.rs` | tests whether two processes draw from the same distribution (the same) |
 
 pub mod binomial;
 mod bounds;
@@ -28,6 +29,7 @@ mod method;
 mod moment;
 pub mod power;
 mod region;
+pub mod sources;
 pub mod wealth;
 
 pub use bounds::bounds;

@@ -2,11 +2,12 @@
 
 use serde::Deserialize;
 
-use super::file::{KeyProblem, check_name};
+use super::file::{self, check_name};
+use super::problem::KeyProblem;
 use crate::audit::{Accuracy, Audit};
 use crate::catalogue::registry;
 use crate::model::checked::{Positive, Share};
-use crate::model::{AccuracyClaim, Dataset, Expectation, check_draws};
+use crate::model::{AccuracyClaim, Dataset, Expectation, Whole};
 use crate::output::OutputEvent;
 use crate::target::{PrepareError, Subject};
 
@@ -22,7 +23,7 @@ pub struct AccuracyFile {
     expect: Expectation,
     truth: Option<Share>,
     source: Option<String>,
-    draws: Option<u64>,
+    draws: Option<Whole>,
     resolution: Option<Positive>,
 }
 
@@ -42,9 +43,10 @@ pub fn check(raw: Vec<AccuracyFile>, mut taken: Vec<String>) -> Result<Vec<Accur
             let problem = format!("{key}: probability is 0, must be greater than 0; a claim of nothing cannot fail");
             problems.push(KeyProblem::new(format!("{path}.probability"), problem));
         }
-        if let Some(Err(problem)) = draws.map(check_draws) {
+        let draws = draws.map(file::draws).transpose().unwrap_or_else(|problem| {
             problems.push(KeyProblem::new(format!("{path}.draws"), format!("{key}: draws {problem}")));
-        }
+            None
+        });
         claims.push(Accuracy { name, data, event, claim: AccuracyClaim { probability, resolution }, expect, truth, source, draws });
     }
     if problems.is_empty() { Ok(claims) } else { Err(problems) }

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::ops::Range;
 
+use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 /// One step of the path to a value.
@@ -26,6 +27,20 @@ pub fn path_steps(path: &str) -> Vec<PathStep> {
 #[must_use]
 pub fn find_span(text: &str, path: &[PathStep]) -> Option<Range<usize>> {
     let root = DeTable::parse(text).ok()?;
+    find_value(&root, path).map(Spanned::span)
+}
+
+/// The byte range of the last key of a path: that of an unknown key, whose value does not matter.
+#[must_use]
+pub fn find_key(text: &str, path: &[PathStep]) -> Option<Range<usize>> {
+    let root = DeTable::parse(text).ok()?;
+    let (PathStep::Key(last), around) = path.split_last()? else { return None };
+    let table = if around.is_empty() { root.get_ref() } else { find_value(&root, around)?.get_ref().as_table()? };
+    table.iter().find(|(key, _)| key.get_ref() == last).map(|(key, _)| key.span())
+}
+
+/// A value, or the innermost table or array around it.
+fn find_value<'a, 'i>(root: &'a Spanned<DeTable<'i>>, path: &[PathStep]) -> Option<&'a Spanned<DeValue<'i>>> {
     let first = match path.first()? {
         PathStep::Key(key) => root.get_ref().get(key.as_str())?,
         PathStep::Index(_) => return None,
@@ -42,7 +57,7 @@ pub fn find_span(text: &str, path: &[PathStep]) -> Option<Range<usize>> {
             None => break,
         }
     }
-    Some(innermost.span())
+    Some(innermost)
 }
 
 /// `line 3, column 7: message`, and below it the line with a mark.
@@ -86,6 +101,13 @@ mod tests {
         // A value that does not exist: the table around it.
         assert_eq!(at("params.query.sum.upper"), "{ lower = 3 }");
         assert_eq!(find_span(TEXT, &path_steps("claim")), None);
+    }
+
+    #[test]
+    fn keys_are_found_by_their_path() {
+        let key = |path: &str| find_key(TEXT, &path_steps(path)).map(|span| &TEXT[span]);
+        assert_eq!((key("name"), key("pair.1.left"), key("params.query.sum")), (Some("name"), Some("left"), Some("sum")));
+        assert_eq!((key("claim"), key("params.upper"), key("pair.1"), key("")), (None, None, None, None));
     }
 
     #[test]

@@ -6,14 +6,16 @@ use serde::Deserialize;
 
 use super::accuracy::{self, AccuracyFile};
 use super::control::short_noise;
-use super::excerpt;
 use super::pattern::{Components, Pattern};
+use super::problem::{KeyProblem, distinct};
+use super::several::{self, Entry};
+use super::suggest::{nearest, with_suggestion};
 use crate::attack::Attack;
 use crate::audit::{Audit, Control, Pair};
 use crate::catalogue::registry;
 use crate::model::checked::{NonNegative, Positive};
 use crate::model::claim::{Spelling, Stability};
-use crate::model::{AskedReach, Claim, Dataset, Delta, Expectation, FileProblem, Params, Relation, Truth, check_draws};
+use crate::model::{AskedReach, Claim, Dataset, Delta, Expectation, FileProblem, MAX_DRAWS, Params, Relation, Truth, Whole, check_draws};
 use crate::target::Subject;
 use crate::target::process::{self, CommandLine};
 
@@ -35,7 +37,8 @@ struct AuditFile {
     expect: Option<Expectation>,
     source: Option<String>,
     truth: Option<Truth>,
-    draws: Option<u64>,
+    draws: Option<Whole>,
+    max_seconds: Option<Positive>,
     resolution: Option<Positive>,
     reach: Option<AskedReach>,
     allow_inconclusive: Option<String>,
@@ -131,57 +134,55 @@ struct PairFile {
     truth: Option<Truth>,
 }
 
-/// What is wrong with a file, and at which key.
-pub struct KeyProblem {
-    /// The path to the value, such as `pair.2.left`; empty if the problem is about the whole file.
-    path: String,
-    message: String,
-}
-
-impl KeyProblem {
-    /// A problem with the value at this path.
-    pub fn new(path: impl Into<String>, message: impl Into<String>) -> Self {
-        Self { path: path.into(), message: message.into() }
-    }
-
-    fn in_file(self, file: &Path, text: &str) -> FileProblem {
-        let span = excerpt::find_span(text, &excerpt::path_steps(&self.path));
-        FileProblem::new(file, span.map_or(self.message.clone(), |span| excerpt::with_location(text, span, &self.message)))
-    }
-}
-
 /// Reads and checks one file. Reports every problem in it, not only the first.
-pub fn read(path: &Path) -> Result<Audit, Vec<FileProblem>> {
+pub fn read(path: &Path) -> Result<Vec<Audit>, Vec<FileProblem>> {
     let text = std::fs::read_to_string(path).map_err(|error| vec![FileProblem::new(path, format!("cannot be read: {error}"))])?;
     from_text(path, &text)
 }
 
-/// Checks the text of a file.
-pub fn from_text(path: &Path, text: &str) -> Result<Audit, Vec<FileProblem>> {
-    let file = parse(text).map_err(|message| vec![FileProblem::new(path, message)])?;
-    check(path, file).map_err(|problems| problems.into_iter().map(|problem| problem.in_file(path, text)).collect())
+/// Checks the text of a file: one audit, or several as `[[audit]]`.
+pub fn from_text(path: &Path, text: &str) -> Result<Vec<Audit>, Vec<FileProblem>> {
+    let (mut audits, mut problems): (Vec<Audit>, Vec<FileProblem>) = (Vec::new(), Vec::new());
+    let entries = entries(text).map_err(|problem| vec![problem.in_file(path, text)])?;
+    for entry in &entries {
+        match parse(&entry.table).and_then(|file| check(path, file)) {
+            Ok(audit) if audits.iter().any(|other| other.name == audit.name) => {
+                let problem = format!("name is \"{}\", which another audit of the file has already; names must be unique", audit.name);
+                problems.push(KeyProblem::new("name", problem).of(entry).in_file(path, text));
+            }
+            Ok(audit) => audits.push(audit),
+            Err(found) => problems.extend(found.into_iter().map(|problem| problem.of(entry).in_file(path, text))),
+        }
+    }
+    if problems.is_empty() { Ok(audits) } else { Err(distinct(problems)) }
 }
 
-/// A problem that was found when a target was prepared, with its location if the file can still be read.
-pub fn preparation_problem(file: &Path, path: &str, message: &str) -> FileProblem {
-    let text = std::fs::read_to_string(file).unwrap_or_default();
-    KeyProblem::new(path, message).in_file(file, &text)
+/// A problem with a key of an audit that was found later, with its location if the file can still be read.
+pub fn problem_of(audit: &Audit, path: &str, message: &str) -> FileProblem {
+    let text = std::fs::read_to_string(&audit.file).unwrap_or_default();
+    let entries = entries(&text).unwrap_or_default();
+    let entry = entries.iter().find(|entry| entry.name() == Some(&audit.name));
+    let problem = KeyProblem::new(path, message);
+    entry.map_or(KeyProblem::new(path, message), |entry| problem.of(entry)).in_file(&audit.file, &text)
 }
 
-fn parse(text: &str) -> Result<AuditFile, String> {
-    let located = |error: &toml::de::Error, message: &str| match error.span() {
-        Some(span) => excerpt::with_location(text, span, message),
-        None => message.to_owned(),
-    };
-    let deserializer = toml::Deserializer::parse(text).map_err(|error| located(&error, error.message()))?;
-    serde_path_to_error::deserialize(deserializer).map_err(|error| {
-        let (key, message) = (error.path().to_string(), error.inner().message());
+/// The audits of a file as tables.
+fn entries(text: &str) -> Result<Vec<Entry>, KeyProblem> {
+    let table = toml::from_str(text).map_err(|error| KeyProblem::at(error.span(), error.message()))?;
+    several::entries(table).map_err(|(key, message)| KeyProblem::new(key, message))
+}
+
+fn parse(table: &toml::Table) -> Result<AuditFile, Vec<KeyProblem>> {
+    serde_path_to_error::deserialize(toml::Value::Table(table.clone())).map_err(|error| {
+        let (key, message) = (error.path().to_string(), with_suggestion(error.inner().message()));
         let message = match key.as_str() {
-            "." => message.to_owned(),
+            "." => message,
             key if message.starts_with("is ") => format!("{key} {message}"),
             key => format!("{key}: {message}"),
         };
-        located(error.inner(), &message)
+        // `pair[2].left` is the path `pair.2.left`.
+        let path = if key == "." { String::new() } else { key.replace('[', ".").replace(']', "") };
+        vec![KeyProblem::new(path, message)]
     })
 }
 
@@ -210,6 +211,12 @@ fn json_value(path: &str, value: &toml::Value) -> Result<serde_json::Value, KeyP
     })
 }
 
+/// Checks a number of draws.
+pub fn draws(number: Whole) -> Result<u64, String> {
+    let checked = u64::try_from(number.get()).ok().and_then(|draws| check_draws(draws).ok());
+    checked.ok_or_else(|| format!("is {}, must be a whole number from 1 to {MAX_DRAWS:e}", number.get()))
+}
+
 /// Checks a name. Reports and terminals show it, so it must be visible and must not contain control characters.
 pub fn check_name(path: &str, what: &str, name: &str) -> Option<KeyProblem> {
     if name.trim().is_empty() {
@@ -222,9 +229,10 @@ pub fn check_name(path: &str, what: &str, name: &str) -> Option<KeyProblem> {
 fn check(file_path: &Path, file: AuditFile) -> Result<Audit, Vec<KeyProblem>> {
     let mut problems = Vec::new();
     problems.extend(check_name("name", "name", &file.name));
-    if let Some(Err(problem)) = file.draws.map(check_draws) {
+    let draws = file.draws.map(draws).transpose().unwrap_or_else(|problem| {
         problems.push(KeyProblem::new("draws", format!("draws {problem}")));
-    }
+        None
+    });
     if file.attacks.as_ref().is_some_and(Vec::is_empty) {
         problems
             .push(KeyProblem::new("attacks", "attacks is empty; list at least one attack, or remove the key to use the default attacks"));
@@ -299,7 +307,8 @@ fn check(file_path: &Path, file: AuditFile) -> Result<Audit, Vec<KeyProblem>> {
         relation,
         expect,
         source: file.source,
-        draws: file.draws,
+        draws,
+        max_seconds: file.max_seconds,
         reach: file.reach.unwrap_or_default(),
         allow_inconclusive: file.allow_inconclusive,
         control: stated_control,
@@ -382,10 +391,18 @@ fn subject(
             Some((key, _)) => {
                 Err(KeyProblem::new(key, format!("{key}: is for mechanism = \"command\" only; remove it or change the mechanism")))
             }
-            None if registry::find(name).is_none() => Err(KeyProblem::new("mechanism", registry::unknown(name))),
+            None if registry::find(name).is_none() => Err(KeyProblem::new("mechanism", unknown_mechanism(name))),
             None => Ok(Subject::Registered { mechanism, params }),
         },
     }
+}
+
+fn unknown_mechanism(name: &str) -> String {
+    let known = registry::ENTRIES.iter().map(|entry| entry.name).chain([process::NAME]);
+    nearest(name, known).map_or_else(
+        || registry::unknown(name),
+        |near| format!("mechanism is \"{name}\", which is not known; did you mean \"{near}\"? `dp-audit list --mechanisms` shows all"),
+    )
 }
 
 /// Adds the patterns that are not among the pairs yet. An audit file may contain one of them as a [[pair]] to give it its own truth.

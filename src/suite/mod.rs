@@ -5,6 +5,9 @@ mod control;
 mod excerpt;
 mod file;
 mod pattern;
+mod problem;
+mod several;
+mod suggest;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -13,6 +16,7 @@ use crate::audit::{Audit, Control};
 use crate::catalogue::registry;
 use crate::model::{Error, Expectation, FileProblem};
 use crate::target::PrepareError;
+use suggest::with_suggestion;
 
 /// Reads all audit files at and below the paths, in a fixed order. Reports every bad file, not only the first.
 ///
@@ -32,13 +36,18 @@ pub fn load(paths: &[PathBuf]) -> Result<Vec<Audit>, Error> {
     let mut names: HashMap<String, PathBuf> = HashMap::new();
     for path in &files {
         match file::read(path) {
-            Ok(audit) => match names.insert(audit.name.clone(), path.clone()) {
-                Some(other) => errors.push(FileProblem::new(
-                    path,
-                    format!("name is \"{}\", which {} has already; names must be unique", audit.name, other.display()),
-                )),
-                None => audits.push(audit),
-            },
+            Ok(found) => {
+                for audit in found {
+                    match names.insert(audit.name.clone(), path.clone()) {
+                        Some(other) => {
+                            let problem =
+                                format!("name is \"{}\", which {} has already; names must be unique", audit.name, other.display());
+                            errors.push(file::problem_of(&audit, "name", &problem));
+                        }
+                        None => audits.push(audit),
+                    }
+                }
+            }
             Err(mut found) => errors.append(&mut found),
         }
     }
@@ -67,30 +76,30 @@ pub fn check(audits: &[Audit]) -> Result<(), Error> {
                 // The parameters are the same for all pairs: one report is enough.
                 Err(error @ (PrepareError::Params { .. } | PrepareError::Unknown(_))) => {
                     let path = if let PrepareError::Params { key, .. } = &error { key.as_str() } else { "mechanism" };
-                    problems.push(file::preparation_problem(&audit.file, path, &error.to_string()));
+                    problems.push(file::problem_of(audit, path, &with_suggestion(&error.to_string())));
                     break;
                 }
                 Err(error) => {
                     let side = if let PrepareError::Data { side: Some(side), .. } = &error { format!(".{side}") } else { String::new() };
                     let message = format!("pair \"{}\": {error}", pair.name);
-                    problems.push(file::preparation_problem(&audit.file, &format!("pair.{index}{side}"), &message));
+                    problems.push(file::problem_of(audit, &format!("pair.{index}{side}"), &message));
                 }
             }
         }
         if problems.len() == before {
             let found = accuracy::preparation_problems(audit);
-            problems.extend(found.iter().map(|(path, message)| file::preparation_problem(&audit.file, path, message)));
+            problems.extend(found.iter().map(|(path, message)| file::problem_of(audit, path, &with_suggestion(message))));
         }
         if problems.len() == before {
             problems.extend(check_control(audit, audits));
         }
     }
-    if problems.is_empty() { Ok(()) } else { Err(Error::Input(problems)) }
+    if problems.is_empty() { Ok(()) } else { Err(Error::Input(problem::distinct(problems))) }
 }
 
 /// What is wrong with the control of an audit, if anything.
 fn check_control(audit: &Audit, audits: &[Audit]) -> Option<FileProblem> {
-    let problem = |message: &str| file::preparation_problem(&audit.file, "control", message);
+    let problem = |message: &str| file::problem_of(audit, "control", &with_suggestion(message));
     if let Some(Control::Audit(name)) = &audit.control {
         let twin = audits.iter().find(|twin| twin.name == *name)?;
         let what = match twin {
@@ -108,8 +117,20 @@ fn check_control(audit: &Audit, audits: &[Audit]) -> Option<FileProblem> {
 /// Parses the text of an audit file. `file` is its name in messages.
 ///
 /// # Errors
-/// When it is not a valid audit.
+/// When it is not a valid audit, or several.
 pub fn parse(file: &Path, text: &str) -> Result<Audit, Error> {
+    let mut audits = parse_all(file, text)?;
+    match audits.len() {
+        1 => Ok(audits.remove(0)),
+        count => Err(Error::Input(vec![FileProblem::new(file, format!("has {count} audits, must have one"))])),
+    }
+}
+
+/// Parses the text of a file with one audit, or several as `[[audit]]`.
+///
+/// # Errors
+/// When one is not a valid audit.
+pub fn parse_all(file: &Path, text: &str) -> Result<Vec<Audit>, Error> {
     file::from_text(file, text).map_err(Error::Input)
 }
 

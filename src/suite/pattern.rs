@@ -5,20 +5,21 @@
 
 use serde::Deserialize;
 
-use crate::model::{Dataset, Relation};
+use crate::model::{Dataset, Relation, Whole};
 
 /// The number of queries.
 #[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(try_from = "i64")]
+#[serde(try_from = "Whole")]
 pub struct Components(usize);
 
 /// A larger number is rejected as a typo.
 const MAX_COMPONENTS: usize = 10_000;
 
-impl TryFrom<i64> for Components {
+impl TryFrom<Whole> for Components {
     type Error = String;
 
-    fn try_from(value: i64) -> Result<Self, String> {
+    fn try_from(value: Whole) -> Result<Self, String> {
+        let value = value.get();
         let count = usize::try_from(value).ok().filter(|count| (1..=MAX_COMPONENTS).contains(count));
         count.map(Self).ok_or_else(|| format!("is {value}, must be a whole number from 1 to {MAX_COMPONENTS}"))
     }
@@ -100,7 +101,7 @@ mod tests {
     use super::*;
 
     fn all(relation: &Relation, k: i64) -> Vec<Pattern> {
-        Pattern::all(relation, Components::try_from(k).unwrap()).unwrap()
+        Pattern::all(relation, Components::try_from(Whole::from(k)).unwrap()).unwrap()
     }
 
     #[test]

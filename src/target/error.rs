@@ -3,10 +3,10 @@
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::process::COMPARED;
 use crate::model::{Metric, Side};
 use crate::output::MAX_WIDTH;
 use crate::stats::independence::Dependence;
+use crate::stats::sources::SourceDifference;
 
 /// Why a mechanism could not be run.
 #[derive(Clone, Debug, Error, PartialEq, Eq, Serialize, Deserialize)]
@@ -145,11 +145,14 @@ pub enum Problem {
         "gave the same draws for two different seeds; seed its generator with the seed of each request, or once per process from the system"
     )]
     Repeats,
-    /// Each of its answers is one output again and again, and the answers are different.
+    /// Two processes of it draw from different distributions.
     #[error(
-        "its draws are not independent: it gave one output {COMPARED} times in a row, and another one {COMPARED} times for another seed; draw new noise for each output, and keep none in a cache"
+        "its draws are not independent: of two processes that were started together, {what}. So a process keeps noise that it drew once. Draw new noise for each output, and keep none in a cache (functools.lru_cache, a global variable)"
     )]
-    Frozen,
+    KeepsNoise {
+        /// How they differ.
+        what: SourceDifference,
+    },
     /// It reported that it cannot continue.
     #[error("gave up: {message}")]
     Refused {
@@ -173,6 +176,21 @@ pub enum Problem {
         task: String,
     },
 }
+
+impl Problem {
+    /// Whether the program failed before it said hello. Then it fails whatever it is asked for.
+    #[must_use]
+    pub fn is_before_hello(&self) -> bool {
+        match self {
+            Self::NotStarted { .. } | Self::Version { .. } => true,
+            Self::Ended { task, .. } | Self::Hung { task, .. } => task == HELLO_TASK,
+            _ => false,
+        }
+    }
+}
+
+/// What a program should do first.
+pub const HELLO_TASK: &str = "to say hello";
 
 fn stderr_text(stderr: &str) -> String {
     if stderr.is_empty() { String::new() } else { format!("\nIt wrote to standard error:\n{stderr}") }

@@ -8,7 +8,7 @@
 //! | `process/` | a program in any language |
 //!
 //! `subject.rs` describes what a target is created from, in a form that can be sent to another process. `seed.rs` defines the random
-//! streams.
+//! streams. `timing.rs` says where the time of a program goes.
 
 mod closure;
 mod error;
@@ -18,12 +18,14 @@ pub mod process;
 pub mod recorded;
 mod seed;
 mod subject;
+mod timing;
 
 pub use closure::{Closure, Feature};
 pub use error::{PrepareError, Problem, ProcessError, TargetError};
 pub use in_process::{InProcess, Mechanism, Misfit, Universe};
 pub use seed::{PairStream, Phase, Place, StreamSeed};
 pub use subject::Subject;
+pub use timing::Timing;
 
 use std::sync::Arc;
 
@@ -61,6 +63,11 @@ pub trait Target: Send + Sync {
         None
     }
 
+    /// Where its time went, if it is a program.
+    fn timing(&self) -> Option<Timing> {
+        None
+    }
+
     /// Releases what is only needed for drawing. A later draw prepares again.
     fn close(&self) {}
 }
@@ -85,6 +92,10 @@ impl<T: Target + ?Sized> Target for Arc<T> {
 
     fn note(&self) -> Option<String> {
         self.as_ref().note()
+    }
+
+    fn timing(&self) -> Option<Timing> {
+        self.as_ref().timing()
     }
 
     fn close(&self) {

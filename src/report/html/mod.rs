@@ -186,8 +186,14 @@ mod tests {
             );
             suite::parse(Path::new("audit.toml"), &text).unwrap()
         };
-        let settings =
-            Settings { draws: Some(4_000), seed: 1, confidence: 0.95.try_into().unwrap(), until: Until::Budget, controls: false };
+        let settings = Settings {
+            draws: Some(4_000),
+            seed: 1,
+            confidence: 0.95.try_into().unwrap(),
+            until: Until::Budget,
+            controls: false,
+            ..Settings::default()
+        };
         let mut report = audit::run(&[audit("short", 0.2), audit("exact", 1.0)], settings, &crate::prepare, &());
         change(&mut report, 1, |exact| exact.results[1].outcome = Err(TargetError::AlwaysPanics { message: "no".to_owned() }));
         report

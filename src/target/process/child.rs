@@ -10,10 +10,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::CommandLine;
+use super::command::CommandLine;
 use super::group::ProcessGroup;
 use super::protocol::{self, Answer, Greeting, Hello, Reply, Request};
 use crate::model::text::printable;
+use crate::target::error::HELLO_TASK;
 use crate::target::{Problem, TargetError};
 
 /// Bytes per read.
@@ -24,6 +25,8 @@ const MAX_QUEUED_READS: usize = 4;
 const MAX_LINE_BYTES: usize = 1 << 26;
 /// How many of the last bytes of standard error are shown.
 const STDERR_TAIL_BYTES: usize = 2000;
+/// The longest patience with a slow program: a day. A longer one has no use and could overflow an `Instant`.
+const MAX_PATIENCE: Duration = Duration::from_secs(86_400);
 /// How long a child that has closed its output may take to exit.
 const EXIT_TIMEOUT: Duration = Duration::from_secs(1);
 
@@ -35,6 +38,20 @@ pub struct Child {
     stdin: Sender<Vec<u8>>,
     stdout: StdoutReader,
     stderr: StderrTail,
+    /// When the program was started, until it has said hello for the first time.
+    starting: Option<Instant>,
+    /// Whether its last hello says that it accepts another greeting.
+    reusable: bool,
+}
+
+/// A hello, and how long it took.
+pub struct Greeted {
+    /// What it says.
+    pub hello: Hello,
+    /// How long it took, from the start of the program if this was its first hello.
+    pub waited: Duration,
+    /// How much of this the program needed to start.
+    pub start_up: Duration,
 }
 
 impl Child {
@@ -66,39 +83,65 @@ impl Child {
                 }
             }
         })?;
-        Ok(Self { command: command.clone(), group, stdin, stdout: StdoutReader::new(stdout)?, stderr: StderrTail::new(stderr)? })
+        let (stdout, stderr) = (StdoutReader::new(stdout)?, StderrTail::new(stderr)?);
+        Ok(Self { command: command.clone(), group, stdin, stdout, stderr, starting: Some(Instant::now()), reusable: false })
     }
 
-    /// Sends the parameters and datasets, and reads the hello, which describes the outputs.
-    pub fn greet(&mut self, greeting: &Greeting) -> Result<Hello, TargetError> {
-        self.exchange("to say hello", greeting.line(), |stdout, deadline| Ok(Hello::parse(&stdout.line(deadline)?)?))
+    /// Whether it accepts another greeting.
+    pub fn is_reusable(&self) -> bool {
+        self.reusable
     }
 
-    /// Requests outputs. Returns exactly as many as requested, or an error.
-    pub fn ask(&mut self, request: &Request, width: usize) -> Result<Answer, TargetError> {
-        let count = request.count;
-        if let Some(text) = self.stdout.unrequested() {
-            return Err(self.fail(Problem::Answer { reason: format!("it wrote more than it was asked for: {text}") }));
+    /// Sends the parameters and datasets, and reads the hello, which describes the outputs. The width is that of earlier children.
+    pub fn greet(&mut self, greeting: &Greeting, width: Option<usize>) -> Result<Greeted, TargetError> {
+        let (starting, asked) = (self.starting.take(), Instant::now());
+        let is_first = starting.is_some();
+        if !is_first {
+            self.check_unrequested()?;
         }
-        self.exchange(&format!("to answer a request for {count} outputs"), request.line(), |stdout, deadline| {
+        let read = |stdout: &mut StdoutReader, deadline| Ok(Hello::parse(&stdout.line(deadline)?)?);
+        let hello = self.exchange(HELLO_TASK, greeting.line(width), Duration::ZERO, read)?;
+        self.reusable = hello.reusable;
+        let waited = starting.unwrap_or(asked).elapsed();
+        // A program that does not say how long it took to start has spent all the time on it.
+        let start_up = if is_first { hello.start_up.map_or(waited, |start_up| start_up.min(waited)) } else { Duration::ZERO };
+        Ok(Greeted { hello, waited, start_up })
+    }
+
+    /// Requests outputs. Returns exactly as many as requested, or an error. It waits at least as long as `patience`.
+    pub fn ask(&mut self, request: &Request, width: usize, patience: Duration) -> Result<Answer, TargetError> {
+        let count = request.count;
+        self.check_unrequested()?;
+        let plural = if count == 1 { "" } else { "s" };
+        self.exchange(&format!("to answer a request for {count} output{plural}"), request.line(), patience, |stdout, deadline| {
             stdout.answer(count, width, deadline)
         })
     }
 
-    /// Sends one message and reads the answer, within the time limit.
+    /// Fails if the child wrote something without a request.
+    fn check_unrequested(&mut self) -> Result<(), TargetError> {
+        match self.stdout.unrequested() {
+            Some(text) => Err(self.fail(Problem::Answer { reason: format!("it wrote more than it was asked for: {text}") })),
+            None => Ok(()),
+        }
+    }
+
+    /// Sends one message and reads the answer, within the time limit, or within `patience` if that is longer.
     fn exchange<T>(
         &mut self,
         task: &str,
         message: Vec<u8>,
+        patience: Duration,
         read: impl FnOnce(&mut StdoutReader, Instant) -> Result<T, AnswerError>,
     ) -> Result<T, TargetError> {
-        let deadline = Instant::now() + self.command.timeout;
+        let limit = self.command.timeout.max(patience.min(MAX_PATIENCE));
+        let deadline = Instant::now() + limit;
         // If the writing thread has ended, the child's output shows why.
         let _ = self.stdin.send(message);
         read(&mut self.stdout, deadline).map_err(|error| {
             let problem = match error {
                 AnswerError::Invalid(problem) => problem,
-                AnswerError::Timeout => Problem::Hung { seconds: self.command.timeout.as_secs_f64().to_string(), task: task.to_owned() },
+                AnswerError::Timeout => Problem::Hung { seconds: limit.as_secs_f64().to_string(), task: task.to_owned() },
                 AnswerError::Closed => Problem::Ended { how: self.how_it_ended(), task: task.to_owned() },
             };
             self.fail(problem)

@@ -1,117 +1,85 @@
 //! Mechanisms in any language: programs that run as child processes and return outputs on request.
 //!
-//! `docs/protocol.md` defines the protocol. A child runs as long as its pair is audited, and each worker thread has its own child. Any
-//! fault of a child ends the pair with an error: none of its earlier outputs are used.
+//! `docs/protocol.md` defines the protocol. Any fault of a child ends the pair with an error: none of its earlier outputs are used.
+//!
+//! | file | what it contains |
+//! |---|---|
+//! | `command.rs` | how a program is started |
+//! | `child.rs`, `group.rs` | one running program, and everything that it has started |
+//! | `protocol.rs` | the messages |
+//! | `blocks.rs` | draws → requests |
+//! | `lanes.rs` | several processes at work, results in order |
+//! | `pace.rs` | how fast a program is, and so how many processes are busy |
+//! | `workers.rs` | processes that wait for their next pair |
+//! | `probe.rs` | the first outputs of two processes |
+//! | `repeats.rs` | equal answers to different requests |
 
+mod blocks;
 mod child;
+mod command;
 mod group;
+mod lanes;
+mod pace;
+mod probe;
 mod protocol;
 mod repeats;
+mod workers;
 
-use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, OnceLock, PoisonError};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
 
-use child::Child;
+use blocks::{Block, blocks};
+use child::{Child, Greeted};
+pub use command::{CommandLine, WORKER};
 #[cfg(feature = "cli")]
 pub use group::end_on_signals;
+use lanes::{Places, in_order};
+use pace::Pace;
 use protocol::{Answer, Greeting, Hello, Request};
-pub use repeats::COMPARED;
-use repeats::{RepeatDetector, are_frozen};
+use repeats::RepeatDetector;
+pub use workers::Workers;
 
-use serde::{Deserialize, Serialize};
-
-use super::{PairStream, Phase, Problem, ProcessError, StreamSeed, Target, TargetError};
+use super::{Phase, Problem, StreamSeed, Target, TargetError, Timing};
 use crate::model::{Dataset, Params, Side};
-use crate::output::{Cell, MAX_WIDTH, Probe, Reading, Rows, Symbols};
+use crate::output::{Cell, Reading, Rows, Symbols};
 
 /// The name that audit files use for any program.
 pub const NAME: &str = "command";
 /// Its description in the list of mechanisms.
 pub const SUMMARY: &str = "a program in any language, run as command = [\"program\", \"argument\", …]; see docs/protocol.md";
 
-/// The worker for mechanisms in Python.
-pub const WORKER: &str = include_str!("../../../scripts/dp_audit_worker.py");
-/// The placeholder for it in a command line. It is needed because an installed dp-audit has no path to the worker.
-const WORKER_PLACEHOLDER: &str = "{worker}";
-
-/// The time limit for an answer, if the audit file does not set `timeout`.
-const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
-/// The largest time limit in seconds: 30 years. A longer one has no use and could overflow an `Instant`.
-const MAX_TIMEOUT_SECONDS: f64 = 1e9;
-/// Outputs per request. With more, a slow mechanism may exceed the time limit. With fewer, the requests themselves cost too much.
-const MAX_OUTPUTS: usize = 16_384;
-/// Cells per request, so that wide outputs do not fill the memory.
-const MAX_CELLS: usize = 1 << 18;
-
-/// How a program is started.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CommandLine {
-    words: Vec<String>,
-    folder: PathBuf,
-    timeout: Duration,
-    setup: Option<String>,
-}
-
-impl CommandLine {
-    /// The program and its arguments, to be run in the audit file's folder; `setup` says how to install what it needs.
-    ///
-    /// # Errors
-    /// When there is no program.
-    pub fn new(words: Vec<String>, file: &Path, timeout: Option<f64>, setup: Option<String>) -> Result<Self, String> {
-        if words.first().is_none_or(String::is_empty) {
-            return Err("command is empty; give a program and its arguments, for example [\"python3\", \"my_mechanism.py\"]".to_owned());
-        }
-        let file = std::path::absolute(file).map_err(|error| format!("command: the folder of the audit file is not known: {error}"))?;
-        let folder = file.parent().map(Path::to_owned).unwrap_or_default();
-        let timeout = timeout.map_or(DEFAULT_TIMEOUT, |seconds| Duration::from_secs_f64(seconds.clamp(0.0, MAX_TIMEOUT_SECONDS)));
-        Ok(Self { words, folder, timeout, setup })
-    }
-
-    /// The program. A path is relative to the audit file's folder; a name without a slash is searched on the `PATH`.
-    fn program(&self) -> PathBuf {
-        let program = Path::new(&self.words[0]);
-        if program.components().count() > 1 { self.folder.join(program) } else { program.to_owned() }
-    }
-
-    /// The arguments. The built-in worker is passed to Python as source code.
-    fn arguments(&self) -> impl Iterator<Item = &str> {
-        self.words[1..].iter().flat_map(|word| if word == WORKER_PLACEHOLDER { vec!["-c", WORKER] } else { vec![word.as_str()] })
-    }
-
-    /// The files among its words, for example a script or the program itself.
-    pub fn files(&self) -> impl Iterator<Item = PathBuf> {
-        self.words.iter().map(|word| self.folder.join(word)).filter(|file| file.is_file())
-    }
-
-    fn fails(&self, problem: Problem, stderr: String) -> TargetError {
-        // The setup hint helps only if something may be missing. A program that answers, although incorrectly, is installed.
-        let may_be_missing = matches!(problem, Problem::NotStarted { .. } | Problem::Ended { .. } | Problem::Refused { .. });
-        let setup = self.setup.clone().filter(|_| may_be_missing);
-        TargetError::Process(Box::new(ProcessError { command: self.to_string(), problem, stderr, setup }))
-    }
-}
-
-impl std::fmt::Display for CommandLine {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.words.join(" "))
-    }
-}
+/// Cells of outputs that may wait for others to be delivered.
+const MAX_WAITING_CELLS: usize = 1 << 22;
 
 /// A program under audit, on both datasets of a pair.
 pub struct ChildProcess {
     command: CommandLine,
     greeting: Greeting,
+    /// How long the outputs of the probe may take.
+    probe_limit: Option<Duration>,
+    /// Where processes come from and go to.
+    workers: Arc<Workers>,
+    /// Processes that have not been greeted for this pair.
+    waiting: Mutex<Vec<Child>>,
+    /// Processes that are ready for requests.
     idle: Mutex<Vec<Child>>,
+    places: Places,
+    pace: Pace,
     /// What the first child reported; all others must report the same width.
     hello: OnceLock<Hello>,
     /// The columns of outputs, which the first two children have shown.
     reading: OnceLock<Reading>,
     /// Whether all children so far reported that they follow seeds.
     seeded: AtomicBool,
+    /// Whether a child has failed. Then none of the others is used for another pair.
+    failed: AtomicBool,
     repeats: RepeatDetector,
     symbols: Mutex<Symbols>,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl ChildProcess {
@@ -122,24 +90,51 @@ impl ChildProcess {
         Self {
             command,
             greeting,
+            probe_limit: None,
+            workers: Arc::default(),
+            waiting: Mutex::default(),
             idle: Mutex::default(),
+            places: Places::default(),
+            pace: Pace::default(),
             hello: OnceLock::new(),
             reading: OnceLock::new(),
             seeded: AtomicBool::new(true),
+            failed: AtomicBool::new(false),
             repeats: RepeatDetector::default(),
             symbols: Mutex::default(),
         }
     }
 
-    /// A child that is ready for requests: an idle one, or a new one.
+    /// The same program, which uses processes of earlier pairs and leaves its own to later ones.
+    #[must_use]
+    pub fn with_workers(mut self, workers: Arc<Workers>) -> Self {
+        self.workers = workers;
+        self
+    }
+
+    /// The same program, whose first outputs may take only this long. If they take longer, fewer of them are looked at.
+    #[must_use]
+    pub fn with_probe_limit(mut self, limit: Duration) -> Self {
+        self.probe_limit = Some(limit);
+        self
+    }
+
+    /// A child that is ready for requests: an idle one, one of an earlier pair, or a new one.
     fn child(&self) -> Result<Child, TargetError> {
-        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        idle.map_or_else(|| self.greeted(Child::start(&self.command)?), Ok)
+        let idle = lock(&self.idle).pop();
+        idle.map_or_else(|| self.greeted(self.ungreeted()?), Ok)
+    }
+
+    /// A child that has not been greeted for this pair.
+    fn ungreeted(&self) -> Result<Child, TargetError> {
+        let waiting = lock(&self.waiting).pop();
+        waiting.map_or_else(|| Child::start(&self.command), Ok)
     }
 
     /// The child, after it has said hello.
     fn greeted(&self, mut child: Child) -> Result<Child, TargetError> {
-        let hello = child.greet(&self.greeting)?;
+        let Greeted { hello, waited, start_up } = child.greet(&self.greeting, self.hello.get().map(|hello| hello.width))?;
+        self.pace.greeted(waited, start_up);
         self.seeded.fetch_and(hello.seeded, Ordering::Relaxed);
         let width = hello.width;
         let first = self.hello.get_or_init(|| hello).width;
@@ -164,37 +159,12 @@ impl ChildProcess {
         Ok(self.reading.get_or_init(|| reading))
     }
 
-    /// Asks two children that start at the same moment for a few outputs. These show which columns the outputs have, and whether the
-    /// children draw independently: a generator that is seeded with the time gives both the same draws. No rule is judged on these outputs.
-    /// Their seeds do not depend on the run, so a replay of a witness has the same columns.
-    fn probe(&self) -> Result<Reading, TargetError> {
-        let starting = [Child::start(&self.command)?, Child::start(&self.command)?];
-        let mut probe = Probe::default();
-        let mut first_answers: Vec<(Side, Rows)> = Vec::new();
-        for (index, child) in starting.into_iter().enumerate() {
-            let mut child = self.greeted(child)?;
-            for side in Side::BOTH {
-                let seed = PairStream::new(0, "", "").side(Phase::Probe, index as u64, side);
-                let Answer { rows, texts, .. } = child.ask(&Request { side, count: COMPARED, seed }, self.width())?;
-                self.check_repeats(side, seed, &rows, &mut child)?;
-                if first_answers.iter().any(|(earlier, other)| *earlier == side && are_frozen(other, &rows)) {
-                    return Err(child.fail(Problem::Frozen));
-                }
-                rows.iter().for_each(|row| probe.see(row, &texts));
-                first_answers.push((side, rows));
-            }
-            self.keep(child);
-        }
-        let reading = probe.reading(self.width());
-        if reading.width() > MAX_WIDTH {
-            return Err(TargetError::TooWide { width: reading.width() });
-        }
-        let own = self.hello.get().map(|hello| hello.columns.as_slice()).unwrap_or_default();
-        if !reading.is_plain() || !own.is_empty() {
-            let columns = Symbols::default().with_columns(reading.columns(own));
-            self.symbols.lock().unwrap_or_else(PoisonError::into_inner).merge(columns);
-        }
-        Ok(reading)
+    /// Asks a child for outputs and measures how long it takes.
+    fn ask(&self, child: &mut Child, request: &Request) -> Result<Answer, TargetError> {
+        let asked = Instant::now();
+        let answer = child.ask(request, self.width(), self.pace.patience(request.count))?;
+        self.pace.drew(request.count, asked.elapsed());
+        Ok(answer)
     }
 
     /// Fails if another request had the same answer.
@@ -202,54 +172,86 @@ impl ChildProcess {
         if self.repeats.is_repeat(side, seed, rows) { Err(child.fail(Problem::Repeats)) } else { Ok(()) }
     }
 
-    fn keep(&self, child: Child) {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(child);
+    /// The outputs of a block, with the columns that the reading adds.
+    fn rows(&self, child: &mut Child, side: Side, seed: StreamSeed, block: Block) -> Result<Rows, TargetError> {
+        let reading = self.reading()?;
+        let request = Request { side, count: block.count, seed: seed.part(block.part) };
+        let Answer { mut rows, texts, mut names } = self.ask(child, &request)?;
+        self.check_repeats(side, request.seed, &rows, child)?;
+        // Only rules use the names of symbols, and rules are learned in exploration.
+        let explores = seed.place().phase == Phase::Explore;
+        if !reading.is_plain() {
+            let cells = std::mem::replace(&mut rows, Rows::new(reading.width()));
+            rows.resize(cells.len());
+            for ((row, cells), rank) in rows.iter_mut().zip(&cells).zip(0..) {
+                let name = |name: &str| if explores { names.ranked_symbol(2 * rank, name) } else { Cell::symbol(name) };
+                reading.read(cells, &texts, row, name);
+            }
+        }
+        if explores {
+            let first = 2 * (seed.place().first + block.first as u64) + side as u64;
+            lock(&self.symbols).merge(names.ranked_from(first));
+        }
+        Ok(rows)
+    }
+
+    /// Notes that a child has failed.
+    fn noted<T>(&self, result: Result<T, TargetError>) -> Result<T, TargetError> {
+        if result.is_err() {
+            self.failed.store(true, Ordering::Relaxed);
+        }
+        result
     }
 }
 
 impl Target for ChildProcess {
     fn open(&self) -> Result<usize, TargetError> {
-        self.reading().map(Reading::width)
+        self.noted(self.reading().map(Reading::width))
     }
 
+    /// The blocks depend only on count, width and seed. How many processes work on them depends on their speed.
     fn draw(&self, side: Side, count: usize, seed: StreamSeed, sink: &mut dyn FnMut(&Rows)) -> Result<(), TargetError> {
-        let reading = self.reading()?;
-        let mut child = self.child()?;
-        let per_request = MAX_OUTPUTS.min(MAX_CELLS / reading.width()).max(1);
-        // Only rules use the names of symbols, and rules are learned in exploration.
-        let explores = seed.place().phase == Phase::Explore;
-        // The requests depend only on count, width and seed, so the same seed always gives the same requests.
-        for part in 0..count.div_ceil(per_request) {
-            let request = Request { side, count: per_request.min(count - part * per_request), seed: seed.part(part as u64) };
-            let Answer { mut rows, texts, mut names } = child.ask(&request, self.width())?;
-            self.check_repeats(side, request.seed, &rows, &mut child)?;
-            if !reading.is_plain() {
-                let cells = std::mem::replace(&mut rows, Rows::new(reading.width()));
-                rows.resize(cells.len());
-                for ((row, cells), rank) in rows.iter_mut().zip(&cells).zip(0..) {
-                    let name = |name: &str| if explores { names.ranked_symbol(2 * rank, name) } else { Cell::symbol(name) };
-                    reading.read(cells, &texts, row, name);
+        let width = self.open()?;
+        let blocks = blocks(seed.place().first, count, width);
+        let most = rayon::current_num_threads();
+        let lanes = self.pace.lanes(count, most);
+        let at_once = (MAX_WAITING_CELLS / (width * blocks.iter().map(|block| block.count).max().unwrap_or(1))).max(1);
+        let drawn = blocks.chunks(at_once).try_for_each(|blocks| {
+            let lane = |next: &dyn Fn() -> Option<usize>, done: &mut dyn FnMut(usize, Rows)| {
+                let _place = self.places.take(most);
+                // A lane that has nothing to do needs no process.
+                let Some(first) = next() else { return Ok(()) };
+                let mut child = self.child()?;
+                let mut job = Some(first);
+                while let Some(index) = job {
+                    done(index, self.rows(&mut child, side, seed, blocks[index])?);
+                    job = next();
                 }
-            }
-            if explores {
-                let first = 2 * (seed.place().first + (part * per_request) as u64) + side as u64;
-                self.symbols.lock().unwrap_or_else(PoisonError::into_inner).merge(names.ranked_from(first));
-            }
-            sink(&rows);
-        }
-        self.keep(child);
-        Ok(())
+                lock(&self.idle).push(child);
+                Ok(())
+            };
+            in_order(lanes, blocks.len(), lane, &mut |rows| sink(&rows))
+        });
+        self.noted(drawn)
     }
 
     fn symbols(&self) -> Symbols {
-        self.symbols.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        lock(&self.symbols).clone()
     }
 
     fn reproducible(&self) -> bool {
         self.seeded.load(Ordering::Relaxed)
     }
 
+    fn timing(&self) -> Option<Timing> {
+        Some(self.pace.timing())
+    }
+
     fn close(&self) {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        let mut children = std::mem::take(&mut *lock(&self.idle));
+        children.append(&mut lock(&self.waiting));
+        if !self.failed.load(Ordering::Relaxed) {
+            self.workers.put(&self.command, children);
+        }
     }
 }

@@ -1,5 +1,7 @@
 //! The messages between dp-audit and a child, as `docs/protocol.md` describes them.
 
+use std::time::Duration;
+
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -24,9 +26,13 @@ impl Greeting {
         Self(line(&json!({ VERSION_KEY: VERSION, "params": params, "left": left.records(), "right": right.records() })))
     }
 
-    /// The line to send.
-    pub fn line(&self) -> Vec<u8> {
-        self.0.clone()
+    /// The line to send, with the width of outputs if another child has said it already.
+    pub fn line(&self, width: Option<usize>) -> Vec<u8> {
+        // The datasets may be large, so they are written only once; the width goes in front of them.
+        match width {
+            Some(width) => [format!("{{\"width\":{width},").as_bytes(), &self.0[1..]].concat(),
+            None => self.0.clone(),
+        }
     }
 }
 
@@ -43,6 +49,10 @@ pub struct Hello {
     pub seeded: bool,
     /// The names of the cells; empty if they have none.
     pub columns: Vec<String>,
+    /// Whether it accepts another greeting in place of a request.
+    pub reusable: bool,
+    /// How long it took to start, if it says so.
+    pub start_up: Option<Duration>,
 }
 
 #[derive(Deserialize)]
@@ -54,6 +64,9 @@ struct HelloLine {
     seeded: bool,
     #[serde(default)]
     columns: Vec<String>,
+    #[serde(default)]
+    reusable: bool,
+    start_up: Option<f64>,
 }
 
 impl Hello {
@@ -65,7 +78,7 @@ impl Hello {
             Some(_) => return Err(Problem::Version { ours: VERSION, theirs: value[VERSION_KEY].to_string() }),
             None => return Err(Problem::Hello { reason: format!("it has no {VERSION_KEY}: {}", shortened(text)) }),
         }
-        let HelloLine { width, seeded, columns, .. } =
+        let HelloLine { width, seeded, columns, reusable, start_up, .. } =
             HelloLine::deserialize(value).map_err(|error| Problem::Hello { reason: format!("{error}: {}", shortened(text)) })?;
         let wrong = |reason: String| Err(Problem::Hello { reason });
         if !(1..=MAX_WIDTH).contains(&width) {
@@ -74,7 +87,11 @@ impl Hello {
         if !columns.is_empty() && columns.len() != width {
             return wrong(format!("width is {width}, but columns has {} names", columns.len()));
         }
-        Ok(Self { width, seeded, columns })
+        let start_up = match start_up.map(Duration::try_from_secs_f64).transpose() {
+            Ok(start_up) => start_up,
+            Err(error) => return wrong(format!("start_up must be a number of seconds: {error}")),
+        };
+        Ok(Self { width, seeded, columns, reusable, start_up })
     }
 }
 

@@ -23,6 +23,9 @@ use crate::target::StreamSeed;
 /// The number of outputs at the beginning of an answer that are compared.
 pub const COMPARED: usize = 256;
 
+/// The same for outputs that are all different, for example numbers with a density.
+const COMPARED_IF_DISTINCT: usize = 32;
+
 /// The number of remembered answers. They need about a megabyte.
 const MAX_REMEMBERED: usize = 1 << 15;
 
@@ -31,36 +34,36 @@ const MAX_REMEMBERED: usize = 1 << 15;
 pub struct RepeatDetector(Mutex<BTreeMap<u64, [u8; 16]>>);
 
 impl RepeatDetector {
-    /// Whether the same draws were already the answer to another seed, and this is not chance. At most half of the draws are equal, so two
-    /// independent answers agree with a probability below 1e-30.
+    /// Whether the same draws were already the answer to another seed, and this is not chance: two independent answers with such a
+    /// [beginning](telling_beginning) agree with a probability below 1e-30.
     pub fn is_repeat(&self, side: Side, seed: StreamSeed, rows: &Rows) -> bool {
-        if rows.len() < COMPARED {
-            return false;
-        }
         let keys: Vec<u64> = rows.iter().take(COMPARED).map(|row| Cell::of_row(row).key()).collect();
-        let beginning = keys.iter().fold(Mix::new().word(side as u64), |mix, key| mix.word(*key)).end();
+        let Some(beginning) = telling_beginning(&keys) else { return false };
+        let hash = beginning.iter().fold(Mix::new().word(side as u64), |mix, key| mix.word(*key)).end();
         let mut answers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let earlier = *answers.entry(beginning).or_insert(seed.bytes());
+        let earlier = *answers.entry(hash).or_insert(seed.bytes());
         if answers.len() > MAX_REMEMBERED {
             answers.pop_last();
         }
         drop(answers);
-        earlier != seed.bytes() && vary(keys)
+        earlier != seed.bytes()
     }
 }
 
-/// Whether each of two answers is one output again and again, and these two outputs are different. Then noise is drawn once for each
-/// answer or process and kept. Independent draws look like this with a probability below 2^-500: an output of probability `p` would have to
-/// come 256 times in a row, and then others of probability at most `1 − p`.
-pub fn are_frozen(one: &Rows, other: &Rows) -> bool {
-    let is_constant = |rows: &Rows| rows.len() >= COMPARED && rows.iter().all(|row| row == rows.row(0));
-    is_constant(one) && is_constant(other) && one.row(0) != other.row(0)
-}
-
-/// Whether no value occurs in more than half of the outputs.
-fn vary(mut keys: Vec<u64>) -> bool {
-    keys.sort_unstable();
-    keys.chunk_by(|a, b| a == b).all(|equal| 2 * equal.len() <= COMPARED)
+/// The beginning of an answer, if it does not repeat by chance. It depends only on the outputs in it and whether they are that many, so
+/// answers of different lengths can be compared.
+///
+/// - 32 outputs that are all different. Two independent answers are this sequence with probability `∏ p_i²`. Let `e` be the sum of `∏ p_i`
+///   over all sets of 32 values. As `32!·e ≤ (∑ p_i)^32 = 1`, all such sequences together have at most `32!·e² ≤ 1/32!`, below 1e-35.
+/// - 256 outputs, at most half of them equal: 2^-128 or less.
+fn telling_beginning(keys: &[u64]) -> Option<&[u64]> {
+    let most_equal = |keys: &[u64]| {
+        let mut keys = keys.to_vec();
+        keys.sort_unstable();
+        keys.chunk_by(|a, b| a == b).map(<[u64]>::len).max().unwrap_or(0)
+    };
+    let short = keys.get(..COMPARED_IF_DISTINCT).filter(|keys| most_equal(keys) == 1);
+    short.or_else(|| keys.get(..COMPARED).filter(|keys| 2 * most_equal(keys) <= COMPARED))
 }
 
 #[cfg(test)]
@@ -81,6 +84,29 @@ mod tests {
 
     fn remembered(repeats: &RepeatDetector) -> usize {
         repeats.0.lock().unwrap().len()
+    }
+
+    #[test]
+    fn answers_of_different_lengths_are_compared_and_chance_is_not_reported() {
+        let repeats = |one: &[u64], other: &[u64]| {
+            let rows = |values: &[u64]| {
+                let mut rows = Rows::new(1);
+                rows.resize(values.len());
+                rows.iter_mut().zip(values).for_each(|(row, value)| row[0] = Cell::number(*value as f64));
+                rows
+            };
+            let (detector, seed) = (RepeatDetector::default(), |index| PairStream::new(0, "", "").side(Phase::Certify, index, Side::Left));
+            assert!(!detector.is_repeat(Side::Left, seed(0), &rows(one)));
+            detector.is_repeat(Side::Left, seed(1), &rows(other))
+        };
+        let count: Vec<u64> = (0..300).collect();
+        assert!(repeats(&count[..40], &count[..32]));
+        assert!(!repeats(&count[..31], &count[..31]), "too few");
+        let digits: Vec<u64> = (0..300).map(|index| Mix::new().word(index).end() % 4).collect();
+        assert!(repeats(&digits[..256], &digits));
+        assert!(!repeats(&digits[..255], &digits[..255]), "too few that vary so little");
+        let rare: Vec<u64> = (0..300).map(|index| u64::from(index % 3 == 0)).collect();
+        assert!(!repeats(&rare, &rare), "two thirds are equal");
     }
 
     #[test]
@@ -111,20 +137,6 @@ mod tests {
             let first = (0..2 * period).position(|index| is_repeat(&repeats, index, (index % period) as u64)).unwrap();
             assert!(first >= period, "period {period}: after {first}");
         }
-    }
-
-    #[test]
-    fn noise_that_is_kept_is_detected_and_constants_are_not() {
-        let rows = |value: f64, last: f64| {
-            let mut rows = Rows::new(1);
-            rows.resize(COMPARED);
-            rows.iter_mut().enumerate().for_each(|(index, row)| row[0] = Cell::number(if index + 1 < COMPARED { value } else { last }));
-            rows
-        };
-        assert!(are_frozen(&rows(1.5, 1.5), &rows(2.5, 2.5)));
-        assert!(!are_frozen(&rows(1.5, 1.5), &rows(1.5, 1.5)));
-        assert!(!are_frozen(&rows(1.5, 1.5), &rows(2.5, 2.0)));
-        assert!(!are_frozen(&Rows::new(1), &Rows::new(1)));
     }
 
     #[test]

@@ -2,11 +2,11 @@
 //! JSON.
 
 use std::collections::VecDeque;
-use std::fmt;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 
+use super::separator::{Separator, decimal_commas, is_json, number_shape, parse_number};
 use crate::model::FileProblem;
 use crate::output::{Cell, MAX_WIDTH, Rows, Symbols, Texts};
 
@@ -27,61 +27,6 @@ pub enum HeaderRow {
     Present,
     /// No, it is an output like the others
     Absent,
-}
-
-/// What separates the cells of a row.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Separator {
-    /// `1.5,2`
-    Comma,
-    /// `1.5;2` or, with decimal commas, `1,5;2`
-    Semicolon,
-    /// The same with tabs.
-    Tab,
-}
-
-impl Separator {
-    fn character(self) -> char {
-        match self {
-            Self::Comma => ',',
-            Self::Semicolon => ';',
-            Self::Tab => '\t',
-        }
-    }
-
-    /// What the first rows of a file show. Semicolons and tabs separate cells if there are no commas, or if every row has them and all
-    /// commas are between digits.
-    fn detect<'a>(rows: impl Iterator<Item = &'a str>) -> Self {
-        let rows: Vec<String> = rows.filter(|row| !is_json(row)).map(without_quoted).collect();
-        let separates = |separator: &Self| {
-            let has = |row: &String| row.trim().contains(separator.character());
-            let commas_are_decimal =
-                |row: &String| row.split(separator.character()).all(|cell| !cell.contains(',') || with_comma(cell.trim()).is_some());
-            rows.iter().any(has)
-                && (rows.iter().all(|row| !row.contains(',')) || rows.iter().all(|row| has(row) && commas_are_decimal(row)))
-        };
-        [Self::Tab, Self::Semicolon].into_iter().find(separates).unwrap_or(Self::Comma)
-    }
-}
-
-impl fmt::Display for Separator {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Comma => "commas",
-            Self::Semicolon => "semicolons",
-            Self::Tab => "tabs",
-        })
-    }
-}
-
-/// The row with `q` for everything between quotation marks.
-fn without_quoted(row: &str) -> String {
-    row.split('"').step_by(2).collect::<Vec<_>>().join("q")
-}
-
-/// Whether the whole row is a JSON object or array.
-fn is_json(row: &str) -> bool {
-    row.starts_with(['{', '[']) && serde_json::from_str::<serde::de::IgnoredAny>(row).is_ok()
 }
 
 /// The lines of a file. The first ones can be looked at in advance.
@@ -107,8 +52,17 @@ impl Lines {
         lines
     }
 
-    fn separator(&self) -> Separator {
-        Separator::detect(self.first.iter().flatten().map(|line| trimmed(line)))
+    /// What separates the cells, if it is not given.
+    fn separator(&self, given: Option<Separator>) -> Result<Separator, String> {
+        let first = || self.first.iter().flatten().map(|line| trimmed(line));
+        let separator = given.unwrap_or_else(|| Separator::detect(first()));
+        match decimal_commas(first()).filter(|_| given.is_none() && separator == Separator::Comma) {
+            Some(row) => Err(format!(
+                "{row} looks like a number with a decimal comma; use --separator semicolon to read each row as one number, or --separator \
+                 comma if it is two cells"
+            )),
+            None => Ok(separator),
+        }
     }
 
     /// Reads the next line; false at the end.
@@ -150,11 +104,11 @@ impl Outputs {
     ///
     /// # Errors
     /// When it cannot be read, when a line is not a valid row, or when it has no outputs.
-    pub fn read(path: &Path, header: HeaderRow) -> Result<Self, FileProblem> {
+    pub fn read(path: &Path, header: HeaderRow, separator: Option<Separator>) -> Result<Self, FileProblem> {
         let failed = |message: String| FileProblem::new(path, message);
         let file = File::open(path).map_err(|error| failed(format!("cannot be read: {error}")))?;
         let mut lines = Lines::new(BufReader::with_capacity(1 << 16, file));
-        let separator = lines.separator();
+        let separator = lines.separator(separator).map_err(failed)?;
         let mut first: Option<FirstRow> = None;
         // Rows of increasing width: each part is wider than the part before it.
         let mut parts: Vec<Rows> = Vec::new();
@@ -180,7 +134,7 @@ impl Outputs {
                 return Err(failed(format!("line {number} has {} cells, more than {MAX_WIDTH}; write one output per row", row.len())));
             }
             match (&mut first, parts.first()) {
-                (Some(first), Some(part)) => first.compare(part.row(0), &row),
+                (Some(first), Some(part)) => first.compare(part.row(0), &row, text),
                 _ => first = Some(FirstRow::new(text, separator)),
             }
             let width = parts.last().map_or(0, Rows::width);
@@ -229,8 +183,10 @@ fn join_parts(parts: Vec<Rows>) -> Result<Option<Rows>, String> {
 struct FirstRow {
     names: Vec<String>,
     separator: Separator,
-    /// Whether one of its cells occurs again in its column, or is a text with a number above another text.
+    /// Whether one of its cells occurs again in its column, or is a text with a number above a text that differs in its numbers only.
     is_like_others: bool,
+    /// How many rows it was compared with.
+    compared: usize,
 }
 
 impl FirstRow {
@@ -238,14 +194,30 @@ impl FirstRow {
         let mut names = Vec::new();
         // The line was already split without an error.
         let _ = split_cells(text, separator, &mut |name| names.push(name.to_owned()));
-        Self { names, separator, is_like_others: false }
+        Self { names, separator, is_like_others: false, compared: 0 }
     }
 
-    fn compare(&mut self, first: &[Cell], row: &[Cell]) {
+    fn compare(&mut self, first: &[Cell], row: &[Cell], text: &str) {
         let has_number = |name: &String| name.split_whitespace().any(|word| parse_number(word, self.separator).is_some());
         let is_text = |cell: &Cell| cell.as_number().is_none() && *cell != Cell::ABSENT;
         let is_like = |((first, cell), name): ((&Cell, &Cell), &String)| first == cell || is_text(cell) && has_number(name);
         self.is_like_others = self.is_like_others || first.iter().zip(row).zip(&self.names).any(is_like);
+        // The texts of a few rows are enough.
+        self.compared += 1;
+        if !self.is_like_others && self.compared < FIRST_ROWS {
+            self.is_like_others = self.has_the_shape_of(text);
+        }
+    }
+
+    /// Whether one of its cells has the shape of the cell below it, with a number in it.
+    fn has_the_shape_of(&self, text: &str) -> bool {
+        let (mut names, mut found) = (self.names.iter(), false);
+        // The line was already split without an error.
+        let _ = split_cells(text, self.separator, &mut |cell| {
+            let name = names.next().map_or("", String::as_str);
+            found |= name.contains(|c: char| c.is_ascii_digit()) && number_shape(name) == number_shape(cell);
+        });
+        found
     }
 
     fn is_header(&self) -> bool {
@@ -261,22 +233,6 @@ fn parse_cell(text: &str, separator: Separator, symbol: impl FnOnce(&str) -> Cel
         None if text.is_empty() => Cell::ABSENT,
         None => symbol(text),
     }
-}
-
-fn parse_number(text: &str, separator: Separator) -> Option<f64> {
-    text.parse().ok().or_else(|| if separator == Separator::Comma { None } else { with_comma(text) })
-}
-
-/// A number with commas: `1,5` and `1.234,5` have a decimal comma; in `1,234.5` and `1,234,567` commas separate groups.
-fn with_comma(text: &str) -> Option<f64> {
-    let is_grouped =
-        |text: &str, mark: char| text.split(mark).skip(1).all(|group| group.len() == 3 && group.bytes().all(|byte| byte.is_ascii_digit()));
-    let (first, last) = (text.split_once(',')?, text.rsplit_once(',')?);
-    let (before_dot, fraction) = text.split_once('.').unwrap_or((text, ""));
-    if first == last && !first.1.contains('.') {
-        return if is_grouped(first.0, '.') { format!("{}.{}", first.0.replace('.', ""), first.1).parse().ok() } else { None };
-    }
-    if !fraction.contains(',') && is_grouped(before_dot, ',') { text.replace(',', "").parse().ok() } else { None }
 }
 
 impl Rows {
@@ -329,7 +285,7 @@ mod tests {
     fn read(text: &str, header: HeaderRow) -> Result<Outputs, String> {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), text).unwrap();
-        Outputs::read(file.path(), header).map_err(|error| error.message)
+        Outputs::read(file.path(), header, None).map_err(|error| error.message)
     }
 
     /// The text of each row.
@@ -382,6 +338,7 @@ mod tests {
         assert_eq!(names("\u{feff}answer\nyes\nno"), Some(vec!["answer".to_owned()]));
         assert_eq!(names("column 1\n0.5\n2"), Some(vec!["column 1".to_owned()]));
         assert_eq!(names("about 0.5\nabout 2\nabout 7"), None);
+        assert_eq!(names("2.371kg\n-1.606kg"), None);
         assert_eq!(names("yes\nno\nyes"), None);
         assert_eq!(names("NaN\n1\n2"), None);
         assert_eq!(names("y,1\n1,1\n"), None);
@@ -397,12 +354,14 @@ mod tests {
             ("1\n\n2\n", HeaderRow::Detect, "line 2: is empty"),
             ("1\n2\n\n", HeaderRow::Detect, "line 3: is empty"),
             ("1\n\"2\n3\n", HeaderRow::Detect, "line 2: a quotation mark is not closed"),
-            ("y\n1,2\n", HeaderRow::Present, "line 2 has 2 cells, the header 1"),
+            ("y\n1.5,2\n", HeaderRow::Present, "line 2 has 2 cells, the header 1"),
             // Earlier versions read the first file as one output and lost all but the first cell of the second.
             ("1\r2\r3\r", HeaderRow::Detect, "line 1: contains a carriage return"),
             ("\"1\"\r2\n", HeaderRow::Detect, "line 1: contains a carriage return"),
             // Earlier versions read two outputs here; CSV readers read one.
             ("a\"b,\"c\n\"d\"\n", HeaderRow::Detect, "line 1: a quotation mark is not closed"),
+            ("1,25\n-3,05\n", HeaderRow::Detect, "-3,05 looks like a number with a decimal comma; use --separator semicolon"),
+            ("y\n1,5\n", HeaderRow::Detect, "1,5 looks like a number with a decimal comma"),
             (&",".repeat(MAX_WIDTH), HeaderRow::Detect, "line 1 has 100001 cells, more than 100000"),
         ] {
             let problem = read(text, header).err().unwrap_or_else(|| panic!("{text:?} was read"));
@@ -414,9 +373,9 @@ mod tests {
         assert!(problem.contains("its widest row has 100000 cells, and padding all 16385 rows"), "{problem}");
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), [b'1', b'\n', 0xff, b'\n']).unwrap();
-        let problem = Outputs::read(file.path(), HeaderRow::Detect).err().unwrap().message;
+        let problem = Outputs::read(file.path(), HeaderRow::Detect, None).err().unwrap().message;
         assert!(problem.contains("line 2") && problem.contains("UTF-8"), "{problem}");
-        assert!(Outputs::read(Path::new("no/such.csv"), HeaderRow::Detect).err().unwrap().message.contains("cannot be read"));
+        assert!(Outputs::read(Path::new("no/such.csv"), HeaderRow::Detect, None).err().unwrap().message.contains("cannot be read"));
     }
 
     /// The oracle: the file as a CSV reader reads it.
@@ -430,11 +389,11 @@ mod tests {
     fn complete_or_rejected(bytes: &[u8]) -> Result<(), TestCaseError> {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), bytes).unwrap();
-        let all = match Outputs::read(file.path(), HeaderRow::Absent) {
+        let all = match Outputs::read(file.path(), HeaderRow::Absent, None) {
             Ok(all) => all,
             Err(error) => {
                 prop_assert!(!error.message.is_empty());
-                prop_assert!(Outputs::read(file.path(), HeaderRow::Present).is_err());
+                prop_assert!(Outputs::read(file.path(), HeaderRow::Present, None).is_err());
                 return Ok(());
             }
         };
@@ -452,7 +411,7 @@ mod tests {
             }
         }
         for header in [HeaderRow::Detect, HeaderRow::Present] {
-            if let Ok(outputs) = Outputs::read(file.path(), header) {
+            if let Ok(outputs) = Outputs::read(file.path(), header, None) {
                 prop_assert_eq!(outputs.rows.len() + usize::from(outputs.header.is_some()), records.len());
             }
         }

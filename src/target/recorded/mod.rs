@@ -9,6 +9,7 @@
 //! the order, but not dependence: each row must come from a separate run. Dependence is tested in the order of the file.
 
 mod file;
+mod separator;
 mod target;
 
 use std::fmt;
@@ -16,6 +17,7 @@ use std::path::Path;
 
 pub use file::HeaderRow;
 use file::Outputs;
+pub use separator::Separator;
 pub use target::{Recorded, RowOrder, SampleNames};
 
 use crate::model::number::grouped;
@@ -32,12 +34,12 @@ pub struct Recording {
 }
 
 impl Recording {
-    /// Reads both files.
+    /// Reads both files. Without a separator, their first rows show what it is.
     ///
     /// # Errors
     /// When one cannot be read, has no outputs, or does not fit the other.
-    pub fn read(left: &Path, right: &Path, header: HeaderRow) -> Result<Self, Error> {
-        let read = |path: &Path| Outputs::read(path, header);
+    pub fn read(left: &Path, right: &Path, header: HeaderRow, separator: Option<Separator>) -> Result<Self, Error> {
+        let read = |path: &Path| Outputs::read(path, header, separator);
         let (left_outputs, right_outputs) = match rayon::join(|| read(left), || read(right)) {
             (Ok(left), Ok(right)) => (left, right),
             (left, right) => return Err(Error::Input(left.err().into_iter().chain(right.err()).collect())),

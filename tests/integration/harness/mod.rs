@@ -54,12 +54,12 @@ pub fn claim(epsilon: f64, delta: f64) -> Claim {
 
 /// Settings for a run at the literature's confidence of 95 %.
 pub fn settings(draws: u64, seed: u64) -> Settings {
-    Settings { draws: Some(draws), seed, confidence: confidence(0.95), until: Until::Budget, controls: false }
+    Settings { draws: Some(draws), seed, confidence: confidence(0.95), until: Until::Budget, controls: false, ..Settings::default() }
 }
 
 /// The settings of `dp-audit run` without options, but for the seed.
 pub fn defaults(seed: u64) -> Settings {
-    Settings { draws: None, seed, confidence: confidence(0.999), until: Until::Budget, controls: false }
+    Settings { draws: None, seed, confidence: confidence(0.999), until: Until::Budget, controls: false, ..Settings::default() }
 }
 
 /// Settings for a run in which a claim that holds is refuted, or a bound lies above the truth, with probability [`FALSE_ALARM`] at most.

@@ -88,7 +88,7 @@ fn a_leak_in_one_of_a_thousand_columns_is_found() {
             path
         };
         let (left, right) = (write("left.csv", 0.0), write("right.csv", leak));
-        let recording = Recording::read(&left, &right, HeaderRow::Detect).unwrap();
+        let recording = Recording::read(&left, &right, HeaderRow::Detect, None).unwrap();
         assert!(recording.to_string().contains("has 2,000 outputs"), "{recording}");
         let settings = sure(recording.draws());
         let found = report(&audit_of(1.0, 0.0, recording.into_target(RowOrder::AsDrawn, 1)), settings);

@@ -289,7 +289,7 @@ fn too_few_threads_for_the_pipes_are_an_error() {
 #[test]
 fn a_program_that_ignores_seeds_is_marked_as_not_reproducible() {
     let folder = script(&documented("sh").replace("\"seeded\": true", "\"seeded\": false"));
-    let output = dp_audit(folder.path(), &["run", "-q", "--draws", "20000"]);
+    let output = dp_audit(folder.path(), &["run", "-q", "--draws", "60000"]);
     assert_eq!(code(&output), 0, "{}", errors(&output));
     assert_eq!(Table::of_run(folder.path()).cell(0, "reproducible"), "false");
 }
@@ -332,7 +332,8 @@ fn draw(folder: &Path, side: Side, count: usize) -> Result<Rows, String> {
     let audits = load(folder.join("audits"));
     let target = target(&audits[0]);
     let mut all = Rows::new(target.open().map_err(|error| error.to_string())?);
-    let seed = PairStream::new(0, "", "").side(Phase::Explore, 0, side);
+    // As if a million draws had been made before: the very first ones are asked for one by one.
+    let seed = PairStream::new(0, "", "").side(Phase::Explore, 0, side).after(1 << 20);
     target.draw(side, count, seed, &mut |rows| all.append(rows)).map_err(|error| error.to_string())?;
     Ok(all)
 }
@@ -386,9 +387,66 @@ fn many_outputs_are_asked_for_in_parts_with_seeds_of_their_own() {
     assert_eq!(draw(folder.path(), Side::Left, 40_000).unwrap().len(), 40_000);
     let requests = read(folder.path(), "audits/requests");
     let seeds: std::collections::HashSet<&str> = requests.lines().map(|line| line.split("\"seed\":").nth(1).unwrap()).collect();
-    // Four of them, for both sides and from two processes, show which columns the outputs have.
-    assert_eq!(requests.lines().count(), 4 + 3, "{requests}");
-    assert_eq!(seeds.len(), 4 + 3, "{requests}");
+    let counts: Vec<usize> = requests
+        .lines()
+        .map(|line| line.split("\"count\":").nth(1).unwrap())
+        .map(|rest| rest[..rest.find(',').unwrap()].parse().unwrap())
+        .collect();
+    // Both sides are asked four times by two processes, to see which columns the outputs have: 2 · 2 · (2 + 6 + 24 + 224).
+    assert_eq!(counts.iter().sum::<usize>(), 1024 + 40_000);
+    assert_eq!(seeds.len(), counts.len(), "{requests}");
+    assert_eq!(counts.len(), 16 + 3, "{requests}");
+}
+
+/// A worker that accepts another greeting if `reusable` says so. Its outputs depend on the size of the dataset and on the seed.
+fn reusable(reusable: &str) -> String {
+    format!(
+        r#"echo $$ >> pids
+while read -r line; do
+    case $line in
+    *dp_audit*)
+        left=$(printf '%s' "$line" | sed 's/.*"left":\[\([^]]*\)\].*/\1/' | tr ',' '\n' | grep -c '"')
+        right=$(printf '%s' "$line" | sed 's/.*"right":\[\([^]]*\)\].*/\1/' | tr ',' '\n' | grep -c '"')
+        echo '{{"dp_audit": 1, "width": 1, "seeded": true{reusable}}}';;
+    *)
+        n=${{line#*\"count\":}}; n=${{n%%,*}}; seed=${{line#*\"seed\":\"}}
+        case $line in *left*) records=$left;; *) records=$right;; esac
+        awk -v n="$n" -v records="$records" -v seed="$((0x$(printf '%s' "$seed" | cut -c 1-7)))" 'BEGIN {{
+            srand(seed); for (i = 0; i < n; i++) printf "%s%d", i ? "," : "[", records + int(20 * rand()); print "]" }}';;
+    esac
+done
+"#
+    )
+}
+
+#[test]
+fn a_process_that_accepts_another_greeting_serves_the_next_pair() {
+    let run = |hello: &str| {
+        let folder = script(&reusable(hello));
+        let text = read(folder.path(), "audits/count.toml");
+        let more = "[[pair]]\nname = \"three\"\nleft = [\"x\", \"x\", \"x\"]\nright = [\"x\", \"x\", \"x\", \"x\"]\n";
+        write(folder.path(), "audits/count.toml", &format!("{text}\n{more}"));
+        dp_audit(folder.path(), &["run", "-q", "--draws", "4000", "--threads", "1"]);
+        (read(folder.path(), "audits/pids").lines().count(), Table::of_run(folder.path()))
+    };
+    let (fresh, expected) = run("");
+    let (reused, found) = run(", \"reusable\": true, \"start_up\": 0.5");
+    assert_eq!((fresh, reused), (4, 2), "two processes for each pair, or for both");
+    assert_eq!(found, expected, "the second pair has its own data");
+    assert_ne!(found.cell(0, "verdict"), "error");
+}
+
+#[test]
+fn processes_of_a_pair_that_failed_are_not_used_again() {
+    // Each process fails after a few answers, whatever the pair.
+    let text = reusable(", \"reusable\": true")
+        .replace("    *)\n        n=", "    *)\n        turn=$((turn + 1)); if [ $turn = 30 ]; then exit 1; fi\n        n=");
+    let folder = script(&text);
+    let audit = read(folder.path(), "audits/count.toml");
+    write(folder.path(), "audits/count.toml", &format!("{audit}\n[[pair]]\nname = \"none\"\nleft = []\nright = [\"x\"]\n"));
+    let output = dp_audit(folder.path(), &["run", "-q", "--draws", "4000", "--threads", "1"]);
+    assert_eq!(code(&output), 5, "{}", errors(&output));
+    assert_eq!(read(folder.path(), "audits/pids").lines().count(), 4);
 }
 
 #[test]

@@ -30,7 +30,7 @@ fn folder(left: &str, right: &str) -> tempfile::TempDir {
 
 /// The audit of the files at 95 %, under a claim of ε = 1.
 fn report(folder: &Path, seed: u64) -> Evidence {
-    let recording = Recording::read(&folder.join("left.csv"), &folder.join("right.csv"), HeaderRow::Detect).unwrap();
+    let recording = Recording::read(&folder.join("left.csv"), &folder.join("right.csv"), HeaderRow::Detect, None).unwrap();
     let settings = settings(recording.draws(), seed);
     harness::report(&harness::audit_of(1.0, 0.0, recording.into_target(RowOrder::AsDrawn, seed)), settings)
 }

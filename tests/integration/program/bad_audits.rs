@@ -113,7 +113,7 @@ fn all_bad_files_are_reported_at_once_and_earlier_results_stay() {
     assert_eq!(code(&output), 1);
     assert_has(
         &errors(&output),
-        &["audits/a.toml: ", "audits/b.toml: ", "audits/d.toml: name is \"good\", which audits/c.toml has already"],
+        &["audits/a.toml: ", "audits/b.toml: ", "audits/d.toml: line 2, column 8: name is \"good\", which audits/c.toml has already"],
     );
     assert_eq!(read(folder.path(), "results/audit.csv"), "earlier");
 }

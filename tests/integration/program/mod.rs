@@ -7,4 +7,7 @@ mod cli;
 mod controls;
 #[cfg(unix)]
 mod resume;
+mod several;
 mod stability;
+#[cfg(unix)]
+mod time_limits;

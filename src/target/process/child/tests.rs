@@ -119,11 +119,19 @@ fn correct_or_rejected(bytes: &[u8], count: usize, width: usize) -> Result<(), T
 
 /// An accepted hello has exactly the documented keys and values.
 fn hello_is_correct_or_rejected(text: &str) -> Result<(), TestCaseError> {
-    if let Ok(Hello { width, seeded, columns }) = Hello::parse(text) {
+    if let Ok(Hello { width, seeded, columns, reusable, start_up }) = Hello::parse(text) {
         let mut expected = json!({ "dp_audit": 1, "width": width, "seeded": seeded });
         let found: Value = serde_json::from_str(text).unwrap();
         if found.get("columns").is_some() {
             expected["columns"] = json!(columns);
+        }
+        if found.get("reusable").is_some() {
+            expected["reusable"] = json!(reusable);
+        }
+        if let Some(seconds) = found.get("start_up") {
+            let given = seconds.as_f64().map(Duration::from_secs_f64);
+            prop_assert_eq!(given, start_up);
+            expected["start_up"] = seconds.clone();
         }
         prop_assert_eq!(found, expected);
         prop_assert!((1..=MAX_WIDTH).contains(&width) && (columns.is_empty() || columns.len() == width));

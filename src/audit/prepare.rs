@@ -1,0 +1,29 @@
+//! Creates the targets of plans.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::{PairPlan, TargetSource};
+use crate::catalogue::registry::prepare_subject;
+use crate::target::process::{ChildProcess, Workers};
+use crate::target::{PrepareError, Subject, Target};
+
+/// The part of a pair's time limit that the first outputs of a program may take. They show which columns there are and are not judged.
+const PROBE_PART: f64 = 1.0 / 16.0;
+
+/// Makes the targets of a run. Processes of programs that can serve several pairs wait here for the next pair with the same command line.
+/// Dropping it ends them.
+#[derive(Default)]
+pub struct Preparer(Arc<Workers>);
+
+impl TargetSource for Preparer {
+    fn target(&self, plan: &PairPlan) -> Result<Box<dyn Target>, PrepareError> {
+        let (left, right) = (&plan.pair.left, &plan.pair.right);
+        let Subject::Program { command, params } = &plan.subject else { return prepare_subject(&plan.subject, left, right) };
+        let mut program = ChildProcess::prepare(command.clone(), params, left, right).with_workers(Arc::clone(&self.0));
+        if let Some(limit) = plan.max_seconds {
+            program = program.with_probe_limit(Duration::try_from_secs_f64(PROBE_PART * limit.get()).unwrap_or(Duration::MAX));
+        }
+        Ok(Box::new(program))
+    }
+}
