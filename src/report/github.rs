@@ -61,7 +61,7 @@ pub fn annotations(problems: &[Problem]) -> String {
 pub fn error_annotations(error: &Error) -> String {
     let title = "dp-audit could not run the audits";
     let of_file = |problem: &FileProblem| {
-        let place = Place::of(&problem.file, super::place::repository_root().as_deref(), &[]);
+        let place = Place::of(&problem.file, "", super::place::repository_root().as_deref(), &[]);
         command("error", &place, title, &problem.to_string())
     };
     match error {

@@ -145,7 +145,7 @@ impl ProblemFinder {
             None if worse.is_empty() => return None,
             None => (ProblemKind::WorseThanBaseline, false, problem_text::lines_of_worse(report, audit)),
         };
-        let place = Place::of(&audit.audit.file, self.root.as_deref(), &keys(kind, worst));
+        let place = Place::of(&audit.audit.file, &audit.audit.name, self.root.as_deref(), &keys(kind, worst));
         let at = usize::from(worst.is_some());
         lines.splice(at..at, worse.iter().map(|line| format!("Worse than in the baseline: {line}.")));
         let fails = fails || (!worse.is_empty() && !self.gate.report_only);
