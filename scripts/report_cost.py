@@ -44,7 +44,7 @@ def measure(count):
         audits.mkdir()
         for index in range(count):
             (audits / f"{index:05}.toml").write_text(AUDIT.format(index))
-        formats = [word for name in ("html", "json", "junit", "markdown") for word in (f"--{name}", f"report.{name}")]
+        formats = [word for name in ("html", "json", "junit", "code-quality", "markdown") for word in (f"--{name}", f"report.{name}")]
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         command = [PROGRAM, "run", "audits", "--draws", DRAWS, "--quiet", "--report-only", "--csv", "audit.csv", "--witnesses", "witnesses"]
         process = subprocess.Popen(command + formats, cwd=folder)

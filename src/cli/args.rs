@@ -14,15 +14,17 @@ use crate::calibrate::{self, Repetition};
 use crate::model::checked::{NonNegative, Positive, Share};
 use crate::model::claim::Spelling;
 use crate::model::{AskedReach, Claim, Confidence, Delta, Error, MAX_DRAWS, Settings, Until};
+use crate::report::code_quality::CodeQuality;
 use crate::report::files::{Format, ReportFiles};
 use crate::report::gate::{FailOn, Gate};
 use crate::report::html::Html;
 use crate::report::journal::Start;
-use crate::report::json::Json;
+use crate::report::json::{Json, JsonReport};
 use crate::report::junit::JUnit;
 use crate::report::markdown::Markdown;
 use crate::report::origin::Origin;
 use crate::report::plots::Plots;
+use crate::report::problem::ProblemFinder;
 use crate::report::store::Destination;
 use crate::suite;
 use crate::target::recorded::{HeaderRow, RowOrder, Separator};
@@ -304,6 +306,9 @@ pub struct ReportArgs {
     /// Write an XML report with test cases, for CI servers
     #[arg(long, value_name = "FILE")]
     pub junit: Option<PathBuf>,
+    /// Write the problems as a Code Quality report, for GitLab
+    #[arg(long, value_name = "FILE")]
+    pub code_quality: Option<PathBuf>,
     /// Write a Markdown summary
     #[arg(long, value_name = "FILE")]
     pub markdown: Option<PathBuf>,
@@ -313,15 +318,22 @@ pub struct ReportArgs {
 }
 
 impl ReportArgs {
-    /// The report files, checked and ready to be written.
+    /// The report files, checked and ready to be written. `baseline` is what the run is compared with.
     ///
     /// # Errors
     /// When a file cannot be written, or when two reports have the same file.
-    pub fn open(&self, csv: Destination, gate: &Gate, html: Html) -> Result<ReportDestinations, Error> {
-        let formats: [(&Option<PathBuf>, Box<dyn Format>); 4] = [
+    pub fn open(
+        &self,
+        csv: Destination,
+        finder: &ProblemFinder,
+        baseline: Option<&JsonReport>,
+        html: Html,
+    ) -> Result<ReportDestinations, Error> {
+        let formats: [(&Option<PathBuf>, Box<dyn Format>); 5] = [
             (&self.html, Box::new(html)),
             (&self.json, Box::new(Json)),
-            (&self.junit, Box::new(JUnit { gate: gate.clone() })),
+            (&self.junit, Box::new(JUnit { gate: finder.gate.clone() })),
+            (&self.code_quality, Box::new(CodeQuality { finder: finder.clone(), baseline: baseline.cloned() })),
             (&self.markdown, Box::new(Markdown)),
         ];
         let mut others: Vec<(Destination, Box<dyn Format>)> = Vec::new();

@@ -32,6 +32,7 @@ use clap::Parser;
 
 use crate::model::Error;
 use crate::report::exit_code::ExitCode;
+use crate::report::github::{self, GitHub};
 use crate::target::process::end_on_signals;
 use args::{Cli, Command};
 use screen::print_error;
@@ -43,7 +44,11 @@ pub fn main() -> process::ExitCode {
         Ok(cli) => cli,
         Err(error) => {
             let _ = error.print();
-            return if error.use_stderr() { ExitCode::Usage.into() } else { process::ExitCode::SUCCESS };
+            if error.use_stderr() {
+                annotate(|| github::usage_annotation(&error.to_string()));
+                return ExitCode::Usage.into();
+            }
+            return process::ExitCode::SUCCESS;
         }
     };
     if let Err(error) = end_on_signals() {
@@ -53,12 +58,20 @@ pub fn main() -> process::ExitCode {
     let code = match std::panic::catch_unwind(|| dispatch(&cli.command)) {
         Ok(Ok(code)) => code,
         Ok(Err(error)) => {
+            annotate(|| github::error_annotations(&error));
             print_error(error);
             ExitCode::Usage
         }
         Err(_) => ExitCode::Internal,
     };
     code.into()
+}
+
+/// In GitHub Actions, annotates an error that ended the program. Standard output may be a report, and the runner also reads standard error.
+fn annotate(annotation: impl FnOnce() -> String) {
+    if GitHub::from_environment().is_some() {
+        print_error(annotation().trim_end());
+    }
 }
 
 fn dispatch(command: &Command) -> Result<ExitCode, Error> {

@@ -16,12 +16,12 @@ use crate::report::baseline::Comparison;
 use crate::report::csv;
 use crate::report::exit_code::ExitCode;
 use crate::report::files::Format as _;
-use crate::report::gate::Gate;
-use crate::report::github::GitHub;
+use crate::report::github::{self, GitHub};
 use crate::report::html::Html;
 use crate::report::journal::Journal;
 use crate::report::json::{Json, JsonReport};
 use crate::report::plots::Plots;
+use crate::report::problem::ProblemFinder;
 use crate::report::store::{Destination, unwritable};
 use crate::report::witnesses::Witnesses;
 use crate::suite;
@@ -38,7 +38,8 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Error> {
     let csv = Destination::open(&args.csv())?;
     let replaced = csv::other_audits(&csv, &audits);
     let html = Html { origin: args.reports.origin(&audits), witnesses: Some(args.witnesses.clone()), baseline: baseline.before.clone() };
-    let reports = args.reports.open(csv.clone(), &gate, html)?;
+    let finder = ProblemFinder::from_environment(&gate, Some(&args.witnesses));
+    let reports = args.reports.open(csv.clone(), &finder, baseline.compared(), html)?;
     let taken = reports.use_standard_output();
     let screen = Screen::new(args.shown.quiet, taken);
     let witnesses = Witnesses::open(&args.witnesses, settings)?;
@@ -70,12 +71,14 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Error> {
     if let Some(comparison) = &comparison {
         text.push_str(&comparison.text());
     }
-    let worse = comparison.as_ref().is_some_and(|comparison| !comparison.worse.is_empty()) && baseline.update.is_none();
+    // What replaces the baseline is not worse than it.
+    let worse_lines = comparison.filter(|_| baseline.update.is_none()).map(|comparison| comparison.worse).unwrap_or_default();
+    let worse = !worse_lines.is_empty();
     text.extend(baseline.update(&report)?);
     text.extend(gate.closing_line(&report, worse).map(|line| line + "\n"));
     // All files are written at this point, so a failure to print loses no results.
     screen.print(wrapped_lines(&text, view.width))?;
-    report_to_github(&report, &gate, comparison.as_ref(), taken)?;
+    report_to_github(&report, &finder, &worse_lines, taken)?;
     Ok(gate.exit_code(&report, worse))
 }
 
@@ -115,6 +118,11 @@ impl Baseline {
         let before = if is_new { None } else { Some(JsonReport::read(path)?.selected(args.filter.as_deref(), args.pair.as_deref())) };
         let before = before.map(Arc::new);
         Ok(Self { before, update: args.gate.update_baseline.then(|| Destination::open(path)).transpose()? })
+    }
+
+    /// What reports compare the run with. A run that replaces the baseline cannot be worse than it.
+    fn compared(&self) -> Option<&JsonReport> {
+        self.before.as_deref().filter(|_| self.update.is_none())
     }
 
     /// Writes the baseline, if that was asked for, and says so. A run in which something could not be run is no baseline.
@@ -185,9 +193,9 @@ impl RunInput<'_> {
 }
 
 /// In GitHub Actions, prints annotations and writes the job's summary.
-pub fn report_to_github(report: &RunReport, gate: &Gate, comparison: Option<&Comparison>, output_is_taken: bool) -> Result<(), Error> {
+pub fn report_to_github(report: &RunReport, finder: &ProblemFinder, worse: &[String], output_is_taken: bool) -> Result<(), Error> {
     let Some(github) = GitHub::from_environment() else { return Ok(()) };
     // The runner reads annotations from both streams.
-    Screen::new(false, output_is_taken).print(github.annotations(report, gate, comparison))?;
+    Screen::new(false, output_is_taken).print(github::annotations(&finder.problems(report, worse)))?;
     github.summarise(report)
 }

@@ -11,6 +11,7 @@ use crate::audit::{Audit, PairPlan};
 use crate::model::Error;
 use crate::report::exit_code::ExitCode;
 use crate::report::html::Html;
+use crate::report::problem::ProblemFinder;
 use crate::report::store::Destination;
 use crate::target::recorded::Recording;
 use crate::target::{PrepareError, Target};
@@ -20,7 +21,8 @@ pub fn samples(args: &SamplesArgs) -> Result<ExitCode, Error> {
     let recording = Recording::read(&args.left, &args.right, args.header, args.separator)?;
     let gate = args.gate();
     let html = Html { origin: args.reports.origin(&[]), ..Html::default() };
-    let reports = args.reports.open(Destination::open(&args.csv)?, &gate, html)?;
+    let finder = ProblemFinder::from_environment(&gate, None);
+    let reports = args.reports.open(Destination::open(&args.csv)?, &finder, None, html)?;
     let taken = reports.use_standard_output();
     let screen = Screen::new(args.shown.quiet, taken);
     screen.print(wrapped_lines(&recording.to_string(), width()))?;
@@ -42,6 +44,6 @@ pub fn samples(args: &SamplesArgs) -> Result<ExitCode, Error> {
     let (report, mut text) = input.run_and_report(reports, &[], screen)?;
     text.extend(gate.closing_line(&report, false).map(|line| line + "\n"));
     screen.print(wrapped_lines(&text, view.width))?;
-    report_to_github(&report, &gate, None, taken)?;
+    report_to_github(&report, &finder, &[], taken)?;
     Ok(gate.exit_code(&report, false))
 }

@@ -1,19 +1,17 @@
-//! Output for GitHub Actions: annotations for the worst results, and the Markdown report on the job's summary page.
+//! Output for GitHub Actions: annotations for the worst problems, and the Markdown report on the job's summary page.
 
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use super::baseline::Comparison;
-use super::exit_code::ExitCode;
 use super::files::Format;
-use super::gate::Gate;
 use super::markdown::Markdown;
+use super::place::Place;
+use super::problem::Problem;
 use super::store::unwritable;
-use crate::audit::{AuditReport, RunReport};
-use crate::model::number::{Brief, round_down};
-use crate::model::{Agreement, Error};
+use crate::audit::RunReport;
+use crate::model::{Error, FileProblem};
 
-/// GitHub shows at most ten annotations per step.
+/// GitHub shows at most ten errors and ten warnings of a step.
 const MAX_ANNOTATIONS: usize = 10;
 
 /// A run in GitHub Actions.
@@ -44,54 +42,45 @@ fn append(path: &Path, report: &RunReport) -> io::Result<()> {
     std::fs::OpenOptions::new().append(true).create(true).open(path)?.write_all(&Markdown.render(report)?)
 }
 
-impl GitHub {
-    /// Commands that annotate the audit files: an error for each audit that fails the run, a warning for each other
-    /// audit whose result is not as expected.
-    #[must_use]
-    pub fn annotations(&self, report: &RunReport, gate: &Gate, comparison: Option<&Comparison>) -> String {
-        let mut lines = audit_annotations(report, gate);
-        let worse = comparison.into_iter().flat_map(|comparison| &comparison.worse);
-        let level = if gate.report_only { "warning" } else { "error" };
-        lines.extend(worse.map(|line| format!("::{level} title=Worse than the baseline::{}\n", escape_message(line))));
-        lines.truncate(MAX_ANNOTATIONS);
-        lines.concat()
+/// Commands that annotate the audit files, one for each problem: an error if it fails the run, otherwise a warning. GitHub would drop all
+/// after the tenth, so a notice says that there are more.
+#[must_use]
+pub fn annotations(problems: &[Problem]) -> String {
+    let annotation =
+        |problem: &Problem| command(if problem.fails { "error" } else { "warning" }, &problem.place, &problem.title(), &problem.message);
+    let mut text: String = problems.iter().take(MAX_ANNOTATIONS).map(annotation).collect();
+    if let Some(more) = problems.len().checked_sub(MAX_ANNOTATIONS).filter(|more| *more > 0) {
+        let message = format!("{more} more of {} problems: see the summary of the job, or the reports", problems.len());
+        text += &command("notice", &Place::default(), "More problems", &message);
     }
+    text
 }
 
-fn audit_annotations(report: &RunReport, gate: &Gate) -> Vec<String> {
-    let fails = |audit: &&AuditReport| gate.exit_codes(audit).any(|code| code != ExitCode::AsExpected);
-    let mut audits = report.most_severe_first();
-    audits.retain(|audit| fails(audit) || audit.agreement() != Agreement::Agrees);
-    audits.sort_by_key(|audit| !fails(audit));
-    let line = |audit: &AuditReport| {
-        let level = if fails(&audit) { "error" } else { "warning" };
-        let file = audit.audit.file.display().to_string();
-        let file = if file.is_empty() { file } else { format!("file={},", escape_property(&file)) };
-        format!("::{level} {file}title={}::{}\n", escape_property(&audit.audit.name), escape_message(&describe(audit)))
+/// Commands for an error that ended dp-audit before there were results: one for each bad file.
+#[must_use]
+pub fn error_annotations(error: &Error) -> String {
+    let title = "dp-audit could not run the audits";
+    let of_file = |problem: &FileProblem| {
+        let place = Place::of(&problem.file, "", super::place::repository_root().as_deref(), &[]);
+        command("error", &place, title, &problem.to_string())
     };
-    audits.into_iter().map(line).collect()
+    match error {
+        Error::Input(problems) => problems.iter().take(MAX_ANNOTATIONS).map(of_file).collect(),
+        other => command("error", &Place::default(), title, &other.to_string()),
+    }
 }
 
-/// The result in a sentence.
-fn describe(audit: &AuditReport) -> String {
-    if let Some((result, error)) = audit.errors().next() {
-        return format!("{}: could not be run: {error}", result.pair);
-    }
-    // An accuracy claim speaks for the audit if it is the reason why the audit is here.
-    let accuracy = audit.accuracy.iter().reduce(|worst, next| if next.agreement() as u8 > worst.agreement() as u8 { next } else { worst });
-    if let Some(result) = accuracy.filter(|result| result.agreement() != Agreement::Agrees || audit.results.is_empty()) {
-        let (name, expected) = (&result.accuracy.name, result.accuracy.expect);
-        return format!("{}, expected {expected}; {name}: {}", result.conclusion(), result.sentence());
-    }
-    match (audit.verdict(), audit.most_significant()) {
-        (Some(verdict), Some((result, evidence))) => {
-            let (expected, claim) = (audit.audit.expect, &audit.audit.claim);
-            let why = verdict.reason().map_or_else(String::new, |reason| format!(" ({reason}: {})", reason.advice()));
-            let reach = Brief(round_down(audit.reach(), 4));
-            format!("{verdict}{why}, expected {expected}, reach {reach}; {}: the attacker {}", result.pair, evidence.sentence(claim))
-        }
-        _ => "nothing could be run".to_owned(),
-    }
+/// A command for a command line that dp-audit does not understand.
+#[must_use]
+pub fn usage_annotation(message: &str) -> String {
+    command("error", &Place::default(), "dp-audit was called with wrong arguments", message.trim_end())
+}
+
+/// A command of GitHub Actions: a line that the runner reads from the output of a step.
+fn command(level: &str, place: &Place, title: &str, message: &str) -> String {
+    let file = place.file.as_ref().map_or_else(String::new, |file| format!("file={},", escape_property(file)));
+    let line = place.line.map_or_else(String::new, |line| format!("line={line},"));
+    format!("::{level} {file}{line}title={}::{}\n", escape_property(title), escape_message(message))
 }
 
 /// Escapes the message of a command.
@@ -109,11 +98,18 @@ mod tests {
     use super::*;
     use crate::audit::{Audit, PairResult};
     use crate::model::{Expectation, Verdict};
+    use crate::report::gate::Gate;
+    use crate::report::problem::ProblemFinder;
     use crate::report::testing::{INCONCLUSIVE, audit, not_run, pair, run_of};
 
-    fn annotations(results: Vec<(Audit, PairResult)>, gate: &Gate, comparison: Option<&Comparison>) -> Vec<String> {
+    fn lines(results: Vec<(Audit, PairResult)>, gate: Gate, worse: &[String]) -> Vec<String> {
         let report = run_of(results.into_iter().map(|(audit, result)| (audit, vec![result])).collect());
-        GitHub { summary: None }.annotations(&report, gate, comparison).lines().map(str::to_owned).collect()
+        let finder = ProblemFinder { gate, ..ProblemFinder::default() };
+        annotations(&finder.problems(&report, worse)).lines().map(str::to_owned).collect()
+    }
+
+    fn lenient() -> Gate {
+        Gate { allow_inconclusive: true, ..Gate::default() }
     }
 
     fn surprise(name: &str) -> (Audit, PairResult) {
@@ -136,45 +132,63 @@ mod tests {
     fn results_that_fail_the_run_are_errors_and_others_warnings() {
         let expected = (audit("expected"), pair(Verdict::Violated, Expectation::Violated));
         let results = vec![undecided("weak"), expected, surprise("broken: a, b"), (audit("failed"), not_run())];
-        let lines = annotations(results, &Gate { allow_inconclusive: true, ..Gate::default() }, None);
-        let why = "too-few-draws: the draws are too few to tell a claim that just holds from one that just fails; use more draws";
-        // 80 of 100 guesses are right; ε = 1 allows e/(1 + e) = 73.1 %.
-        let sentence = "one more: the attacker guessed right 80.0 %25 of the time; ε = 1 allows 73.1 %25";
-        assert_eq!(
-            lines,
-            [
-                format!("::error file=audits/count.toml,title=broken%3A a%2C b::violated, expected consistent, reach 1.25; {sentence}"),
-                "::error file=audits/count.toml,title=failed::one more: could not be run: asked for 2 outputs, got 1".to_owned(),
-                format!(
-                    "::warning file=audits/count.toml,title=weak::inconclusive ({why}), expected consistent, reach 0.5; {sentence}, and 100 guesses cannot tell these apart"
-                ),
-            ]
-        );
+        let found = lines(results, lenient(), &[]);
+        let starts = [
+            "::error file=audits/count.toml,title=Claim refuted%3A broken%3A a%2C b::The mechanism closure claims ε = 1, but its ε is at least 1.25 (",
+            "::error file=audits/count.toml,title=Could not be run%3A failed::The mechanism closure could not be run, so",
+            "::warning file=audits/count.toml,title=Not decided%3A weak::The mechanism closure claims ε = 1. This is neither refuted",
+        ];
+        assert_eq!(found.len(), starts.len());
+        for (line, start) in found.iter().zip(starts) {
+            assert!(line.starts_with(start), "{line}");
+        }
     }
 
     #[test]
-    fn an_audit_without_a_file_has_no_file_property() {
-        let (audit, result) = surprise("recorded");
-        let lines = annotations(vec![(Audit { file: PathBuf::new(), ..audit }, result)], &Gate::default(), None);
-        assert!(lines.len() == 1 && lines[0].starts_with("::error title=recorded::"), "{lines:?}");
+    fn the_place_has_a_line_if_it_is_known() {
+        let at = |file: Option<&str>, line| command("error", &Place { file: file.map(str::to_owned), line }, "t", "m");
+        assert_eq!(at(Some("a,b.toml"), Some(3)), "::error file=a%2Cb.toml,line=3,title=t::m\n");
+        assert_eq!(at(Some("a.toml"), None), "::error file=a.toml,title=t::m\n");
+        assert_eq!(at(None, None), "::error title=t::m\n");
     }
 
     #[test]
-    fn there_are_at_most_ten_and_errors_come_first() {
+    fn there_are_at_most_ten_errors_come_first_and_a_notice_counts_the_rest() {
         let weak = (0..8).map(|index| undecided(&format!("weak {index}")));
         let results: Vec<_> = weak.chain((0..6).map(|index| surprise(&format!("broken {index}")))).collect();
-        let lines = annotations(results, &Gate { allow_inconclusive: true, ..Gate::default() }, None);
-        assert_eq!(lines.len(), 10);
-        assert!(lines[..6].iter().all(|line| line.starts_with("::error ")), "{lines:?}");
-        assert!(lines[6..].iter().all(|line| line.starts_with("::warning ")), "{lines:?}");
+        let found = lines(results, lenient(), &[]);
+        assert_eq!(found.len(), 11);
+        assert!(found[..6].iter().all(|line| line.starts_with("::error ")), "{found:?}");
+        assert!(found[6..10].iter().all(|line| line.starts_with("::warning ")), "{found:?}");
+        assert!(found[10].starts_with("::notice title=More problems::4 more of 14 problems"), "{found:?}");
     }
 
     #[test]
-    fn differences_from_the_baseline_are_errors_unless_nothing_may_fail() {
-        let comparison = Comparison { worse: vec!["a / b: 5 %".to_owned()], ..Comparison::default() };
-        let lines = |report_only| annotations(vec![surprise("broken")], &Gate { report_only, ..Gate::default() }, Some(&comparison));
-        assert_eq!(lines(false)[1], "::error title=Worse than the baseline::a / b: 5 %25");
-        assert_eq!(lines(true)[1], "::warning title=Worse than the baseline::a / b: 5 %25");
-        assert!(lines(true).iter().all(|line| line.starts_with("::warning ")));
+    fn what_is_worse_than_the_baseline_is_part_of_the_problem_or_one_of_its_own() {
+        let worse = ["broken / one more: 5 %".to_owned(), "fine / one more: ε has risen".to_owned()];
+        let fine = || (audit("fine"), pair(Verdict::Consistent, Expectation::Consistent));
+        let of = |report_only| lines(vec![fine(), surprise("broken")], Gate { report_only, ..Gate::default() }, &worse);
+        let found = of(false);
+        assert_eq!(found.len(), 2, "{found:?}");
+        assert!(
+            found[0].contains("title=Claim refuted%3A broken::") && found[0].contains("%0AWorse than in the baseline: one more: 5 %25.")
+        );
+        assert!(found[1].starts_with(
+            "::error file=audits/count.toml,title=Worse than the baseline%3A fine::Worse than in the baseline: one more: ε has risen.%0A"
+        ));
+        assert!(of(true).len() == 2 && of(true).iter().all(|line| line.starts_with("::warning ")));
+    }
+
+    #[test]
+    fn an_error_is_annotated_with_its_file() {
+        let problems = ["a.toml", "b.toml"].map(|file| FileProblem::new(Path::new(file), "line 3, column 1: no"));
+        let found = error_annotations(&Error::Input(problems.to_vec()));
+        assert_eq!(found.lines().count(), 2);
+        assert!(
+            found.starts_with("::error file=a.toml,title=dp-audit could not run the audits::a.toml: line 3, column 1: no\n"),
+            "{found}"
+        );
+        let found = error_annotations(&Error::NoAudits { place: "audits".to_owned() });
+        assert!(found.starts_with("::error title=dp-audit could not run the audits::no audit file"), "{found}");
     }
 }

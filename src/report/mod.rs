@@ -4,8 +4,9 @@
 //! |---|---|
 //! | `store.rs` | writes files; all other code writes files with it |
 //! | `files.rs` | the report files of a run, updated while the run continues |
-//! | `csv.rs`, `json.rs`, `junit.rs`, `markdown.rs`, `html/` | one report format each |
+//! | `csv.rs`, `json.rs`, `junit.rs`, `code_quality.rs`, `markdown.rs`, `html/` | one report format each |
 //! | `statement.rs` | what reports say about one pair or accuracy claim |
+//! | `problem.rs`, `problem_text.rs`, `place.rs` | the problems of a run: what they are, in words, where in the repository |
 //! | `svg.rs`, `plot.rs` | drawings, and the pictures of a pair |
 //! | `plots.rs` | the folder of pictures |
 //! | `origin.rs` | date and commit of a report |
@@ -18,6 +19,7 @@
 //! | `gate.rs`, `exit_code.rs`, `baseline.rs` | decide whether a run fails |
 
 pub mod baseline;
+pub mod code_quality;
 pub mod commands;
 pub mod csv;
 pub mod exit_code;
@@ -31,8 +33,11 @@ pub mod json;
 pub mod junit;
 pub mod markdown;
 pub mod origin;
+pub mod place;
 pub mod plot;
 pub mod plots;
+pub mod problem;
+mod problem_text;
 pub mod replay;
 pub mod statement;
 pub mod store;

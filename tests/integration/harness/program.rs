@@ -12,7 +12,7 @@ use tempfile::TempDir;
 pub fn command(folder: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_dp-audit"));
     // What CI or a user sets must not leak into the tests.
-    for variable in ["GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY", "CLICOLOR_FORCE"] {
+    for variable in ["GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY", "GITHUB_WORKSPACE", "CI_PROJECT_DIR", "CLICOLOR_FORCE"] {
         command.env_remove(variable);
     }
     // Reports for people contain a date. It is the same in all tests.

@@ -105,7 +105,7 @@ fn five_reports_of_one_run_agree() {
 #[test]
 fn an_unwritable_report_is_refused_before_anything_is_measured() {
     let folder = folder(&[("good", &laplace("good", 1.0, "consistent"))]);
-    for option in ["--html", "--json", "--junit", "--markdown", "--csv", "--witnesses", "--plots"] {
+    for option in ["--html", "--json", "--junit", "--code-quality", "--markdown", "--csv", "--witnesses", "--plots"] {
         let output = dp_audit(folder.path(), &["run", "--draws", "1e12", option, "audits/good.toml/x"]);
         assert_eq!(code(&output), 1, "{option}");
         assert_has(&errors(&output), &["cannot write audits/good.toml/x"]);
@@ -121,16 +121,19 @@ fn an_interrupted_run_leaves_every_finished_audit_in_every_report() {
     let slow = with_draws(&laplace("slow", 1.0, "consistent"), 1_000_000_000_000);
     let quick = with_draws(&laplace("quick", 0.5, "violated"), 20_000);
     let folder = folder(&[("a", &quick), ("b", &slow)]);
-    let args = ["run", "-q", "--html", "r.html", "--junit", "j.xml", "--json", "o.json", "--markdown", "s.md"];
+    let args = ["run", "-q", "--html", "r.html", "--junit", "j.xml", "--json", "o.json", "--code-quality", "c.json", "--markdown", "s.md"];
     // The last of the reports that are written when an audit ends.
     interrupted(folder.path(), &args, "s.md");
     let json = json(folder.path(), "o.json");
     assert_eq!(json["complete"], false);
     assert_eq!(json["audits"][0]["audit"], "quick");
     assert_eq!(json["audits"][0]["verdict"], "violated");
-    for (file, mark) in
-        [("r.html", "Not all audits have ended"), ("s.md", "Not all audits have ended"), ("j.xml", "testsuite name=\"quick\"")]
-    {
+    for (file, mark) in [
+        ("r.html", "Not all audits have ended"),
+        ("s.md", "Not all audits have ended"),
+        ("j.xml", "testsuite name=\"quick\""),
+        ("c.json", "dp-audit/unfinished"),
+    ] {
         assert_has(&read(folder.path(), file), &[mark]);
     }
     assert_eq!(witnesses(folder.path()).len(), 1);
@@ -150,7 +153,9 @@ fn recorded_outputs_get_the_same_reports_but_no_witness() {
     command.args(args).args(["--html", "r.html", "--json", "o.json"]).env("GITHUB_ACTIONS", "true");
     let output = command.output().unwrap();
     assert_eq!(code(&output), 2, "{}", errors(&output));
-    assert!(shown(&output).starts_with("::error title=recorded outputs::violated"), "{}", shown(&output));
+    let line =
+        "::error title=Claim refuted%3A recorded outputs::The mechanism that made these outputs claims ε = 1, but its ε is at least 2.";
+    assert!(shown(&output).starts_with(line), "{}", shown(&output));
     let json = json(folder.path(), "o.json");
     assert_eq!(json["audits"][0]["verdict"], "violated");
     assert_eq!(json["audits"][0]["witness"], Value::Null, "there are no fresh draws to replay it with");

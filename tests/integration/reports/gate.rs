@@ -80,16 +80,35 @@ fn github_gets_annotations_and_a_summary() {
     let output = run(&[]);
     assert_eq!(code(&output), 2);
     let lines = [
-        "::error file=audits/broken.toml,title=50 %25%2C worse::violated, expected consistent, reach 1.9",
-        "::error file=audits/weak.toml,title=weak::inconclusive (too-few-draws: ",
+        "::error file=audits/broken.toml,line=5,title=Claim refuted%3A 50 %25%2C worse::The mechanism laplace claims ε = 1, but its ε is at least 1.9",
+        "%0ARepeat it: dp-audit run audits/broken.toml%0ACheck it with fresh draws: dp-audit replay results/witnesses/50-worse-",
+        "::error file=audits/weak.toml,line=5,title=Not decided%3A weak::",
+        "%0AWhy (too-few-draws): a leak just above the claim might have been missed; use more draws.%0A",
     ];
     assert_has(&shown(&output), &lines);
     let summary = read(folder.path(), "summary.md");
     assert!(summary.starts_with("earlier steps\n# dp-audit: 1 of 2 claims refuted"), "{summary}");
     assert_has(&summary, &["| ✗ | violated | 50 %, worse | one more | 1 | 0 |"]);
+    // Files are named from the root of the repository.
+    let mut inner = command(&folder.path().join("audits"));
+    inner.args(["run", "-q", "weak.toml"]).env("GITHUB_ACTIONS", "true").env("GITHUB_WORKSPACE", folder.path());
+    assert_has(&shown(&inner.output().unwrap()), &["::error file=audits/weak.toml,line=5,"]);
     // Not elsewhere, and no errors where nothing may fail.
     assert!(!shown(&dp_audit(folder.path(), &["run", "-q"])).contains("::"));
     assert!(!shown(&run(&["--report-only"])).contains("::error"));
+}
+
+#[test]
+fn github_is_told_why_nothing_was_run() {
+    let folder = folder(&[("bad", "name = 1"), ("good", &laplace("good", 1.0, "consistent"))]);
+    let run = |args: &[&str]| {
+        let output = command(folder.path()).arg("run").args(args).env("GITHUB_ACTIONS", "true").output().unwrap();
+        assert_eq!((code(&output), shown(&output)), (1, String::new()), "standard output may be a report");
+        errors(&output)
+    };
+    assert_has(&run(&[]), &["::error file=audits/bad.toml,title=dp-audit could not run the audits::audits/bad.toml: line 1"]);
+    assert_has(&run(&["nowhere"]), &["::error ", "nowhere"]);
+    assert_has(&run(&["--no-such-option"]), &["::error title=dp-audit was called with wrong arguments::", "--no-such-option"]);
 }
 
 #[test]

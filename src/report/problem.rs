@@ -1,0 +1,452 @@
+//! The problems of a run: one for each audit whose result fails the run or is not as expected. CI servers show them beside the audit files,
+//! to people who may not know dp-audit. So each says which mechanism claims what, what was measured, and what to do.
+
+use std::path::{Path, PathBuf};
+
+use super::exit_code::ExitCode;
+use super::gate::Gate;
+use super::place::{Key, Place, repository_root};
+use super::problem_text;
+use crate::audit::{AccuracyResult, AuditReport, PairResult, RunReport};
+use crate::model::{Agreement, Expectation, Verdict};
+
+/// What kind of problem it is, the most severe first: the order of the exit codes of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ProblemKind {
+    /// Not all audits have ended.
+    Unfinished,
+    /// A claim is refuted.
+    ClaimRefuted,
+    /// The audit file expects a refutation, and there is none.
+    LeakNotFound,
+    /// A bound is above the truth that the audit file states.
+    TruthExceeded,
+    /// A result is worse than in the baseline, and nothing else is wrong with it.
+    WorseThanBaseline,
+    /// The mechanism could not be run.
+    NotRun,
+    /// The audit is inconclusive.
+    Inconclusive,
+}
+
+impl ProblemKind {
+    /// Its name for programs.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::ClaimRefuted => "claim-refuted",
+            Self::LeakNotFound => "leak-not-found",
+            Self::TruthExceeded => "truth-exceeded",
+            Self::NotRun => "not-run",
+            Self::Inconclusive => "inconclusive",
+            Self::WorseThanBaseline => "worse-than-baseline",
+            Self::Unfinished => "unfinished",
+        }
+    }
+
+    /// Its name for people.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::ClaimRefuted => "Claim refuted",
+            Self::LeakNotFound => "Expected leak not found",
+            Self::TruthExceeded => "Bound above the stated truth",
+            Self::NotRun => "Could not be run",
+            Self::Inconclusive => "Not decided",
+            Self::WorseThanBaseline => "Worse than the baseline",
+            Self::Unfinished => "Not all audits have ended",
+        }
+    }
+}
+
+/// A problem of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// What kind of problem it is.
+    pub kind: ProblemKind,
+    /// Whether it fails the run.
+    pub fails: bool,
+    /// The name of the audit; empty if the problem is about the whole run.
+    pub audit: String,
+    /// Where it is.
+    pub place: Place,
+    /// What was found and what to do, one sentence or two in each line.
+    pub message: String,
+}
+
+impl Problem {
+    /// The kind of problem and the audit.
+    #[must_use]
+    pub fn title(&self) -> String {
+        if self.audit.is_empty() { self.kind.words().to_owned() } else { format!("{}: {}", self.kind.words(), self.audit) }
+    }
+}
+
+/// Finds the problems of a run.
+#[derive(Clone, Debug, Default)]
+pub struct ProblemFinder {
+    /// Decides which results fail the run.
+    pub gate: Gate,
+    /// The folder of the witnesses; `None` if the run writes none.
+    pub witnesses: Option<PathBuf>,
+    /// The root of the repository, if it is known.
+    pub root: Option<PathBuf>,
+}
+
+impl ProblemFinder {
+    /// Reads the root of the repository from the environment.
+    #[must_use]
+    pub fn from_environment(gate: &Gate, witnesses: Option<&Path>) -> Self {
+        Self { gate: gate.clone(), witnesses: witnesses.map(Path::to_owned), root: repository_root() }
+    }
+
+    /// The problems, those that fail the run first. `worse` says what is worse than in the baseline, in lines that begin with the name of an
+    /// audit.
+    #[must_use]
+    pub fn problems(&self, report: &RunReport, worse: &[String]) -> Vec<Problem> {
+        let mut found: Vec<Problem> = report
+            .most_severe_first()
+            .into_iter()
+            .filter_map(|audit| self.problem(report, audit, &worse_of(report, audit, worse)))
+            .collect();
+        found.extend(self.missing(report, worse));
+        if !report.is_complete() {
+            let message = "The run was interrupted, or is still going on. Audits that are not listed here have no result.".to_owned();
+            found.push(Problem { kind: ProblemKind::Unfinished, fails: true, audit: String::new(), place: Place::default(), message });
+        }
+        found.sort_by_key(|problem| (!problem.fails, problem.kind));
+        found
+    }
+
+    /// What is worse about audits that are not in the report, for example because they were deleted.
+    fn missing<'a>(&'a self, report: &'a RunReport, worse: &'a [String]) -> impl Iterator<Item = Problem> + 'a {
+        worse.iter().filter(|line| owner(report, line).is_none()).map(|line| {
+            let message = format!("Worse than in the baseline: {line}.\n{}", problem_text::ADVICE_ON_WORSE);
+            let name = line.split(": ").next().unwrap_or(line).to_owned();
+            Problem { kind: ProblemKind::WorseThanBaseline, fails: !self.gate.report_only, audit: name, place: Place::default(), message }
+        })
+    }
+
+    /// The problem of one audit, if it has one.
+    fn problem(&self, report: &RunReport, audit: &AuditReport, worse: &[&str]) -> Option<Problem> {
+        let statements: Vec<Statement<'_>> = Statement::all(audit).filter(|statement| self.is_problem(audit, *statement)).collect();
+        // The most severe result speaks for the audit. If several are equal, the first.
+        let worst = statements.iter().copied().reduce(|worst, next| {
+            let rank = |statement| self.rank(audit, statement);
+            if rank(next) > rank(worst) { next } else { worst }
+        });
+        let (kind, fails, mut lines) = match worst {
+            Some(worst) => {
+                let kind = worst.kind(audit);
+                let same = statements.iter().filter(|statement| statement.kind(audit) == kind).count() - 1;
+                let fails = self.gate.exit_codes(audit).any(|code| code != ExitCode::AsExpected);
+                (kind, fails, problem_text::lines(self, report, audit, worst, same))
+            }
+            None if worse.is_empty() => return None,
+            None => (ProblemKind::WorseThanBaseline, false, problem_text::lines_of_worse(report, audit)),
+        };
+        let place = Place::of(&audit.audit.file, &audit.audit.name, self.root.as_deref(), &keys(kind, worst));
+        let at = usize::from(worst.is_some());
+        lines.splice(at..at, worse.iter().map(|line| format!("Worse than in the baseline: {line}.")));
+        let fails = fails || (!worse.is_empty() && !self.gate.report_only);
+        Some(Problem { kind, fails, audit: audit.audit.name.clone(), place, message: lines.join("\n") })
+    }
+
+    fn is_problem(&self, audit: &AuditReport, statement: Statement<'_>) -> bool {
+        statement.exit_code(&self.gate, audit) != ExitCode::AsExpected || statement.agreement(audit) != Agreement::Agrees
+    }
+
+    /// How severe a result is, in the order of the exit codes of a run.
+    fn rank(&self, audit: &AuditReport, statement: Statement<'_>) -> (u8, u8, bool, f64) {
+        let severity = match statement.exit_code(&self.gate, audit) {
+            ExitCode::Surprise => 3,
+            ExitCode::NotRun => 2,
+            ExitCode::Inconclusive => 1,
+            _ => 0,
+        };
+        let violated = statement.verdict() == Some(Verdict::Violated);
+        (severity, statement.agreement(audit) as u8, violated, statement.reach(audit))
+    }
+}
+
+/// What is worse than in the baseline about this audit, without its name.
+fn worse_of<'a>(report: &RunReport, audit: &AuditReport, worse: &'a [String]) -> Vec<&'a str> {
+    let name = audit.audit.name.as_str();
+    let own = worse.iter().filter(|line| owner(report, line) == Some(name));
+    own.map(|line| &line[name.len() + " / ".len()..]).collect()
+}
+
+/// The name of the audit that a line of a comparison is about. It may begin like that of another: the longest that fits is meant.
+fn owner<'a>(report: &'a RunReport, line: &str) -> Option<&'a str> {
+    let names = report.audits.iter().map(|audit| audit.audit.name.as_str());
+    names.filter(|name| line.strip_prefix(name).is_some_and(|rest| rest.starts_with(" / "))).max_by_key(|name| name.len())
+}
+
+/// The keys of the audit file that a problem is about, the best first.
+fn keys(kind: ProblemKind, worst: Option<Statement<'_>>) -> Vec<Key> {
+    let own = match worst {
+        Some(Statement::Accuracy(index, _)) => vec![Key::Accuracy(index)],
+        _ => vec![Key::Top("claim"), Key::Top("stability")],
+    };
+    let first = match kind {
+        ProblemKind::NotRun => vec![Key::Top("command"), Key::Top("mechanism")],
+        ProblemKind::LeakNotFound if !matches!(worst, Some(Statement::Accuracy(..))) => vec![Key::Top("expect")],
+        ProblemKind::TruthExceeded if !matches!(worst, Some(Statement::Accuracy(..))) => vec![Key::Top("truth")],
+        _ => Vec::new(),
+    };
+    [first, own, vec![Key::Top("name")]].concat()
+}
+
+/// What an audit judges: its claim on a pair, or an accuracy claim.
+#[derive(Clone, Copy, Debug)]
+pub enum Statement<'a> {
+    /// The claim on a pair.
+    Pair(&'a PairResult),
+    /// An accuracy claim and its number in the file.
+    Accuracy(usize, &'a AccuracyResult),
+}
+
+impl<'a> Statement<'a> {
+    fn all(audit: &'a AuditReport) -> impl Iterator<Item = Self> {
+        let accuracy = audit.accuracy.iter().enumerate().map(|(index, result)| Self::Accuracy(index, result));
+        audit.results.iter().map(Self::Pair).chain(accuracy)
+    }
+
+    fn exit_code(self, gate: &Gate, audit: &AuditReport) -> ExitCode {
+        match self {
+            Self::Pair(result) => gate.exit_code_of(audit, result),
+            Self::Accuracy(_, result) => gate.exit_code_of_accuracy(audit, result),
+        }
+    }
+
+    fn agreement(self, audit: &AuditReport) -> Agreement {
+        match self {
+            Self::Pair(result) => audit.agreement_of(result),
+            Self::Accuracy(_, result) => result.agreement(),
+        }
+    }
+
+    fn reach(self, audit: &AuditReport) -> f64 {
+        match self {
+            Self::Pair(result) => result.outcome.as_ref().map_or(0.0, |evidence| evidence.bounds.reach(&audit.audit.claim)),
+            Self::Accuracy(_, result) => result.reach().unwrap_or_default(),
+        }
+    }
+
+    /// The verdict; `None` if the mechanism could not be run.
+    #[must_use]
+    pub fn verdict(self) -> Option<Verdict> {
+        match self {
+            Self::Pair(result) => result.outcome.as_ref().ok().map(|evidence| evidence.verdict),
+            Self::Accuracy(_, result) => result.verdict(),
+        }
+    }
+
+    /// What the audit file expects.
+    #[must_use]
+    pub fn expected(self, audit: &AuditReport) -> Expectation {
+        match self {
+            Self::Pair(result) => result.expect.unwrap_or(audit.audit.expect),
+            Self::Accuracy(_, result) => result.accuracy.expect,
+        }
+    }
+
+    /// What kind of problem it is.
+    #[must_use]
+    pub fn kind(self, audit: &AuditReport) -> ProblemKind {
+        let excluded = match self {
+            Self::Pair(result) => result.exceeds_truth(),
+            Self::Accuracy(_, result) => result.excludes_truth(),
+        };
+        match self.verdict() {
+            None => ProblemKind::NotRun,
+            // A claim that is refuted against expectations is worse news than a wrong truth.
+            Some(Verdict::Violated) if !excluded || self.expected(audit) == Expectation::Consistent => ProblemKind::ClaimRefuted,
+            Some(_) if excluded => ProblemKind::TruthExceeded,
+            Some(_) if self.expected(audit) == Expectation::Violated => ProblemKind::LeakNotFound,
+            Some(_) => ProblemKind::Inconclusive,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::audit::{Accuracy, AccuracyEvidence};
+    use crate::model::{Claim, FailureLimits, Metric, Truth};
+    use crate::report::testing::{INCONCLUSIVE, audit, evidence, not_run, pair, run, run_of};
+    use crate::target::TargetError;
+
+    fn only(finder: &ProblemFinder, report: &RunReport, worse: &[String]) -> Problem {
+        let mut found = finder.problems(report, worse);
+        assert_eq!(found.len(), 1, "{found:?}");
+        found.remove(0)
+    }
+
+    fn of(results: Vec<PairResult>) -> Problem {
+        only(&ProblemFinder { witnesses: Some("out/w".into()), ..ProblemFinder::default() }, &run(results), &[])
+    }
+
+    fn named(name: &str, result: PairResult) -> PairResult {
+        PairResult { pair: name.to_owned(), ..result }
+    }
+
+    #[track_caller]
+    fn assert_lines(problem: &Problem, expected: &[&str]) {
+        let lines: Vec<&str> = problem.message.lines().collect();
+        assert_eq!(lines.len(), expected.len(), "{lines:#?}");
+        for (line, start) in lines.iter().zip(expected) {
+            assert!(line.starts_with(start), "«{line}» does not begin with «{start}»");
+        }
+    }
+
+    #[test]
+    fn a_refuted_claim_says_what_was_measured_and_what_to_do() {
+        let problem = of(vec![pair(Verdict::Violated, Expectation::Consistent)]);
+        assert_eq!((problem.title().as_str(), problem.fails), ("Claim refuted: count", true));
+        // 80 of 100 guesses are right; ε = 1 allows e/(1 + e) = 73.1 %.
+        let sentence = "guessed right 80.0 % of the time; ε = 1 allows 73.1 %.";
+        let lines = [
+            "The mechanism closure claims ε = 1, but its ε is at least 1.25 (confidence 99.9 %).",
+            "Measured on the pair “one more”, D = [1] and D' = [1 × 2]. An attacker who sees only the output, and says whether the data was D or D', ",
+            "What to do: correct the mechanism",
+            "Repeat it: dp-audit run audits/count.toml --witnesses out/w",
+            "Check it with fresh draws: dp-audit replay out/w/count-",
+        ];
+        assert_lines(&problem, &lines);
+        assert!(problem.message.contains(sentence), "{}", problem.message);
+    }
+
+    #[test]
+    fn the_most_severe_pair_speaks_for_the_audit() {
+        let violated = || pair(Verdict::Violated, Expectation::Consistent);
+        let (weak, dead) = (named("weak", pair(INCONCLUSIVE, Expectation::Consistent)), named("dead", not_run()));
+        let problem = of(vec![weak.clone(), dead.clone(), named("a", violated()), named("b", violated())]);
+        assert_eq!(problem.kind, ProblemKind::ClaimRefuted);
+        assert!(problem.message.contains("the pair “a”"), "the first of equals: {}", problem.message);
+        assert!(problem.message.contains("In all, 2 of the 4 checks in this audit file end like this."), "{}", problem.message);
+        assert_eq!(of(vec![weak.clone(), dead]).kind, ProblemKind::NotRun);
+        assert_eq!(of(vec![weak]).kind, ProblemKind::Inconclusive);
+    }
+
+    #[test]
+    fn a_refuted_pair_speaks_for_pairs_that_share_its_expectation() {
+        let shared = |verdict| PairResult { expect: None, ..pair(verdict, Expectation::Consistent) };
+        let problem = of(vec![named("fine", shared(Verdict::Consistent)), named("broken", shared(Verdict::Violated))]);
+        assert_eq!(problem.kind, ProblemKind::ClaimRefuted);
+        assert!(problem.message.contains("the pair “broken”") && !problem.message.contains("In all"), "{}", problem.message);
+    }
+
+    #[test]
+    fn the_other_kinds_have_their_own_words() {
+        let not_found = of(vec![pair(Verdict::Consistent, Expectation::Violated)]);
+        assert_eq!((not_found.kind, not_found.fails), (ProblemKind::LeakNotFound, true));
+        assert!(not_found.message.contains("expects that this is refuted, but it is not: its ε is at least 0.5"), "{}", not_found.message);
+        let truth = Truth { epsilon: Some(0.25), delta: None };
+        let exceeded = of(vec![PairResult { truth, ..pair(Verdict::Consistent, Expectation::Consistent) }]);
+        assert_eq!(exceeded.kind, ProblemKind::TruthExceeded);
+        assert!(exceeded.message.contains("the truth that the audit file states, ε = 0.25: its ε is at least 0.5"), "{}", exceeded.message);
+        let dead = of(vec![not_run()]);
+        let lines = [
+            "The mechanism closure could not be run, so its claim (ε = 1) was not judged.",
+            "asked for 2 outputs, got 1",
+            "What to do: correct the cause. Until then nothing is known",
+            "Repeat it: ",
+        ];
+        assert_lines(&dead, &lines);
+    }
+
+    #[test]
+    fn a_refutation_that_is_expected_is_a_problem_only_if_the_gate_says_so() {
+        let report = run(vec![pair(Verdict::Violated, Expectation::Violated)]);
+        let finder = |fail_on| ProblemFinder { gate: Gate { fail_on, ..Gate::default() }, ..ProblemFinder::default() };
+        assert_eq!(finder(crate::report::gate::FailOn::Surprise).problems(&report, &[]), []);
+        let problem = only(&finder(crate::report::gate::FailOn::Violated), &report, &[]);
+        assert!(problem.fails && problem.message.contains("with --fail-on violated every refuted claim fails"), "{}", problem.message);
+    }
+
+    #[test]
+    fn stability_has_a_distance_and_no_confidence() {
+        let mut subject = audit("sum");
+        subject.claim = Claim::stability(Metric::L1, 1.0, 1.0).unwrap();
+        let mut result = pair(Verdict::Violated, Expectation::Consistent);
+        result.outcome.as_mut().unwrap().bounds.lower = 3.5;
+        let report = run_of(vec![(subject, vec![result])]);
+        let problem = only(&ProblemFinder::default(), &report, &[]);
+        let lines = [
+            "The mechanism closure claims l1 distance ≤ 1, but outputs on neighbouring datasets are 3.5 apart (l1 distance).",
+            "Measured on the pair “one more”, D = [1] and D' = [1 × 2]. An attacker sees outputs at l1 distance 3.5; the claim allows 1.",
+            "What to do: limit what one record can change",
+            "Repeat it: ",
+        ];
+        assert_lines(&problem, &lines);
+    }
+
+    /// The report of an accuracy claim with probability 0.9.
+    fn accuracy(outcome: Result<AccuracyEvidence, TargetError>) -> RunReport {
+        let claim = serde_json::json!({ "name": "close", "data": [1.0], "event": { "at_least": 0.0 }, "claim": { "probability": 0.9 } });
+        let accuracy: Accuracy = serde_json::from_value(claim).unwrap();
+        let result = AccuracyResult { accuracy, outcome, seconds: 0.5 };
+        let report = AuditReport::new(Arc::new(audit("count")), Vec::new(), None).with_accuracy(vec![result]);
+        RunReport::new(crate::model::Settings::default(), 1, vec![Arc::new(report)])
+    }
+
+    #[test]
+    fn an_accuracy_claim_speaks_of_its_event() {
+        let limits = FailureLimits { lower: 0.2, upper: 0.3 };
+        let evidence = AccuracyEvidence { verdict: Verdict::Violated, draws: 100, failures: 25, limits, reproducible: true, note: None };
+        let problem = only(&ProblemFinder::default(), &accuracy(Ok(evidence)), &[]);
+        assert_eq!(problem.kind, ProblemKind::ClaimRefuted);
+        let lines = [
+            "The mechanism closure claims accuracy (“close”): “",
+            "Measured: “",
+            "What to do: make the mechanism more accurate",
+            "Repeat it: ",
+        ];
+        assert_lines(&problem, &lines);
+        let problem = only(&ProblemFinder::default(), &accuracy(Err(TargetError::WrongCount { asked: 2, got: 1 })), &[]);
+        assert_eq!(problem.kind, ProblemKind::NotRun);
+        assert!(problem.message.contains("This was not judged.\nasked for 2 outputs, got 1\n"), "{}", problem.message);
+    }
+
+    #[test]
+    fn the_delta_speaks_if_only_it_refutes_the_claim() {
+        let mut subject = audit("count");
+        subject.claim = Claim::new(1.0, 0.01).unwrap();
+        let mut found = evidence(Verdict::Violated);
+        (found.bounds.lower, found.bounds.epsilon_lower, found.bounds.delta_lower) = (0.5, 0.5, 0.02);
+        let result = PairResult { outcome: Ok(found), ..pair(Verdict::Violated, Expectation::Consistent) };
+        let problem = only(&ProblemFinder::default(), &run_of(vec![(subject, vec![result])]), &[]);
+        assert!(problem.message.contains("claims ε = 1, δ = 0.01, but its δ at ε = 1 is at least 0.02 ("), "{}", problem.message);
+    }
+
+    #[test]
+    fn what_is_worse_belongs_to_the_audit_with_the_longest_name_that_fits() {
+        let fine = || vec![pair(Verdict::Consistent, Expectation::Consistent)];
+        let report = run_of(vec![(audit("a"), fine()), (audit("a / b"), fine())]);
+        let problem = only(&ProblemFinder::default(), &report, &["a / b / one more: was consistent, is inconclusive".to_owned()]);
+        assert_eq!((problem.title().as_str(), problem.fails), ("Worse than the baseline: a / b", true));
+        assert!(problem.message.starts_with("Worse than in the baseline: one more: was consistent, is inconclusive.\nIf this is intended"));
+    }
+
+    #[test]
+    fn an_audit_that_is_missing_is_a_problem() {
+        let report = run(vec![pair(Verdict::Consistent, Expectation::Consistent)]);
+        let problem = only(&ProblemFinder::default(), &report, &["gone / one more: in the baseline, but not run now".to_owned()]);
+        assert_eq!((problem.title().as_str(), problem.fails), ("Worse than the baseline: gone / one more", true));
+        assert!(problem.message.contains("in the baseline, but not run now.\nIf this is intended"), "{}", problem.message);
+    }
+
+    #[test]
+    fn commands_quote_paths_and_repeat_the_settings() {
+        let mut subject = audit("count");
+        subject.file = "my audits/it's.toml".into();
+        let mut report = run_of(vec![(subject, vec![pair(INCONCLUSIVE, Expectation::Consistent)])]);
+        (report.settings.seed, report.settings.draws, report.settings.controls) = (7, Some(1000), true);
+        let problem = only(&ProblemFinder::default(), &report, &[]);
+        let command = r"Repeat it: dp-audit run 'my audits/it'\''s.toml' --draws 1000 --seed 7 --controls";
+        assert!(problem.message.ends_with(command), "{}", problem.message);
+    }
+}
