@@ -176,7 +176,7 @@ fn learn(audit: &Audit, target: &dyn Target, draws: u64) -> (Vec<GuessRule>, Vec
     let mut sampler = sampler(target, Phase::Explore);
     let budget = DrawBudget { explore: draws, certify: 7 * draws, alpha: 0.05 };
     let mut explorer = Explorer::new(sampler.width(), &Attack::DEFAULT, &audit.claim, budget);
-    for round in Schedule::new(8 * draws, dp_audit::Until::Budget).rounds {
+    for round in Schedule::new(8 * draws).rounds {
         explorer.absorb(&mut sampler, round, &[]).unwrap_or_else(|error| panic!("{error}"));
     }
     let learned = explorer.learn();

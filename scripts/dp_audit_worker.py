@@ -320,7 +320,7 @@ def try_out(draws, sides, params, width, seeded, features, generator):
         for outputs in found:
             if not hasattr(outputs, "__len__") or len(outputs) != count:
                 what = f"{len(outputs)} outputs" if hasattr(outputs, "__len__") else f"a {type(outputs).__name__}"
-                raise Refusal(f"asked for {count} outputs, got {what}; a function with --batch returns a list or an array of `count` draws")
+                raise Refusal(f"asked for {count} output{'s' * (count > 1)}, got {what}; a function with --batch returns a list or an array of `count` draws")
         return found
 
     def warm_up(count):

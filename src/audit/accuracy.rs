@@ -12,7 +12,7 @@ use super::time_limit::PairClock;
 use super::{Audit, Event, Listener, Pair, PairPlan, TargetSource};
 use crate::model::checked::Share;
 use crate::model::number::{Brief, grouped, percent};
-use crate::model::{AccuracyClaim, Agreement, Conclusion, Dataset, Expectation, FailureLimits, Settings, Truth, Until, Verdict};
+use crate::model::{AccuracyClaim, Agreement, Conclusion, Dataset, Expectation, FailureLimits, Settings, Truth, Verdict};
 use crate::output::OutputEvent;
 use crate::sample::{Sampler, Schedule};
 use crate::stats::failure_limits;
@@ -175,7 +175,7 @@ fn judge(plan: &AccuracyPlan, target: &dyn Target, listener: &(impl Listener + ?
 fn draws_in_time(clock: &mut PairClock, target: &dyn Target, stream: PairStream, planned: u64) -> Result<u64, TargetError> {
     clock.open(target.timing(), rayon::current_num_threads());
     let mut pilot = Sampler::open(target, stream, Phase::Explore, &|_| ())?;
-    for round in clock.rounds(&Schedule::new(planned, Until::Budget)) {
+    for round in clock.rounds(&Schedule::new(planned)) {
         if !clock.allows_round(round) {
             break;
         }

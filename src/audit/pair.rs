@@ -38,7 +38,9 @@ pub fn run_pair(plan: &PairPlan, target: &dyn Target, listener: &(impl Listener 
         target.close();
         return PairResult { timing: target.timing(), ..PairResult::new(plan, outcome, started.elapsed().as_secs_f64()) };
     }
-    let schedule = Schedule::new(plan.draws, plan.until);
+    // The draws of a program may take a second each. Those of a function are fast, and more of them show better whether they are independent.
+    let slow = plan.until == Until::Decided && plan.subject.command().is_some();
+    let schedule = if slow { Schedule::frequent(plan.draws) } else { Schedule::new(plan.draws) };
     let certified = audit.explore(&schedule).and_then(|explored| audit.certify(explored, &schedule));
     let outcome = certified.map(|certified| audit.evidence(certified));
     target.close();

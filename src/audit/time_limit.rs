@@ -173,7 +173,7 @@ mod tests {
 
     #[test]
     fn a_limit_that_cuts_nothing_leaves_the_schedule_as_it_is() {
-        let schedule = Schedule::new(1_000_000, crate::model::Until::Budget);
+        let schedule = Schedule::new(1_000_000);
         let clock = |limit, draws| PairClock { started: Instant::now(), limit, speed: Speed { opened: 0.0, draws } };
         for clock in [clock(None, None), clock(Some(60.0), None), clock(Some(60.0), Some(1e6))] {
             assert_eq!(clock.rounds(&schedule), schedule.rounds);

@@ -164,16 +164,16 @@ mod tests {
     #[test]
     fn the_speed_has_a_unit_that_fits_it() {
         let none = Duration::ZERO;
-        let speeds = [0.0, f64::NAN, 0.05, 3.14, 92.4, 1234.0, 999_900.0, 3.14e6].map(|speed_of| speed(speed_of, none));
+        let speeds = [0.0, f64::NAN, 0.05, 3.17, 92.4, 1234.0, 999_900.0, 3.17e6].map(|speed_of| speed(speed_of, none));
         let expected = [
             "no draws yet",
             "no draws yet",
             "3.0 draws/min",
-            "3.1 draws/s",
+            "3.2 draws/s",
             "92 draws/s",
             "1.2 k draws/s",
             "999.9 k draws/s",
-            "3.1 M draws/s",
+            "3.2 M draws/s",
         ];
         assert_eq!(speeds, expected);
     }

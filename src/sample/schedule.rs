@@ -1,12 +1,10 @@
 //! How a budget of draws is divided: explore in growing rounds, then certify in growing looks.
 
-use crate::model::Until;
-
 /// Draws of the first round.
 const FIRST_ROUND: u64 = 512;
 
-/// Draws of the first round if the run ends as soon as its claim is refuted. A blatant leak shows in few draws, and a draw may take a second.
-const FIRST_ROUND_UNTIL_DECIDED: u64 = 16;
+/// Draws of the first round if the run looks often.
+const FIRST_FREQUENT_ROUND: u64 = 16;
 
 /// The sizes of the explore rounds and of the certify looks; together they are the budget.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,37 +13,39 @@ pub struct Schedule {
     pub rounds: Vec<u64>,
     /// Draws of each certify look.
     pub looks: Vec<u64>,
-    until: Until,
+    frequent: bool,
 }
 
 impl Schedule {
-    /// One eighth of the budget explores, the rest certifies. A run that ends as soon as its claim is refuted looks often.
+    /// One eighth of the budget explores, the rest certifies. Rounds and looks double.
     #[must_use]
-    pub fn new(budget: u64, until: Until) -> Self {
+    pub fn new(budget: u64) -> Self {
         let explore = budget / 8;
-        let (rounds, looks) = match until {
-            Until::Budget => (doubling(FIRST_ROUND, explore), doubling(explore.max(FIRST_ROUND), budget - explore)),
-            Until::Decided => (by_quarters(0, explore), by_quarters(explore, budget - explore)),
-        };
-        Self { rounds, looks, until }
+        let rounds = doubling(FIRST_ROUND, explore);
+        Self { rounds, looks: doubling(explore.max(FIRST_ROUND), budget - explore), frequent: false }
+    }
+
+    /// The same with many small rounds and looks, for a run of slow draws that ends as soon as its claim is refuted: a blatant leak shows
+    /// in few draws.
+    #[must_use]
+    pub fn frequent(budget: u64) -> Self {
+        let explore = budget / 8;
+        Self { rounds: by_quarters(0, explore), looks: by_quarters(explore, budget - explore), frequent: true }
     }
 
     /// Rounds for as many draws that begin with `first` draws, if that is fewer than usual.
     #[must_use]
     pub fn rounds_from(&self, first: u64) -> Vec<u64> {
-        match self.until {
-            Until::Budget => doubling(first.clamp(1, FIRST_ROUND), self.rounds.iter().sum()),
-            Until::Decided => self.rounds.clone(),
-        }
+        if self.frequent { self.rounds.clone() } else { doubling(first.clamp(1, FIRST_ROUND), self.rounds.iter().sum()) }
     }
 
     /// The looks if there are only `certify` draws, after `explored` draws to explore.
     #[must_use]
     pub fn looks_for(&self, explored: u64, certify: u64) -> Vec<u64> {
-        match self.until {
+        match self.frequent {
             _ if certify == self.certify() => self.looks.clone(),
-            Until::Budget => doubling(explored.max(1), certify),
-            Until::Decided => by_quarters(explored, certify),
+            false => doubling(explored.max(1), certify),
+            true => by_quarters(explored, certify),
         }
     }
 
@@ -73,12 +73,12 @@ fn doubling(first: u64, total: u64) -> Vec<u64> {
 
 /// Splits a total into parts of a quarter of all draws before them; the first ones have a few draws each. `before` draws were made already.
 fn by_quarters(before: u64, total: u64) -> Vec<u64> {
-    const LEAST: u64 = FIRST_ROUND_UNTIL_DECIDED / 2;
+    const LEAST: u64 = FIRST_FREQUENT_ROUND / 2;
     let mut parts = Vec::new();
     let mut spent = 0;
     while spent < total {
         let drawn = before + spent;
-        let part = if drawn == 0 { FIRST_ROUND_UNTIL_DECIDED } else { (drawn / 4).max(LEAST) };
+        let part = if drawn == 0 { FIRST_FREQUENT_ROUND } else { (drawn / 4).max(LEAST) };
         let left = total - spent;
         let part = if left < part + LEAST { left } else { part };
         parts.push(part);
@@ -94,8 +94,7 @@ mod tests {
     #[test]
     fn all_draws_are_spent_and_an_eighth_explores() {
         for budget in [1, 7, 8, 100, 4095, 4096, 20_000, 200_000, 10_000_000, 1_000_000_000] {
-            for until in [Until::Budget, Until::Decided] {
-                let schedule = Schedule::new(budget, until);
+            for schedule in [Schedule::new(budget), Schedule::frequent(budget)] {
                 assert_eq!(schedule.rounds.iter().sum::<u64>(), budget / 8);
                 assert_eq!(schedule.rounds.iter().sum::<u64>() + schedule.certify(), budget);
                 assert!(schedule.rounds.iter().chain(&schedule.looks).all(|part| *part > 0));
@@ -105,7 +104,7 @@ mod tests {
 
     #[test]
     fn fewer_draws_have_smaller_rounds_and_looks() {
-        let schedule = Schedule::new(65_536, Until::Budget);
+        let schedule = Schedule::new(65_536);
         assert_eq!(schedule.rounds_from(u64::MAX), schedule.rounds);
         assert_eq!(schedule.rounds_from(2000), schedule.rounds);
         assert_eq!(schedule.rounds_from(0)[..4], [1, 1, 2, 4]);
@@ -117,12 +116,12 @@ mod tests {
 
     #[test]
     fn rounds_double_or_grow_by_a_quarter() {
-        let budget = Schedule::new(65_536, Until::Budget);
+        let budget = Schedule::new(65_536);
         assert_eq!(budget.rounds, [512, 512, 1024, 2048, 4096]);
         assert_eq!(budget.looks, [8192, 8192, 16_384, 24_576]);
-        let decided = Schedule::new(800, Until::Decided);
-        assert_eq!(decided.rounds, [16, 8, 8, 8, 10, 12, 15, 23]);
-        assert_eq!(decided.looks[..3], [25, 31, 39]);
-        assert_eq!(decided.looks_for(16, 30), [8, 8, 14]);
+        let frequent = Schedule::frequent(800);
+        assert_eq!(frequent.rounds, [16, 8, 8, 8, 10, 12, 15, 23]);
+        assert_eq!(frequent.looks[..3], [25, 31, 39]);
+        assert_eq!(frequent.looks_for(16, 30), [8, 8, 14]);
     }
 }

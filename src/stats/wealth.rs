@@ -311,8 +311,8 @@ mod tests {
         for (epsilon, delta_eff, correct, wrong) in [(1.0_f64, 0.0, 0.6_f64, 0.05_f64), (0.5, 0.1, 0.5, 0.1), (0.1, 0.3, 0.8, 0.1)] {
             for draws in [50.0, 1e4] {
                 let mu = Forecast { correct, wrong, draws }.stake(epsilon, delta_eff);
-                // One standard error fewer correct guesses, one standard error more wrong guesses, and one additional wrong guess.
-                let (correct, wrong) = (correct - (correct / draws).sqrt(), wrong + (wrong / draws).sqrt() + 1.0 / draws);
+                // A quarter of a standard error fewer correct guesses, as much more wrong guesses, and half a wrong guess more.
+                let (correct, wrong) = (correct - (correct / draws).sqrt() / 4.0, wrong + (wrong / draws).sqrt() / 4.0 + 0.5 / draws);
                 let (gain, loss) = (1.0 - delta_eff, epsilon.exp() + delta_eff);
                 let slope = correct * gain / (1.0 + mu * gain)
                     - wrong * loss / (1.0 - mu * loss)

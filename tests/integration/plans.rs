@@ -32,6 +32,7 @@ fn in_another_process(folder: &Path, plan: &PairPlan) -> PairResult {
 fn without_seconds(result: &PairResult) -> PairResult {
     let mut result = result.clone();
     result.seconds = 0.0;
+    result.timing = None;
     result
 }
 

@@ -168,9 +168,9 @@ fn what_cannot_be_audited_is_an_error_with_its_reason() {
         (features_grow, &["--features", "known"], "", &["returned the new column 'late'"]),
         ("def mechanism(data, rng):\n    return 1\n", &["--features", "known"], "", &["has no function known"]),
         (batch, &["--batch"], "", &["OSError: disk"]),
-        (short, &["--batch"], "", &["asked for 16 outputs, got 15", "`count` draws"]),
-        ("def mechanism(data, rng, count):\n    return 0.5\n", &["--batch"], "", &["asked for 16 outputs, got a float"]),
-        ("def mechanism(data, rng, count):\n    return []\n", &["--batch"], "", &["asked for 16 outputs, got 0"]),
+        (short, &["--batch"], "", &["asked for 1 output, got 0 outputs", "`count` draws"]),
+        ("def mechanism(data, rng, count):\n    return 0.5\n", &["--batch"], "", &["asked for 1 output, got a float"]),
+        ("def mechanism(data, rng, count):\n    return []\n", &["--batch"], "", &["asked for 1 output, got 0"]),
     ];
     for (text, options, params, wanted) in cases {
         let (code, table, shown) = run(text, options, params, "20000");

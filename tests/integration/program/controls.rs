@@ -42,7 +42,7 @@ fn a_broken_twin_in_the_same_run_is_a_control() {
     assert_eq!(table.column("control"), ["", "caught"]);
     // Alone, there is nothing to compare with.
     assert_eq!(code(&dp_audit(folder.path(), &["run", "-q", "--draws", "200000", "--filter", "good"])), 0);
-    assert_eq!(Table::of_run(folder.path()).column("control"), [""]);
+    assert_eq!(Table::of_part(folder.path()).column("control"), [""]);
 }
 
 #[test]

@@ -83,7 +83,7 @@ fn github_gets_annotations_and_a_summary() {
         "::error file=audits/broken.toml,line=5,title=Claim refuted%3A 50 %25%2C worse::The mechanism laplace claims ε = 1, but its ε is at least 1.9",
         "%0ARepeat it: dp-audit run audits/broken.toml%0ACheck it with fresh draws: dp-audit replay results/witnesses/50-worse-",
         "::error file=audits/weak.toml,line=5,title=Not decided%3A weak::",
-        "%0AWhy (too-few-draws): a leak just above the claim might have been missed; use more draws.%0A",
+        "%0AWhy (too-few-draws): the draws are too few to tell a claim that just holds from one that just fails; use more draws.%0A",
     ];
     assert_has(&shown(&output), &lines);
     let summary = read(folder.path(), "summary.md");

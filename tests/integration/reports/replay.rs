@@ -15,7 +15,8 @@ use crate::harness::{self, Runnable as _, committed, confidence, settings};
 #[test]
 fn every_refutation_of_the_suite_is_confirmed_on_another_seed() {
     let mut audits = committed("");
-    audits.retain(|audit| audit.expect == Expectation::Violated);
+    // A stability claim is refuted by two outputs; running the audit again is its replay.
+    audits.retain(|audit| audit.expect == Expectation::Violated && audit.claim.metric().is_none());
     // The run must find z ≈ 4.5 standard errors; with ten times the draws 3.1 are needed where 14 are to be expected. A leak of t standard errors is found by
     // the run, and then not confirmed, with probability Φ(t − 4.5)·Φ(3.1 − t·√10): 1.2e-4 at most, at t = 1.1. Some ten of the 71 audits are not always found,
     // so bad luck is 1e-3 at most. All 367 refutations of six other seeds were confirmed.

@@ -37,8 +37,8 @@ fn the_wealth_is_drawn_up_to_the_look_that_refuted_the_claim() {
     let settings = Settings { until: Until::Decided, ..settings(1_000_000, 0) };
     let found = report(&laplace(0.5), settings);
     let picture = &found.curves;
-    // A sixteenth of 5 % for the only pair, half of it for ε and half for δ.
-    assert!((picture.threshold - (32.0 / 0.05_f64).ln()).abs() < 1e-9, "{}", picture.threshold);
+    // Of 5 % for the only pair, 0.8 is for the wealth against ε.
+    assert!((picture.threshold - (1.0 / (0.8 * 0.05_f64)).ln()).abs() < 1e-9, "{}", picture.threshold);
     let (last, before) = picture.wealth.split_last().unwrap();
     assert_eq!(last.draws, found.draws, "nothing is drawn after that");
     assert!(last.log_wealth >= picture.threshold && before.iter().all(|point| point.log_wealth < picture.threshold));
