@@ -12,7 +12,7 @@ use super::time_limit::PairClock;
 use super::{Audit, Event, Listener, Pair, PairPlan, TargetSource};
 use crate::model::checked::Share;
 use crate::model::number::{Brief, grouped, percent};
-use crate::model::{AccuracyClaim, Agreement, Conclusion, Dataset, Expectation, FailureLimits, Settings, Truth, Verdict};
+use crate::model::{AccuracyClaim, Agreement, Conclusion, Dataset, Expectation, FailureLimits, Settings, Truth, Until, Verdict};
 use crate::output::OutputEvent;
 use crate::sample::{Sampler, Schedule};
 use crate::stats::failure_limits;
@@ -145,7 +145,7 @@ fn judge(plan: &AccuracyPlan, target: &dyn Target, listener: &(impl Listener + ?
     let (Accuracy { event, claim, .. }, pair) = (&plan.accuracy, &plan.pair);
     let drawn = |draws| listener.hear(Event::Drawn { draws });
     let stream = PairStream::new(pair.seed, &pair.audit, &pair.pair.name);
-    let mut clock = PairClock::start(pair.max_seconds);
+    let mut clock = PairClock::start(pair.max_seconds, Until::Budget);
     let mut sampler = Sampler::open(target, stream, Phase::Accuracy, &drawn)?;
     let exact = !matches!(pair.subject, Subject::Program { .. });
     event.check(sampler.width(), exact).map_err(|problem| TargetError::NotPrepared(PrepareError::Event(problem)))?;

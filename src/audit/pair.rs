@@ -26,7 +26,7 @@ pub fn run_pair(plan: &PairPlan, target: &dyn Target, listener: &(impl Listener 
         plan,
         target,
         listener,
-        clock: PairClock::start(plan.max_seconds),
+        clock: PairClock::start(plan.max_seconds, plan.until),
         symbols: Symbols::default(),
         ledger: Ledger::default(),
         draws_at_looks: Vec::new(),

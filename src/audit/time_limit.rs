@@ -6,6 +6,7 @@
 
 use std::time::{Duration, Instant};
 
+use crate::model::Until;
 use crate::model::checked::Positive;
 use crate::model::number::grouped;
 use crate::sample::Schedule;
@@ -13,6 +14,8 @@ use crate::target::Timing;
 
 /// The part of the time that exploration may take.
 const EXPLORE: f64 = 1.0 / 6.0;
+/// The same in a run that ends as soon as its claim is refuted, and so is decided by what it explores too.
+const EXPLORE_UNTIL_DECIDED: f64 = 0.5;
 /// The part of the remaining time for which certifying draws are planned. The rest is for what is slower than expected.
 const PLANNED: f64 = 0.8;
 /// How much more than its limit a pair may take, in order to complete its sample.
@@ -22,6 +25,8 @@ const GRACE: f64 = 1.25;
 pub struct PairClock {
     started: Instant,
     limit: Option<f64>,
+    /// The part of the time that exploration may take.
+    explore: f64,
     speed: Speed,
 }
 
@@ -36,8 +41,12 @@ struct Speed {
 
 impl PairClock {
     /// The clock of a pair that starts now.
-    pub fn start(limit: Option<Positive>) -> Self {
-        Self { started: Instant::now(), limit: limit.map(Positive::get), speed: Speed::default() }
+    pub fn start(limit: Option<Positive>, until: Until) -> Self {
+        let explore = match until {
+            Until::Budget => EXPLORE,
+            Until::Decided => EXPLORE_UNTIL_DECIDED,
+        };
+        Self { started: Instant::now(), limit: limit.map(Positive::get), explore, speed: Speed::default() }
     }
 
     /// Seconds since the start.
@@ -59,14 +68,14 @@ impl PairClock {
     /// The explore rounds. If there is little time, they begin with fewer draws.
     pub fn rounds(&self, schedule: &Schedule) -> Vec<u64> {
         match self.limit {
-            Some(limit) => schedule.rounds_from(self.speed.draws_in(EXPLORE / 2.0 * (limit - self.speed.opened))),
+            Some(limit) => schedule.rounds_from(self.speed.draws_in(self.explore / 2.0 * (limit - self.speed.opened))),
             None => schedule.rounds.clone(),
         }
     }
 
     /// Whether there is time to explore with so many more draws.
     pub fn allows_round(&self, draws: u64) -> bool {
-        self.limit.is_none_or(|limit| self.speed.explores(limit, self.elapsed(), draws))
+        self.limit.is_none_or(|limit| self.speed.explores(self.explore * (limit - self.speed.opened), self.elapsed(), draws))
     }
 
     /// How many of the planned certifying draws there is time for; at least one.
@@ -104,8 +113,8 @@ impl Speed {
     }
 
     /// Whether `draws` more of them are within the part of the time that is for exploring.
-    fn explores(self, limit: f64, elapsed: f64, draws: u64) -> bool {
-        elapsed - self.opened + self.seconds(draws) <= EXPLORE * (limit - self.opened)
+    fn explores(self, time: f64, elapsed: f64, draws: u64) -> bool {
+        elapsed - self.opened + self.seconds(draws) <= time
     }
 }
 
@@ -153,17 +162,22 @@ mod tests {
 
     #[test]
     fn exploration_takes_its_part_of_the_time() {
-        // Of 70 seconds, 10 are over before the first draw. A sixth of the others is 10 seconds: 200 draws.
+        // Ten seconds are over before the first draw, and ten are for exploring: 200 draws.
         let speed = speed(20.0);
-        assert!(speed.explores(70.0, 15.0, 100));
-        assert!(!speed.explores(70.0, 15.0, 101));
-        assert!(!speed.explores(70.0, 20.1, 0));
-        assert!(Speed { opened: 10.0, draws: None }.explores(70.0, 15.0, 1 << 40), "a speed that is not known stops nothing");
+        assert!(speed.explores(10.0, 15.0, 100));
+        assert!(!speed.explores(10.0, 15.0, 101));
+        assert!(!speed.explores(10.0, 20.1, 0));
+        assert!(Speed { opened: 10.0, draws: None }.explores(10.0, 15.0, 1 << 40), "a speed that is not known stops nothing");
     }
 
     #[test]
     fn certifying_draws_fit_the_time_and_are_never_none() {
-        let limited = |limit: f64, draws| PairClock { started: Instant::now(), limit: Some(limit), speed: Speed { opened: 0.0, draws } };
+        let limited = |limit: f64, draws| PairClock {
+            started: Instant::now(),
+            limit: Some(limit),
+            explore: EXPLORE,
+            speed: Speed { opened: 0.0, draws },
+        };
         assert_eq!(limited(1e9, Some(2.0)).certify(1000), 1000);
         assert_eq!(limited(1e-9, Some(2.0)).certify(1000), 1);
         let some = limited(1000.0, Some(2.0)).certify(1_000_000);
@@ -174,7 +188,7 @@ mod tests {
     #[test]
     fn a_limit_that_cuts_nothing_leaves_the_schedule_as_it_is() {
         let schedule = Schedule::new(1_000_000);
-        let clock = |limit, draws| PairClock { started: Instant::now(), limit, speed: Speed { opened: 0.0, draws } };
+        let clock = |limit, draws| PairClock { started: Instant::now(), limit, explore: EXPLORE, speed: Speed { opened: 0.0, draws } };
         for clock in [clock(None, None), clock(Some(60.0), None), clock(Some(60.0), Some(1e6))] {
             assert_eq!(clock.rounds(&schedule), schedule.rounds);
         }
@@ -185,11 +199,11 @@ mod tests {
 
     #[test]
     fn a_note_says_what_was_cut() {
-        let clock = PairClock::start(60.0.try_into().ok());
+        let clock = PairClock::start(60.0.try_into().ok(), Until::Budget);
         assert_eq!(clock.note(100, 100, true), None);
         assert_eq!(clock.note(84, 10_000_000, true).unwrap(), "the time limit of 60 s left time for 84 of 10,000,000 draws");
         assert!(clock.note(84, 10_000_000, false).unwrap().contains("only the bound that holds at any time"));
-        assert_eq!(PairClock::start(None).note(84, 100, true), None);
+        assert_eq!(PairClock::start(None, Until::Budget).note(84, 100, true), None);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::child::Child;
 use super::protocol::{Answer, Request};
@@ -15,6 +15,9 @@ use crate::target::{PairStream, Phase, Problem, StreamSeed, TargetError};
 
 /// The outputs of either side, in the requests that ask for them. If time is limited, the later requests are left out.
 const REQUESTS: [usize; 4] = [2, 6, 24, COMPARED - 32];
+
+/// How long the first outputs may take, unless a time limit of the audit says less. With a second per draw there are 32 of either side.
+const PROBE_TIME: Duration = Duration::from_secs(20);
 
 /// What one process showed of a side.
 struct FirstOutputs {
@@ -91,7 +94,7 @@ impl ChildProcess {
                 FirstOutputs { side, seed, rows: Rows::new(self.width()), texts: Vec::new() }
             });
             for (count, part) in REQUESTS.into_iter().zip(0..) {
-                let in_time = self.probe_limit.is_none_or(|limit| greeted.elapsed() < limit);
+                let in_time = greeted.elapsed() < self.probe_limit.unwrap_or(PROBE_TIME);
                 if stopped.load(Ordering::Relaxed) || !in_time {
                     break;
                 }
