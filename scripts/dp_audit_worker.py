@@ -73,7 +73,7 @@ VERSION = 1
 SYMBOL = 0x7FFD << 48  # a NaN with these upper bits is the symbol whose place the lower bits give
 ABSENT = "∅"
 TRIALS = 16  # draws of each side, before the audit, that show how wide outputs are and whether seeds are honoured
-TRIAL_SECONDS = 4  # if the trials would take longer, there are fewer
+TRIAL_SECONDS = 1  # if the trials would take longer, there are fewer
 
 
 class Refusal(Exception):

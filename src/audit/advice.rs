@@ -29,9 +29,6 @@ const AFTER_FAILURE: &str = "look at the draws that are not in the event; check 
 /// Draws are estimated with this margin, because precision varies from run to run.
 const MARGIN: f64 = 1.3;
 
-/// If nothing is known about the precision, this many times more draws are advised.
-const MANY: u64 = 10;
-
 impl AuditReport {
     /// What to do next about a pair; `None` if there is nothing to do.
     #[must_use]
@@ -61,7 +58,7 @@ impl AuditReport {
         match evidence.verdict {
             Verdict::Inconclusive(Reason::TooFewDraws) => {
                 let factor = evidence.bounds.resolved / self.resolution_needed();
-                Some(if factor.is_finite() { more(evidence.draws, factor) } else { evidence.draws.saturating_mul(MANY) })
+                factor.is_finite().then(|| more(evidence.draws, factor))
             }
             // The estimate is an ε. It is compared only with claims in this unit.
             Verdict::Inconclusive(Reason::ClaimNotReached) if self.audit.claim.second().is_some() => {
@@ -91,7 +88,7 @@ impl AccuracyResult {
         }
     }
 
-    /// About how many draws an inconclusive accuracy claim needs; `None` if it is not inconclusive. Below what should be noticed, the upper
+    /// About how many draws an inconclusive accuracy claim needs; `None` if it is not inconclusive, or if nothing is known about the precision. Below what should be noticed, the upper
     /// limit must come closer to the observed frequency; above what is allowed, the lower limit.
     #[must_use]
     pub fn needed_draws(&self) -> Option<u64> {
@@ -102,7 +99,7 @@ impl AccuracyResult {
         let below = (evidence.limits.upper - seen) / (claim.noticed() - seen).max(0.0);
         let above = (seen - evidence.limits.lower) / (seen - claim.allowed()).max(0.0);
         let factor = below.min(above);
-        Some(if factor.is_finite() { more(evidence.draws, factor) } else { evidence.draws.saturating_mul(MANY) })
+        factor.is_finite().then(|| more(evidence.draws, factor))
     }
 }
 

@@ -20,6 +20,9 @@ pub struct Audit {
     /// The file it came from; empty if there is none.
     #[serde(with = "file")]
     pub file: PathBuf,
+    /// Whether its file has other audits too.
+    #[serde(default)]
+    pub one_of_several: bool,
     /// What makes the outputs.
     pub subject: Subject,
     /// What is claimed.
@@ -119,6 +122,7 @@ impl Audit {
         Self {
             name: name.to_owned(),
             file: PathBuf::new(),
+            one_of_several: false,
             subject: Subject::Given { kind: kind.to_owned() },
             resolution: claim.resolution(),
             claim,

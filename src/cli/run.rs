@@ -75,6 +75,7 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Error> {
     let worse_lines = comparison.filter(|_| baseline.update.is_none()).map(|comparison| comparison.worse).unwrap_or_default();
     let worse = !worse_lines.is_empty();
     text.extend(baseline.update(&report)?);
+    text.extend(gate.allowed_line(&report).map(|line| line + "\n"));
     text.extend(gate.closing_line(&report, worse).map(|line| line + "\n"));
     // All files are written at this point, so a failure to print loses no results.
     screen.print(wrapped_lines(&text, view.width))?;

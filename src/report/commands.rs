@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::witness::Witness;
-use crate::audit::AuditReport;
+use crate::audit::{Audit, AuditReport};
 use crate::model::Settings;
 
 /// The command that checks the refutation of an audit with fresh draws, and the pair that it is about. `None` if there is no witness.
@@ -19,7 +19,14 @@ pub fn replay(settings: Settings, report: &AuditReport, witnesses: &Path) -> Opt
 pub fn run_alone(report: &AuditReport, options: &str) -> Option<String> {
     let audit = &report.audit;
     let options = if options.is_empty() { String::new() } else { format!(" {options}") };
-    audit.is_from_file().then(|| format!("dp-audit run {}{options}", quoted(&audit.file.display().to_string())))
+    audit.is_from_file().then(|| format!("dp-audit run {}{options}", selected(audit)))
+}
+
+/// The file of an audit, and its name if the file has others too, as arguments of `dp-audit run`.
+#[must_use]
+pub fn selected(audit: &Audit) -> String {
+    let filter = if audit.one_of_several { format!(" --filter {}", quoted(&audit.name)) } else { String::new() };
+    quoted(&audit.file.display().to_string()) + &filter
 }
 
 /// The text as one word of a shell.

@@ -345,7 +345,7 @@ mod tests {
         assert_eq!((value(&why, "verdict"), value(&why, "reason")), ("inconclusive".to_owned(), "too-few-draws".to_owned()));
         assert_eq!((value(&why, "asked_reach"), value(&why, "control")), ("0.5".to_owned(), String::new()));
         // Nothing is known about the precision of these 128 draws.
-        assert_eq!((value(&why, "needed_draws"), value(&why, "error")), ("1280".to_owned(), String::new()));
+        assert_eq!((value(&why, "needed_draws"), value(&why, "error")), (String::new(), String::new()));
         let results = vec![pair(Verdict::Consistent, Expectation::Consistent)];
         let caught = |control| {
             let report = AuditReport::new(Arc::new(audit("count")), results.clone(), Some(control));

@@ -67,6 +67,19 @@ impl Gate {
         by_severity.into_iter().find(|code| codes.contains(code)).unwrap_or(ExitCode::AsExpected)
     }
 
+    /// Which audits are inconclusive and do not fail the run, and why; `None` if there are none.
+    #[must_use]
+    pub fn allowed_line(&self, report: &RunReport) -> Option<String> {
+        let allowed = report.with(Agreement::Undecided).filter(|audit| self.exit_codes(audit).all(|code| code == ExitCode::AsExpected));
+        let names: Vec<String> = allowed
+            .map(|audit| match &audit.audit.allow_inconclusive {
+                Some(reason) => format!("{} ({reason})", audit.audit.name),
+                None => audit.audit.name.clone(),
+            })
+            .collect();
+        (!names.is_empty()).then(|| format!("Inconclusive, which is allowed: {}.", names.join("; ")))
+    }
+
     /// The closing line of a run that fails: the exit code and why.
     #[must_use]
     pub fn closing_line(&self, report: &RunReport, worse: bool) -> Option<String> {

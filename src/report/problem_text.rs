@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
+use super::commands::selected;
 use super::gate::FailOn;
 use super::problem::{ProblemFinder, ProblemKind, Statement};
 use super::witness::Witness;
@@ -173,7 +174,7 @@ fn commands(finder: &ProblemFinder, settings: Settings, audit: &AuditReport, kin
 
 /// The command that runs the audit again with the same draws; `None` without an audit file.
 fn command_to_repeat(settings: Settings, audit: &Audit, witnesses: Option<&Path>) -> Option<String> {
-    let mut command = audit.is_from_file().then(|| format!("dp-audit run {}", quoted(&audit.file)))?;
+    let mut command = audit.is_from_file().then(|| format!("dp-audit run {}", selected(audit)))?;
     let default = Settings::default();
     if let Some(draws) = settings.draws {
         let _ = write!(command, " --draws {draws}");

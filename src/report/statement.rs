@@ -104,7 +104,12 @@ impl<'a> Statement<'a> {
     /// The bound against the claim, `ε ≥ 1.2 of 1`: that of δ if it shows more of the claim.
     #[must_use]
     pub fn bound(self) -> Option<String> {
-        let text = |symbol: &str, lower: f64, claimed: f64| format!("{symbol} ≥ {} of {}", short(lower, claimed), nearest(claimed));
+        let text = |symbol: &str, lower: f64, claimed: f64| {
+            // A run that stops as soon as a claim is refuted knows only that the limit is exceeded.
+            let just_above = lower == claimed.next_up();
+            let bound = if just_above { format!("> {}", nearest(claimed)) } else { format!("≥ {}", short(lower, claimed)) };
+            format!("{symbol} {bound} of {}", nearest(claimed))
+        };
         match self {
             Self::Pair(report, result) => {
                 let (claim, bounds) = (&report.audit.claim, result.outcome.as_ref().ok()?.bounds);
@@ -194,12 +199,15 @@ pub fn short(value: f64, limit: f64) -> String {
     rounded(value, DIGITS, limit)
 }
 
-/// A bound with this many digits, rounded down. If it exceeds the limit, it has enough digits to show that.
+/// A bound with this many digits, rounded down. If it exceeds the limit, it shows that: by more digits, or, if it is the next number, in words.
 #[must_use]
 pub fn rounded(value: f64, digits: i32, limit: f64) -> String {
     /// Enough for every number.
     const ALL: i32 = 17;
     let shows = |digits: &i32| round_down(value, *digits) > limit;
+    if value == limit.next_up() {
+        return format!("above {}", Brief(limit));
+    }
     match (digits..=ALL).find(shows) {
         Some(found) if found == digits => Brief(round_down(value, digits)).to_string(),
         Some(found) => round_down(value, found).to_string(),
@@ -277,7 +285,7 @@ mod tests {
         assert_eq!(bound(0.0, 0.0, 0.01), "ε ≥ 0 of 1");
         // A small excess is not rounded away.
         assert_eq!(bound(1.000_432, 0.0, 0.0), "ε ≥ 1.0004 of 1");
-        assert_eq!(bound(1_f64.next_up(), 0.0, 0.0), "ε ≥ 1.0000000000000002 of 1");
+        assert_eq!(bound(1_f64.next_up(), 0.0, 0.0), "ε > 1 of 1");
         assert_eq!(bound(0.999_999, 0.0, 0.0), "ε ≥ 0.999 of 1");
     }
 

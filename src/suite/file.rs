@@ -154,6 +154,8 @@ pub fn from_text(path: &Path, text: &str) -> Result<Vec<Audit>, Vec<FileProblem>
             Err(found) => problems.extend(found.into_iter().map(|problem| problem.of(entry).in_file(path, text))),
         }
     }
+    let several = audits.len() > 1;
+    audits.iter_mut().for_each(|audit| audit.one_of_several = several);
     if problems.is_empty() { Ok(audits) } else { Err(distinct(problems)) }
 }
 
@@ -301,6 +303,7 @@ fn check(file_path: &Path, file: AuditFile) -> Result<Audit, Vec<KeyProblem>> {
     let mut audit = Audit {
         name: file.name,
         file: file_path.to_owned(),
+        one_of_several: false,
         subject,
         resolution: file.resolution.map_or(claim.resolution(), Positive::get),
         claim,

@@ -42,6 +42,19 @@ pub enum TargetError {
         /// Another one.
         other: String,
     },
+    /// It is claimed to be stable, and a value of its outputs has parts that a distance does not see.
+    #[error(
+        "its output {column} is {left} on left and {right} on right: one value with several parts, in which no distance can be measured; \
+         return a list of numbers or of records"
+    )]
+    Structured {
+        /// The component.
+        column: String,
+        /// Its value on the left.
+        left: String,
+        /// Its value on the right.
+        right: String,
+    },
     /// It is claimed to be stable in a metric that its outputs do not have.
     #[error(
         "its output {column} is {left} on left and {right} on right, and {metric} is a distance of numbers; release numbers, or claim \

@@ -151,3 +151,31 @@ fn programs_are_compared_too() {
     assert_eq!(found, "error", "{text}");
     assert_has(&text, &["l1 is a distance of numbers", "hamming"]);
 }
+
+#[test]
+fn a_value_with_parts_is_an_error_and_not_one_step() {
+    if !python("a_value_with_parts_is_an_error_and_not_one_step", "") {
+        return;
+    }
+    // Ten members more, and four entries that change: as one text each would be a distance of 1 or 2.
+    let functions = "def many(data, rng):\n    return set(f'k{i}' for i in range(10 * len(data)))\n\n\
+                     def entries(data, rng):\n    n = len(data)\n    return {'a': n, 'b': 2 * n, 'c': 3 * n, 'd': -n}\n\n\
+                     def records(data, rng):\n    return [f'k{i}' for i in range(2 * len(data))]\n\n\
+                     def seldom(data, rng):\n    return len(data) + (rng.random() < 0.2)\n";
+    for (function, metric, verdict) in [
+        ("many", "symmetric", "error"),
+        ("entries", "hamming", "error"),
+        ("records", "symmetric", "consistent"),
+        ("seldom", "hamming", "error"),
+    ] {
+        let text = format!(
+            "name = \"a\"\nmechanism = \"command\"\ncommand = [\"python3\", \"{{worker}}\", \"t.py:{function}\"]\n\
+             stability = {{ input = 1, output = 2, metric = \"{metric}\" }}\nrelation = \"add-remove\"\n\
+             [[pair]]\nname = \"p\"\nleft = [1, 2]\nright = [1, 2, 3]\n"
+        );
+        let folder = folder(&[("a", &text)]);
+        write(&folder.path().join("audits"), "t.py", functions);
+        let output = dp_audit(folder.path(), &["run"]);
+        assert_eq!(Table::of_run(folder.path()).cell(0, "verdict"), verdict, "{function}: {}", shown(&output) + &errors(&output));
+    }
+}
