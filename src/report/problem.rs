@@ -129,7 +129,7 @@ impl ProblemFinder {
 
     /// The problem of one audit, if it has one.
     fn problem(&self, report: &RunReport, audit: &AuditReport, worse: &[&str]) -> Option<Problem> {
-        let statements: Vec<Statement<'_>> = Statement::all(audit).filter(|statement| self.is_problem(audit, *statement)).collect();
+        let statements: Vec<Affected<'_>> = Affected::all(audit).filter(|statement| self.is_problem(audit, *statement)).collect();
         // The most severe result speaks for the audit. If several are equal, the first.
         let worst = statements.iter().copied().reduce(|worst, next| {
             let rank = |statement| self.rank(audit, statement);
@@ -152,12 +152,12 @@ impl ProblemFinder {
         Some(Problem { kind, fails, audit: audit.audit.name.clone(), place, message: lines.join("\n") })
     }
 
-    fn is_problem(&self, audit: &AuditReport, statement: Statement<'_>) -> bool {
+    fn is_problem(&self, audit: &AuditReport, statement: Affected<'_>) -> bool {
         statement.exit_code(&self.gate, audit) != ExitCode::AsExpected || statement.agreement(audit) != Agreement::Agrees
     }
 
     /// How severe a result is, in the order of the exit codes of a run.
-    fn rank(&self, audit: &AuditReport, statement: Statement<'_>) -> (u8, u8, bool, f64) {
+    fn rank(&self, audit: &AuditReport, statement: Affected<'_>) -> (u8, u8, bool, f64) {
         let severity = match statement.exit_code(&self.gate, audit) {
             ExitCode::Surprise => 3,
             ExitCode::NotRun => 2,
@@ -183,15 +183,15 @@ fn owner<'a>(report: &'a RunReport, line: &str) -> Option<&'a str> {
 }
 
 /// The keys of the audit file that a problem is about, the best first.
-fn keys(kind: ProblemKind, worst: Option<Statement<'_>>) -> Vec<Key> {
+fn keys(kind: ProblemKind, worst: Option<Affected<'_>>) -> Vec<Key> {
     let own = match worst {
-        Some(Statement::Accuracy(index, _)) => vec![Key::Accuracy(index)],
+        Some(Affected::Accuracy(index, _)) => vec![Key::Accuracy(index)],
         _ => vec![Key::Top("claim"), Key::Top("stability")],
     };
     let first = match kind {
         ProblemKind::NotRun => vec![Key::Top("command"), Key::Top("mechanism")],
-        ProblemKind::LeakNotFound if !matches!(worst, Some(Statement::Accuracy(..))) => vec![Key::Top("expect")],
-        ProblemKind::TruthExceeded if !matches!(worst, Some(Statement::Accuracy(..))) => vec![Key::Top("truth")],
+        ProblemKind::LeakNotFound if !matches!(worst, Some(Affected::Accuracy(..))) => vec![Key::Top("expect")],
+        ProblemKind::TruthExceeded if !matches!(worst, Some(Affected::Accuracy(..))) => vec![Key::Top("truth")],
         _ => Vec::new(),
     };
     [first, own, vec![Key::Top("name")]].concat()
@@ -199,14 +199,14 @@ fn keys(kind: ProblemKind, worst: Option<Statement<'_>>) -> Vec<Key> {
 
 /// What an audit judges: its claim on a pair, or an accuracy claim.
 #[derive(Clone, Copy, Debug)]
-pub enum Statement<'a> {
+pub enum Affected<'a> {
     /// The claim on a pair.
     Pair(&'a PairResult),
     /// An accuracy claim and its number in the file.
     Accuracy(usize, &'a AccuracyResult),
 }
 
-impl<'a> Statement<'a> {
+impl<'a> Affected<'a> {
     fn all(audit: &'a AuditReport) -> impl Iterator<Item = Self> {
         let accuracy = audit.accuracy.iter().enumerate().map(|(index, result)| Self::Accuracy(index, result));
         audit.results.iter().map(Self::Pair).chain(accuracy)

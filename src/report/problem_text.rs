@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use super::commands::selected;
+use super::commands::{quoted, selected};
 use super::gate::FailOn;
-use super::problem::{ProblemFinder, ProblemKind, Statement};
+use super::problem::{Affected, ProblemFinder, ProblemKind};
 use super::witness::Witness;
 use crate::audit::{AccuracyResult, Audit, AuditReport, Evidence, PairResult, RunReport};
 use crate::model::number::{Brief, percent, round_down};
@@ -19,11 +19,11 @@ pub const ADVICE_ON_WORSE: &str =
 const DEFAULT_WITNESSES: &str = "results/witnesses";
 
 /// What was found and what to do. `same` other pairs or accuracy claims of the audit have the same kind of problem.
-pub fn lines(finder: &ProblemFinder, report: &RunReport, audit: &AuditReport, worst: Statement<'_>, same: usize) -> Vec<String> {
+pub fn lines(finder: &ProblemFinder, report: &RunReport, audit: &AuditReport, worst: Affected<'_>, same: usize) -> Vec<String> {
     let kind = worst.kind(audit);
     let mut lines = match worst {
-        Statement::Pair(result) => of_pair(report.settings, audit, result, kind),
-        Statement::Accuracy(_, result) => of_accuracy(report.settings, audit, result, kind),
+        Affected::Pair(result) => of_pair(report.settings, audit, result, kind),
+        Affected::Accuracy(_, result) => of_accuracy(report.settings, audit, result, kind),
     };
     if same > 0 {
         let total = audit.results.len() + audit.accuracy.len();
@@ -132,21 +132,21 @@ fn on_pair(audit: &Audit, result: &PairResult, evidence: &Evidence) -> String {
     format!("Measured on the pair “{pair}”{data}. {attacker} {}.", evidence.sentence(claim))
 }
 
-fn advice(finder: &ProblemFinder, audit: &AuditReport, worst: Statement<'_>, kind: ProblemKind) -> String {
+fn advice(finder: &ProblemFinder, audit: &AuditReport, worst: Affected<'_>, kind: ProblemKind) -> String {
     let expected = worst.expected(audit);
     match (kind, worst) {
         (ProblemKind::ClaimRefuted, _) if expected == Expectation::Violated && finder.gate.fail_on == FailOn::Violated => {
             "The audit file expects this, but with --fail-on violated every refuted claim fails the run.".to_owned()
         }
-        (ProblemKind::ClaimRefuted, Statement::Accuracy(..)) => {
+        (ProblemKind::ClaimRefuted, Affected::Accuracy(..)) => {
             "What to do: make the mechanism more accurate, or claim less. If this is known, write expect = \"violated\" under this [[accuracy]].".to_owned()
         }
-        (ProblemKind::ClaimRefuted, Statement::Pair(_)) if audit.audit.claim.metric().is_some() => {
+        (ProblemKind::ClaimRefuted, Affected::Pair(_)) if audit.audit.claim.metric().is_some() => {
             "What to do: limit what one record can change, or claim a larger distance. If this is known, write expect = \"violated\" into the audit \
              file."
                 .to_owned()
         }
-        (ProblemKind::ClaimRefuted, Statement::Pair(_)) => {
+        (ProblemKind::ClaimRefuted, Affected::Pair(_)) => {
             let fix = "What to do: correct the mechanism (often its noise is too small, or one record can change more than was assumed), or claim less.";
             let known = if audit.audit.is_from_file() { " If this is known, write expect = \"violated\" into the audit file." } else { "" };
             format!("{fix}{known}")
@@ -167,8 +167,9 @@ fn advice(finder: &ProblemFinder, audit: &AuditReport, worst: Statement<'_>, kin
 fn commands(finder: &ProblemFinder, settings: Settings, audit: &AuditReport, kind: ProblemKind) -> Vec<String> {
     let repeat = command_to_repeat(settings, &audit.audit, finder.witnesses.as_deref()).map(|command| format!("Repeat it: {command}"));
     let witness = finder.witnesses.as_ref().filter(|_| kind == ProblemKind::ClaimRefuted).zip(Witness::of(settings, audit));
-    let replay = witness
-        .map(|(folder, witness)| format!("Check it with fresh draws: dp-audit replay {}", quoted(&folder.join(witness.file_name()))));
+    let replay = witness.map(|(folder, witness)| {
+        format!("Check it with fresh draws: dp-audit replay {}", quoted(&folder.join(witness.file_name()).display().to_string()))
+    });
     repeat.into_iter().chain(replay).collect()
 }
 
@@ -189,14 +190,7 @@ fn command_to_repeat(settings: Settings, audit: &Audit, witnesses: Option<&Path>
         command += " --controls";
     }
     if let Some(folder) = witnesses.filter(|folder| *folder != Path::new(DEFAULT_WITNESSES)) {
-        let _ = write!(command, " --witnesses {}", quoted(folder));
+        let _ = write!(command, " --witnesses {}", quoted(&folder.display().to_string()));
     }
     Some(command)
-}
-
-/// A path as a word of a shell command.
-fn quoted(path: &Path) -> String {
-    let path = path.display().to_string();
-    let is_plain = |c: char| c.is_alphanumeric() || "/._-+=@%".contains(c);
-    if path.chars().all(is_plain) { path } else { format!("'{}'", path.replace('\'', "'\\''")) }
 }
