@@ -6,7 +6,7 @@ use super::curves::CurveData;
 use super::stability::compare;
 use super::time_limit::PairClock;
 use super::{Event, Evidence, Listener, PairPlan, PairResult};
-use crate::attack::{DrawBudget, Explorer, Grouped, GuessRule, Learned, Role, judge};
+use crate::attack::{DrawBudget, Explorer, Grouped, GuessRule, Learned, Role, Tallies, judge};
 use crate::model::{Grounds, RuleEstimate, Side, Tally, Until, Verdict};
 use crate::output::{Symbols, fingerprint};
 use crate::sample::{Sampler, Schedule};
@@ -31,6 +31,7 @@ pub fn run_pair(plan: &PairPlan, target: &dyn Target, listener: &(impl Listener 
         ledger: Ledger::default(),
         draws_at_looks: Vec::new(),
         draws: 0,
+        interrupted: false,
     };
     let started = Instant::now();
     if let Some(metric) = plan.claim.metric() {
@@ -59,6 +60,8 @@ struct PairAudit<'a, L: ?Sized> {
     /// The draws made before each look.
     draws_at_looks: Vec<u64>,
     draws: u64,
+    /// Whether the caller interrupted the run. Then only the bound that holds at any time is used.
+    interrupted: bool,
 }
 
 /// The rules learned so far. `tallies[i]` sums the counts of the i-th rule over all rounds, although the rule changes between rounds.
@@ -106,7 +109,14 @@ impl<L: Listener + ?Sized> PairAudit<'_, L> {
         let mut learned_at = 0;
         for (index, &round) in rounds.iter().enumerate() {
             let begun = Instant::now();
-            let tallies = explorer.absorb(&mut sampler, round, &explored.rules())?.0;
+            let tallies = match explorer.absorb(&mut sampler, round, &explored.rules()) {
+                Ok(Tallies(tallies)) => tallies,
+                Err(TargetError::Interrupted) if index > 0 => {
+                    self.interrupted = true;
+                    break;
+                }
+                Err(error) => return Err(error),
+            };
             self.clock.drew(round, begun.elapsed());
             self.draws += round;
             if !tallies.is_empty() {
@@ -156,14 +166,20 @@ impl<L: Listener + ?Sized> PairAudit<'_, L> {
         let looks = schedule.looks_for(self.draws, self.clock.certify(schedule.certify()));
         self.cut(looks.iter().sum());
         for (index, &size) in looks.iter().enumerate() {
-            if self.decided() || index > 0 && self.clock.is_overdue(size) {
-                complete = false;
-                // The reported tallies then cover all draws, including exploration.
-                add(&mut sums, &explored.tallies);
-                break;
-            }
             let begun = Instant::now();
-            let tallies = judge(&mut sampler, size, &rules)?.0;
+            let stops = self.interrupted || self.decided() || index > 0 && self.clock.is_overdue(size);
+            let judged = if stops { Err(TargetError::Interrupted) } else { judge(&mut sampler, size, &rules) };
+            let tallies = match judged {
+                Ok(Tallies(tallies)) => tallies,
+                Err(TargetError::Interrupted) => {
+                    self.interrupted |= !stops;
+                    complete = false;
+                    // The reported tallies then cover all draws, including exploration.
+                    add(&mut sums, &explored.tallies);
+                    break;
+                }
+                Err(error) => return Err(error),
+            };
             self.clock.drew(size, begun.elapsed());
             self.draws += size;
             self.look(&learned, &tallies);
@@ -211,13 +227,14 @@ impl<L: Listener + ?Sized> PairAudit<'_, L> {
         let grounds = Grounds { claim: claim.clone(), bounds, outputs_never_repeat, reach, asked_reach, resolution, control: None };
         let verdict = Verdict::new(&grounds);
         let reproducible = self.target.reproducible();
-        let in_time = !self.clock.is_overdue(2 * FINGERPRINT_DRAWS as u64);
+        let in_time = !self.interrupted && !self.clock.is_overdue(2 * FINGERPRINT_DRAWS as u64);
         let behaviour = if verdict == Verdict::Violated && reproducible && in_time { behaviour(self.target).ok() } else { None };
         let (ledger, draws_at_looks) = (&self.ledger, self.draws_at_looks.as_slice());
         let curves = CurveData { learned, certified: fixed, ledger, draws_at_looks, claim, bounds, level, symbols: &self.symbols }.curves();
         let rule = learned.map(|learned| learned.rule.clone());
-        let cut = self.clock.note(self.draws, self.plan.draws, complete).filter(|_| !decided);
-        let note = cut.into_iter().chain(self.target.note()).reduce(|cut, note| format!("{cut}; {note}"));
+        let cut = self.clock.note(self.draws, self.plan.draws, complete).filter(|_| !decided && !self.interrupted);
+        let interrupted = self.interrupted.then(|| "the run was interrupted, so only the bound that holds at any time counts".to_owned());
+        let note = cut.or(interrupted).into_iter().chain(self.target.note()).reduce(|cut, note| format!("{cut}; {note}"));
         Evidence {
             verdict,
             bounds,

@@ -26,36 +26,43 @@ mod summary;
 mod tables;
 mod wrap;
 
+use std::ffi::OsString;
 use std::process;
 
 use clap::Parser;
 
 use crate::model::Error;
-use crate::report::exit_code::ExitCode;
+pub use crate::report::exit_code::ExitCode;
 use crate::report::github::{self, GitHub};
 use crate::target::process::end_on_signals;
 use args::{Cli, Command};
 use screen::print_error;
 
-/// The whole program.
+/// The whole program, with the arguments of this process.
 #[must_use]
 pub fn main() -> process::ExitCode {
-    let cli = match Cli::try_parse() {
+    main_with(std::env::args_os()).into()
+}
+
+/// The whole program. The first argument is its own name.
+#[must_use]
+pub fn main_with(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let cli = match Cli::try_parse_from(arguments) {
         Ok(cli) => cli,
         Err(error) => {
             let _ = error.print();
             if error.use_stderr() {
                 annotate(|| github::usage_annotation(&error.to_string()));
-                return ExitCode::Usage.into();
+                return ExitCode::Usage;
             }
-            return process::ExitCode::SUCCESS;
+            return ExitCode::AsExpected;
         }
     };
     if let Err(error) = end_on_signals() {
         print_error(format_args!("cannot handle signals: {error}; if this run is interrupted, programs under audit may continue to run"));
     }
     // A panic has already printed its message. The exit code says that it is an error of dp-audit.
-    let code = match std::panic::catch_unwind(|| dispatch(&cli.command)) {
+    match std::panic::catch_unwind(|| dispatch(&cli.command)) {
         Ok(Ok(code)) => code,
         Ok(Err(error)) => {
             annotate(|| github::error_annotations(&error));
@@ -63,8 +70,7 @@ pub fn main() -> process::ExitCode {
             ExitCode::Usage
         }
         Err(_) => ExitCode::Internal,
-    };
-    code.into()
+    }
 }
 
 /// In GitHub Actions, annotates an error that ended the program. Standard output may be a report, and the runner also reads standard error.

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `cell.rs` | one number or symbol |
 //! | `rows.rs` | many outputs |
+//! | `block.rs` | outputs of another process or language |
 //! | `distance.rs` | how far apart two outputs are |
 //! | `event.rs` | an event that an output does or does not belong to |
 //! | `value.rs` | the types that a closure may return |
@@ -12,6 +13,7 @@
 //! | `reading.rs` | how texts become more columns |
 //! | `hash.rs` | the hash function |
 
+mod block;
 mod cell;
 mod distance;
 mod event;
@@ -22,6 +24,7 @@ mod symbols;
 mod text;
 mod value;
 
+pub use block::OutputBlock;
 pub use cell::Cell;
 pub use distance::Distance;
 pub use event::OutputEvent;

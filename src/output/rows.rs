@@ -52,6 +52,16 @@ impl Rows {
         self.cells.extend_from_slice(&other.cells);
     }
 
+    /// Replaces all rows by these, one after another.
+    ///
+    /// # Panics
+    /// When the last one is not complete.
+    pub fn replace(&mut self, cells: &[Cell]) {
+        assert_eq!(cells.len() % self.width, 0, "rows are complete");
+        self.cells.clear();
+        self.cells.extend_from_slice(cells);
+    }
+
     /// Adds one row.
     ///
     /// # Panics

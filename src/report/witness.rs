@@ -56,12 +56,18 @@ impl Witness {
     /// replay could not find it again.
     #[must_use]
     pub fn of(settings: Settings, report: &AuditReport) -> Option<Self> {
+        if report.audit.is_from_file() { Self::of_given(settings, report) } else { None }
+    }
+
+    /// The same for an audit that only the caller can find again: of a function, or of recorded outputs.
+    #[must_use]
+    pub fn of_given(settings: Settings, report: &AuditReport) -> Option<Self> {
         let audit = &report.audit;
         let (result, evidence) = report.most_significant()?;
         let pair = audit.pairs.iter().find(|pair| pair.name == result.pair)?;
         // Groups of outputs have no single rule that could be judged again.
         let refuted = evidence.verdict == Verdict::Violated && !evidence.by_groups;
-        let rule = evidence.rule.clone().filter(|_| refuted && audit.is_from_file())?;
+        let rule = evidence.rule.clone().filter(|_| refuted)?;
         Some(Self {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             audit: audit.name.clone(),

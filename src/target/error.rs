@@ -92,6 +92,15 @@ pub enum TargetError {
         /// The panic message.
         message: String,
     },
+    /// The caller interrupted the run. A pair that has begun keeps the evidence of its finished looks.
+    #[error("interrupted before any of its draws were judged")]
+    Interrupted,
+    /// It is a function of another language, and the function could not be called, or failed.
+    #[error("{message}")]
+    Function {
+        /// What went wrong, and what to do.
+        message: String,
+    },
     /// It could not be prepared for the data.
     #[error("{0}")]
     NotPrepared(PrepareError),

@@ -7,6 +7,8 @@
 //! | `recorded/` | two files of outputs; draws are looked up in them |
 //! | `process/` | a program in any language |
 //!
+//! `stop.rs` interrupts the draws of any of them.
+//!
 //! `subject.rs` describes what a target is created from, in a form that can be sent to another process. `seed.rs` defines the random
 //! streams. `timing.rs` says where the time of a program goes.
 
@@ -17,6 +19,7 @@ mod panics;
 pub mod process;
 pub mod recorded;
 mod seed;
+mod stop;
 mod subject;
 mod timing;
 
@@ -24,6 +27,7 @@ pub use closure::{Closure, Feature};
 pub use error::{PrepareError, Problem, ProcessError, TargetError};
 pub use in_process::{InProcess, Mechanism, Misfit, Universe};
 pub use seed::{PairStream, Phase, Place, StreamSeed};
+pub use stop::{Stop, Stoppable};
 pub use subject::Subject;
 pub use timing::Timing;
 

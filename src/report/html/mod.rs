@@ -48,6 +48,21 @@ impl Format for Html {
     }
 }
 
+/// The card of each audit of a report, for a page that is not ours: a notebook. The style applies only to the cards.
+#[must_use]
+pub fn cards(run: &RunReport) -> String {
+    let html = Html::default();
+    let page = Page::new(&html, run);
+    let cards = html! {
+        div.dp-audit {
+            // Nested rules apply only inside.
+            style { (PreEscaped(format!(".dp-audit{{{STYLE}}}"))) }
+            div.page { @for audit in &run.audits { (page.card(audit, [0, 0], true)) } }
+        }
+    };
+    cards.into_string()
+}
+
 /// A page and what its parts need.
 struct Page<'a> {
     html: &'a Html,
@@ -97,7 +112,7 @@ impl<'a> Page<'a> {
                     title { "dp-audit: " (header::headline(self.run)) }
                     style { (PreEscaped(STYLE)) }
                 }
-                body {
+                body.page {
                     (self.header())
                     @for (title, hint, audits) in groups.iter().filter(|(.., audits)| !audits.is_empty()) {
                         section.group {

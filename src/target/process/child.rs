@@ -12,8 +12,9 @@ use std::time::{Duration, Instant};
 
 use super::command::CommandLine;
 use super::group::ProcessGroup;
-use super::protocol::{self, Answer, Greeting, Hello, Reply, Request};
+use super::protocol::{self, Greeting, Hello, Reply, Request};
 use crate::model::text::printable;
+use crate::output::OutputBlock;
 use crate::target::error::HELLO_TASK;
 use crate::target::{Problem, TargetError};
 
@@ -109,7 +110,7 @@ impl Child {
     }
 
     /// Requests outputs. Returns exactly as many as requested, or an error. It waits at least as long as `patience`.
-    pub fn ask(&mut self, request: &Request, width: usize, patience: Duration) -> Result<Answer, TargetError> {
+    pub fn ask(&mut self, request: &Request, width: usize, patience: Duration) -> Result<OutputBlock, TargetError> {
         let count = request.count;
         self.check_unrequested()?;
         let plural = if count == 1 { "" } else { "s" };
@@ -219,16 +220,20 @@ impl StdoutReader {
     }
 
     /// The answer to a request for `count` outputs: exactly `count` outputs, or an error.
-    fn answer(&mut self, count: usize, width: usize, deadline: Instant) -> Result<Answer, AnswerError> {
+    fn answer(&mut self, count: usize, width: usize, deadline: Instant) -> Result<OutputBlock, AnswerError> {
         let reply = Reply::parse(&self.line(deadline)?)?;
         let got = reply.count();
         if got != count {
             return Err(Problem::WrongCount { asked: count, got }.into());
         }
-        Ok(match reply {
-            Reply::Values(values) => Answer::of_values(&values, width)?,
-            Reply::Block { symbols, .. } => Answer::of_block(self.exactly(count * width * 8, deadline)?, &symbols, width)?,
-        })
+        let block = match reply {
+            Reply::Values(values) => OutputBlock::of_values(&values, width),
+            Reply::Block { symbols, .. } => {
+                let (doubles, _) = self.exactly(count * width * 8, deadline)?.as_chunks::<8>();
+                OutputBlock::of_bits(doubles.iter().map(|bytes| u64::from_le_bytes(*bytes)), &symbols, width)
+            }
+        };
+        Ok(block.map_err(|reason| Problem::Answer { reason })?)
     }
 
     /// The beginning of what the child wrote without a request, if it did.

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::target::{Problem, ProcessError, TargetError};
 
 /// The worker for mechanisms in Python.
-pub const WORKER: &str = include_str!("../../../scripts/dp_audit_worker.py");
+pub const WORKER: &str = include_str!("../../../python/dp_audit/worker.py");
 /// The placeholder for it in a command line. It is needed because an installed dp-audit has no path to the worker.
 const WORKER_PLACEHOLDER: &str = "{worker}";
 

@@ -14,7 +14,7 @@
 //! | `probe.rs` | the first outputs of two processes |
 //! | `repeats.rs` | equal answers to different requests |
 
-mod blocks;
+pub mod blocks;
 mod child;
 mod command;
 mod group;
@@ -36,13 +36,13 @@ pub use command::{CommandLine, WORKER};
 pub use group::end_on_signals;
 use lanes::{Places, in_order};
 use pace::Pace;
-use protocol::{Answer, Greeting, Hello, Request};
+use protocol::{Greeting, Hello, Request};
 use repeats::RepeatDetector;
 pub use workers::Workers;
 
-use super::{Phase, Problem, StreamSeed, Target, TargetError, Timing};
+use super::{Phase, Problem, Stop, StreamSeed, Target, TargetError, Timing};
 use crate::model::{Dataset, Params, Side};
-use crate::output::{Cell, Reading, Rows, Symbols};
+use crate::output::{OutputBlock, Reading, Rows, Symbols};
 
 /// The name that audit files use for any program.
 pub const NAME: &str = "command";
@@ -75,6 +75,8 @@ pub struct ChildProcess {
     /// Whether a child has failed. Then none of the others is used for another pair.
     failed: AtomicBool,
     repeats: RepeatDetector,
+    /// Ends the draws between two requests.
+    stop: Stop,
     symbols: Mutex<Symbols>,
 }
 
@@ -101,6 +103,7 @@ impl ChildProcess {
             seeded: AtomicBool::new(true),
             failed: AtomicBool::new(false),
             repeats: RepeatDetector::default(),
+            stop: Stop::default(),
             symbols: Mutex::default(),
         }
     }
@@ -116,6 +119,13 @@ impl ChildProcess {
     #[must_use]
     pub fn with_probe_limit(mut self, limit: Duration) -> Self {
         self.probe_limit = Some(limit);
+        self
+    }
+
+    /// The same program, which is asked for nothing more after an interruption.
+    #[must_use]
+    pub fn with_stop(mut self, stop: Stop) -> Self {
+        self.stop = stop;
         self
     }
 
@@ -160,7 +170,8 @@ impl ChildProcess {
     }
 
     /// Asks a child for outputs and measures how long it takes.
-    fn ask(&self, child: &mut Child, request: &Request) -> Result<Answer, TargetError> {
+    fn ask(&self, child: &mut Child, request: &Request) -> Result<OutputBlock, TargetError> {
+        self.stop.check()?;
         let asked = Instant::now();
         let answer = child.ask(request, self.width(), self.pace.patience(request.count))?;
         self.pace.drew(request.count, asked.elapsed());
@@ -176,18 +187,10 @@ impl ChildProcess {
     fn rows(&self, child: &mut Child, side: Side, seed: StreamSeed, block: Block) -> Result<Rows, TargetError> {
         let reading = self.reading()?;
         let request = Request { side, count: block.count, seed: seed.part(block.part) };
-        let Answer { mut rows, texts, mut names } = self.ask(child, &request)?;
-        self.check_repeats(side, request.seed, &rows, child)?;
-        // Only rules use the names of symbols, and rules are learned in exploration.
+        let answer = self.ask(child, &request)?;
+        self.check_repeats(side, request.seed, &answer.rows, child)?;
         let explores = seed.place().phase == Phase::Explore;
-        if !reading.is_plain() {
-            let cells = std::mem::replace(&mut rows, Rows::new(reading.width()));
-            rows.resize(cells.len());
-            for ((row, cells), rank) in rows.iter_mut().zip(&cells).zip(0..) {
-                let name = |name: &str| if explores { names.ranked_symbol(2 * rank, name) } else { Cell::symbol(name) };
-                reading.read(cells, &texts, row, name);
-            }
-        }
+        let (rows, names) = answer.read(reading, explores);
         if explores {
             let first = 2 * (seed.place().first + block.first as u64) + side as u64;
             lock(&self.symbols).merge(names.ranked_from(first));

@@ -5,11 +5,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::child::Child;
-use super::protocol::{Answer, Request};
+use super::protocol::Request;
 use super::repeats::COMPARED;
 use super::{ChildProcess, lock};
 use crate::model::Side;
-use crate::output::{MAX_WIDTH, Probe, Reading, Rows, Symbols, Texts};
+use crate::output::{MAX_WIDTH, OutputBlock, Probe, Reading, Rows, Symbols, Texts};
 use crate::stats::sources::difference;
 use crate::target::{PairStream, Phase, Problem, StreamSeed, TargetError};
 
@@ -100,7 +100,7 @@ impl ChildProcess {
                 }
                 for FirstOutputs { side, seed, rows, texts } in &mut outputs {
                     let answer = self.ask(&mut child, &Request { side: *side, count, seed: seed.part(part) })?;
-                    let Answer { rows: more, texts: of_more, .. } = answer;
+                    let OutputBlock { rows: more, texts: of_more, .. } = answer;
                     rows.append(&more);
                     texts.push(of_more);
                 }

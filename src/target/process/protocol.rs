@@ -7,15 +7,13 @@ use serde_json::{Value, json};
 
 use crate::model::text::printable;
 use crate::model::{Dataset, Params, Side};
-use crate::output::{Cell, MAX_WIDTH, Rows, Symbols, Texts};
+use crate::output::MAX_WIDTH;
 use crate::target::{Problem, StreamSeed};
 
 /// The version of the protocol.
 pub const VERSION: u64 = 1;
 /// The key of the version.
 const VERSION_KEY: &str = "dp_audit";
-/// The upper 16 bits of a NaN that encodes a symbol. The lower 48 bits are the symbol's index in the list of its block.
-const SYMBOL_BITS: u64 = 0x7ffd;
 
 /// The first message to a child: parameters and both datasets.
 pub struct Greeting(Vec<u8>);
@@ -172,80 +170,4 @@ pub fn shortened(text: &str) -> String {
     const MAX_CHARS: usize = 120;
     let start = printable(&text.chars().take(MAX_CHARS).collect::<String>());
     if text.chars().nth(MAX_CHARS).is_some() { format!("{start}…") } else { start }
-}
-
-/// Outputs as a program sent them.
-pub struct Answer {
-    /// The cells.
-    pub rows: Rows,
-    /// The texts of the symbols in them.
-    pub texts: Texts,
-    /// The names of these symbols, in the order of the outputs.
-    pub names: Symbols,
-}
-
-impl Answer {
-    fn new(count: usize, width: usize) -> Self {
-        let mut rows = Rows::new(width);
-        rows.resize(count);
-        Self { rows, texts: Texts::default(), names: Symbols::default() }
-    }
-
-    /// Outputs from JSON values: each is an array of cells, or a single cell. Missing cells are absent.
-    pub fn of_values(values: &[Value], width: usize) -> Result<Self, Problem> {
-        let mut answer = Self::new(values.len(), width);
-        let Self { rows, texts, names } = &mut answer;
-        for (index, (row, value)) in rows.iter_mut().zip(values).enumerate() {
-            let cells = value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice);
-            if cells.len() > width {
-                return Err(Problem::Answer { reason: format!("an output has {} cells, but its hello said width {width}", cells.len()) });
-            }
-            row.fill(Cell::ABSENT);
-            for (cell, value) in row.iter_mut().zip(cells) {
-                *cell = cell_of_value(value, &mut |name| symbol(2 * index as u64, name, texts, names));
-            }
-        }
-        Ok(answer)
-    }
-
-    /// Outputs from a block of little-endian numbers, with the symbols that its line lists.
-    pub fn of_block(block: &[u8], symbols: &[String], width: usize) -> Result<Self, Problem> {
-        let (cells, _) = block.as_chunks::<8>();
-        let mut answer = Self::new(cells.len() / width, width);
-        let Self { rows, texts, names } = &mut answer;
-        let symbols: Vec<Cell> = symbols.iter().zip(0..).map(|(name, rank)| symbol(2 * rank, name, texts, names)).collect();
-        for (cell, bytes) in rows.iter_mut().flatten().zip(cells) {
-            let bits = u64::from_le_bytes(*bytes);
-            let is_symbol = bits >> 48 == SYMBOL_BITS;
-            *cell = if is_symbol { listed(bits & ((1 << 48) - 1), &symbols)? } else { Cell::number(f64::from_bits(bits)) };
-        }
-        Ok(answer)
-    }
-}
-
-/// The symbol with this name, which is remembered.
-fn symbol(rank: u64, name: &str, texts: &mut Texts, names: &mut Symbols) -> Cell {
-    let cell = names.ranked_symbol(rank, name);
-    if let Some(payload) = cell.payload() {
-        texts.entry(payload).or_insert_with(|| name.to_owned());
-    }
-    cell
-}
-
-/// A cell from a JSON value. JSON has no infinities, so the strings `inf` and `-inf` are these numbers. Other strings are symbols. An array
-/// or an object is a text: its JSON.
-fn cell_of_value(value: &Value, symbol: &mut impl FnMut(&str) -> Cell) -> Cell {
-    match value {
-        Value::Number(number) => Cell::number(number.as_f64().unwrap_or(f64::NAN)),
-        Value::String(text) if text == "inf" => Cell::number(f64::INFINITY),
-        Value::String(text) if text == "-inf" => Cell::number(f64::NEG_INFINITY),
-        Value::String(text) => symbol(text),
-        other => symbol(&other.to_string()),
-    }
-}
-
-fn listed(index: u64, symbols: &[Cell]) -> Result<Cell, Problem> {
-    usize::try_from(index).ok().and_then(|index| symbols.get(index)).copied().ok_or_else(|| Problem::Answer {
-        reason: format!("a cell names symbol {index}, but the block's line lists {} (the first is 0)", symbols.len()),
-    })
 }

@@ -113,8 +113,9 @@ impl fmt::Display for Recording {
     }
 }
 
-/// The largest number of fair coins whose heads exceed `left`, or whose tails exceed `right`, with probability at most [`MAX_OVERRUN`].
-fn draws(left: u64, right: u64) -> u64 {
+/// The largest number of fair coins whose heads exceed `left`, or whose tails exceed `right`, with probability at most one in a million.
+#[must_use]
+pub fn draws(left: u64, right: u64) -> u64 {
     let overruns = |n: u64| upper_tail(left + 1, n, 0.5) + upper_tail(right + 1, n, 0.5);
     // If there are as many draws as rows in the smaller file, there is never an overrun. With more than twice as many, an overrun is
     // likely.

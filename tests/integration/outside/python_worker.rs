@@ -1,10 +1,10 @@
-//! `scripts/dp_audit_worker.py` and the Python examples. Where python3 is missing these tests say loudly that they check nothing.
+//! `python/dp_audit/worker.py` and the Python examples. Where python3 is missing these tests say loudly that they check nothing.
 //!
 //! A claim that holds is refuted with probability 0.001 at most in each run: the default confidence. With 200,000 draws what could be caught is 1.030 ± 0.001.
 
 use crate::harness::program::{Table, assert_has, code, documented, dp_audit, errors, folder, of_program, python, shown, witnesses, write};
 
-const WORKER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/scripts/dp_audit_worker.py");
+const WORKER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/python/dp_audit/worker.py");
 
 /// Runs the function `mechanism` of a Python file on a Laplace count's audit: the exit code, the report, what was shown.
 fn run(text: &str, options: &[&str], params: &str, draws: &str) -> (i32, Table, String) {

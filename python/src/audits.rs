@@ -1,0 +1,199 @@
+//! Audits of functions, of arrays and of files.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::Mutex;
+
+use dp_audit::attack::Attack;
+use dp_audit::model::{AskedReach, Claim, Confidence, Error, Relation, Settings};
+use dp_audit::output::OutputBlock;
+use dp_audit::report::replay::{ReplaySettings, replay as judge_again};
+use dp_audit::report::witness::Witness;
+use dp_audit::target::recorded::{Recorded, RowOrder, SampleNames, draws};
+use dp_audit::target::{PrepareError, Stop, Stoppable, Target};
+use dp_audit::{Audit, PairPlan, Preparer, TargetSource, suite};
+use numpy::{PyArray1, PyArrayMethods};
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use serde::Deserialize;
+
+use crate::function::Function;
+use crate::report::Report;
+use crate::supervise::supervise;
+
+/// An audit without its pairs, as Python describes it.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Spec {
+    name: String,
+    kind: String,
+    claim: Claim,
+    relation: Relation,
+    attacks: Option<Vec<Attack>>,
+    resolution: Option<f64>,
+    reach: Option<AskedReach>,
+    settings: Settings,
+}
+
+impl Spec {
+    fn parse(text: &str) -> PyResult<Self> {
+        serde_json::from_str(text).map_err(|error| PyValueError::new_err(error.to_string()))
+    }
+
+    fn audit(self, pairs: impl IntoIterator<Item = String>) -> Audit {
+        let audit = Audit::given(&self.name, &self.kind, self.claim, pairs);
+        Audit {
+            relation: self.relation,
+            resolution: self.resolution.unwrap_or(audit.resolution),
+            attacks: self.attacks.unwrap_or(audit.attacks),
+            reach: self.reach.unwrap_or(audit.reach),
+            ..audit
+        }
+    }
+}
+
+/// What a run found, and the exception that interrupted it, if one did.
+type Found = (Report, Option<Py<PyAny>>);
+
+fn run_audits(
+    py: Python<'_>,
+    audits: &[Audit],
+    settings: Settings,
+    source: &(dyn TargetSource + Sync),
+    threads: Option<usize>,
+    stop: &Stop,
+    progress: Option<&Py<PyAny>>,
+) -> PyResult<Found> {
+    let (run, interrupted) =
+        supervise(py, threads, stop, progress, |progress| dp_audit::run(audits, settings, source, progress))?;
+    Ok((Report { run }, interrupted.map(|error| error.into_value(py).into_any())))
+}
+
+/// Audits a function on one or more pairs. `functions` has the name of each pair and the `Function` that draws its outputs.
+#[pyfunction]
+#[pyo3(signature = (spec, functions, threads=None, shared=false, progress=None))]
+pub fn audit(
+    py: Python<'_>,
+    spec: &str,
+    functions: Vec<(String, Py<PyAny>)>,
+    threads: Option<usize>,
+    shared: bool,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Found> {
+    let spec = Spec::parse(spec)?;
+    let settings = spec.settings;
+    let audit = spec.audit(functions.iter().map(|(name, _)| name.clone()));
+    let stop = Stop::default();
+    let functions: HashMap<String, Mutex<Option<Py<PyAny>>>> =
+        functions.into_iter().map(|(name, function)| (name, Mutex::new(Some(function)))).collect();
+    let source = |plan: &PairPlan| -> Result<Box<dyn Target>, PrepareError> {
+        // Each pair is audited once.
+        let function = functions.get(&plan.pair.name).and_then(|function| function.lock().ok()?.take());
+        let function = function.ok_or_else(|| PrepareError::Given("function".to_owned()))?;
+        Ok(Box::new(Function::new(function, shared, stop.clone())))
+    };
+    run_audits(py, &[audit], settings, &source, threads, &stop, progress.as_ref())
+}
+
+/// The outputs of one side: an array of numbers with `width` cells for each output, and the names of its symbols.
+type Outputs<'py> = (Bound<'py, PyArray1<f64>>, Vec<String>);
+
+fn block(outputs: &Outputs<'_>, width: usize) -> PyResult<OutputBlock> {
+    let numbers = outputs.0.readonly();
+    let bits = numbers.as_slice()?.iter().map(|number| number.to_bits());
+    OutputBlock::of_bits(bits, &outputs.1, width).map_err(PyValueError::new_err)
+}
+
+/// Audits outputs that were collected before.
+#[pyfunction]
+#[pyo3(signature = (spec, left, right, width, columns, ordered, threads=None, progress=None))]
+#[allow(clippy::too_many_arguments)] // called in one place, from Python
+pub fn samples(
+    py: Python<'_>,
+    spec: &str,
+    left: Outputs<'_>,
+    right: Outputs<'_>,
+    width: usize,
+    columns: Vec<String>,
+    ordered: bool,
+    threads: Option<usize>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Found> {
+    let spec = Spec::parse(spec)?;
+    let [left, right] = [block(&left, width)?, block(&right, width)?];
+    let settings = Settings { draws: Some(draws(left.rows.len() as u64, right.rows.len() as u64)), ..spec.settings };
+    let audit = spec.audit(["left and right".to_owned()]);
+    let stop = Stop::default();
+    let blocks = Mutex::new(Some((left, right)));
+    let source = |plan: &PairPlan| -> Result<Box<dyn Target>, PrepareError> {
+        let blocks = blocks.lock().ok().and_then(|mut blocks| blocks.take());
+        let (left, right) = blocks.ok_or_else(|| PrepareError::Given("recording".to_owned()))?;
+        let (left, mut texts, mut symbols) = left.into_parts();
+        let (right, more_texts, more_symbols) = right.into_parts();
+        texts.extend(more_texts);
+        symbols.merge(more_symbols);
+        let order = if ordered { RowOrder::AsDrawn } else { RowOrder::Any };
+        let recorded = Recorded::new(left, right, SampleNames { columns: columns.clone(), symbols, texts }, order, plan.seed);
+        Ok(Box::new(Stoppable::new(Box::new(recorded), stop.clone())))
+    };
+    run_audits(py, &[audit], settings, &source, threads, &stop, progress.as_ref())
+}
+
+fn input_error(error: Error) -> PyErr {
+    PyValueError::new_err(error.to_string())
+}
+
+/// Runs audit files.
+#[pyfunction]
+#[pyo3(signature = (paths, settings, filter=None, threads=None, progress=None))]
+pub fn run(
+    py: Python<'_>,
+    paths: Vec<PathBuf>,
+    settings: &str,
+    filter: Option<&str>,
+    threads: Option<usize>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Found> {
+    let settings: Settings = serde_json::from_str(settings).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    let audits = suite::filter(suite::load(&paths).map_err(input_error)?, filter).map_err(input_error)?;
+    suite::check(&audits).map_err(input_error)?;
+    let stop = Stop::default();
+    let source = Preparer::default().with_stop(stop.clone());
+    run_audits(py, &audits, settings, &source, threads, &stop, progress.as_ref())
+}
+
+/// Judges the rule of a witness on fresh draws of a function. Returns whether the claim is refuted again, the bounds in the claim's unit, on
+/// ε and on δ, and the counts correct, wrong, abstained.
+#[pyfunction]
+#[pyo3(signature = (witness, function, draws, seed, confidence, threads=None, shared=false))]
+#[allow(clippy::too_many_arguments)] // called in one place, from Python
+pub fn replay(
+    py: Python<'_>,
+    witness: &str,
+    function: Py<PyAny>,
+    draws: u64,
+    seed: u64,
+    confidence: f64,
+    threads: Option<usize>,
+    shared: bool,
+) -> PyResult<(bool, f64, f64, f64, (u64, u64, u64))> {
+    let witness = Witness::from_json(witness).map_err(|reason| PyValueError::new_err(format!("the witness {reason}")))?;
+    let confidence = Confidence::try_from(confidence).map_err(|reason| PyValueError::new_err(format!("confidence {reason}")))?;
+    let stop = Stop::default();
+    let target = Function::new(function, shared, stop.clone());
+    let settings = ReplaySettings { draws, seed, confidence };
+    let (result, interrupted) = supervise(py, threads, &stop, None, |_| {
+        let width = target.open()?;
+        Ok(match witness.rule.check(width) {
+            Ok(()) => Ok(judge_again(&witness, &target, settings, &|_| ())?),
+            Err(problem) => Err(format!("the witness has no rule for these outputs: {problem}")),
+        })
+    })?;
+    if let Some(interrupted) = interrupted {
+        return Err(interrupted);
+    }
+    let result = result.map_err(|error: dp_audit::TargetError| PyRuntimeError::new_err(error.to_string()))?;
+    let result = result.map_err(PyValueError::new_err)?;
+    let tally = result.tally;
+    Ok((result.confirmed, result.lower, result.epsilon_lower, result.delta_lower, (tally.correct, tally.wrong, tally.abstained)))
+}

@@ -1,0 +1,151 @@
+//! A Python function as a target.
+//!
+//! The object behind it is a `dp_audit._function.Function`. It calls the mechanism and packs the outputs into an array, so that a call costs
+//! one crossing of the border for a whole block of draws. The blocks and their seeds are those of the worker in another process, so both
+//! draw the same numbers.
+
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
+
+use dp_audit::model::Side;
+use dp_audit::output::{MAX_WIDTH, OutputBlock, Probe, Reading, Rows, Symbols};
+use dp_audit::target::process::blocks::blocks;
+use dp_audit::target::{PairStream, Phase, Stop, StreamSeed, Target, TargetError};
+use numpy::{PyArray1, PyArrayMethods};
+use pyo3::prelude::*;
+
+/// The outputs of either side that show which columns there are, and how long they may take.
+const PROBES: [usize; 3] = [8, 24, 224];
+const PROBE_TIME: Duration = Duration::from_secs(20);
+
+/// Rows that are passed on at once. They stay in the nearest cache.
+const CHUNK: usize = 2048;
+
+/// A Python function on both datasets of a pair.
+pub struct Function {
+    function: Py<PyAny>,
+    /// Held during a call, if the function must not be called by two threads at once.
+    turn: Option<Mutex<()>>,
+    stop: Stop,
+    shape: OnceLock<Shape>,
+    symbols: Mutex<Symbols>,
+}
+
+/// What outputs look like.
+struct Shape {
+    /// Cells per output, before texts are read.
+    width: usize,
+    seeded: bool,
+    reading: Reading,
+}
+
+impl Function {
+    /// The target. If `shared`, several threads call the function at the same time.
+    pub fn new(function: Py<PyAny>, shared: bool, stop: Stop) -> Self {
+        let turn = (!shared).then(Mutex::default);
+        Self { function, turn, stop, shape: OnceLock::new(), symbols: Mutex::default() }
+    }
+
+    /// Calls Python. No thread waits for its turn while it holds the interpreter, so nobody waits in a circle.
+    fn call<T>(&self, work: impl for<'py> FnOnce(&Bound<'py, PyAny>) -> PyResult<T>) -> Result<T, TargetError> {
+        self.stop.check()?;
+        let _turn = self.turn.as_ref().map(|turn| turn.lock().unwrap_or_else(PoisonError::into_inner));
+        Python::attach(|py| {
+            let failed = |error: PyErr| TargetError::Function { message: error.value(py).to_string() };
+            work(self.function.bind(py)).map_err(failed)
+        })
+    }
+
+    /// A block of outputs.
+    fn block(&self, side: Side, count: usize, seed: StreamSeed, width: usize) -> Result<OutputBlock, TargetError> {
+        let (numbers, symbols): (Vec<f64>, Vec<String>) = self.call(|function| {
+            let drawn = function.call_method1("draw", (side as u8, count, seed.to_string()))?;
+            let (array, symbols): (Bound<'_, PyArray1<f64>>, Vec<String>) = drawn.extract()?;
+            // The function may still own the memory and write to it, so it is copied while the interpreter waits.
+            Ok((array.readonly().as_slice()?.to_vec(), symbols))
+        })?;
+        if numbers.len() != count * width {
+            return Err(TargetError::WrongCount { asked: count, got: numbers.len() / width });
+        }
+        let bits = numbers.iter().map(|number| number.to_bits());
+        OutputBlock::of_bits(bits, &symbols, width).map_err(|message| TargetError::Function { message })
+    }
+
+    /// Tries the function out. None of these outputs is judged.
+    fn look(&self) -> Result<Shape, TargetError> {
+        let (width, seeded, names): (usize, bool, Vec<String>) = self.call(|function| function.call_method0("open")?.extract())?;
+        if width > MAX_WIDTH {
+            return Err(TargetError::TooWide { width });
+        }
+        let mut probe = Probe::default();
+        let begun = Instant::now();
+        // The stream does not depend on the run, so a replay has the same columns.
+        let stream = PairStream::new(0, "", "");
+        for (count, part) in PROBES.into_iter().zip(0..) {
+            if begun.elapsed() > PROBE_TIME {
+                break;
+            }
+            for side in Side::BOTH {
+                let OutputBlock { rows, texts, .. } = self.block(side, count, stream.side(Phase::Probe, 0, side).part(part), width)?;
+                rows.iter().for_each(|row| probe.see(row, &texts));
+            }
+        }
+        let reading = probe.reading(width);
+        if reading.width() > MAX_WIDTH {
+            return Err(TargetError::TooWide { width: reading.width() });
+        }
+        if !reading.is_plain() || !names.is_empty() {
+            self.named(Symbols::default().with_columns(reading.columns(&names)));
+        }
+        Ok(Shape { width, seeded, reading })
+    }
+
+    fn shape(&self) -> Result<&Shape, TargetError> {
+        if let Some(shape) = self.shape.get() {
+            return Ok(shape);
+        }
+        let shape = self.look()?;
+        Ok(self.shape.get_or_init(|| shape))
+    }
+
+    fn named(&self, symbols: Symbols) {
+        self.symbols.lock().unwrap_or_else(PoisonError::into_inner).merge(symbols);
+    }
+}
+
+impl Target for Function {
+    fn open(&self) -> Result<usize, TargetError> {
+        self.shape().map(|shape| shape.reading.width())
+    }
+
+    fn draw(&self, side: Side, count: usize, seed: StreamSeed, sink: &mut dyn FnMut(&Rows)) -> Result<(), TargetError> {
+        let Shape { width, reading, .. } = self.shape()?;
+        let place = seed.place();
+        let explores = place.phase == Phase::Explore;
+        let mut chunk = Rows::new(reading.width());
+        for block in blocks(place.first, count, *width) {
+            let drawn = self.block(side, block.count, seed.part(block.part), *width)?;
+            let (rows, names) = drawn.read(reading, explores);
+            if explores {
+                self.named(names.ranked_from(2 * (place.first + block.first as u64) + side as u64));
+            }
+            for cells in rows.cells().chunks(CHUNK * reading.width()) {
+                chunk.replace(cells);
+                sink(&chunk);
+            }
+        }
+        Ok(())
+    }
+
+    fn symbols(&self) -> Symbols {
+        self.symbols.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn reproducible(&self) -> bool {
+        self.shape.get().is_none_or(|shape| shape.seeded)
+    }
+
+    fn note(&self) -> Option<String> {
+        Python::attach(|py| self.function.bind(py).getattr("note").ok()?.extract().ok()).flatten()
+    }
+}

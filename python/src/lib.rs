@@ -1,0 +1,37 @@
+//! dp-audit for Python: the compiled part of the package `dp_audit`.
+//!
+//! | file | what it has |
+//! |---|---|
+//! | `function.rs` | a Python function as a target |
+//! | `supervise.rs` | runs work on other threads, while this one shows progress and listens to Ctrl-C |
+//! | `audits.rs` | audits of functions, of arrays and of files |
+//! | `report.rs` | what a run found |
+//!
+//! Everything that a user sees is in Python: `dp_audit/__init__.py` lists it. Data goes to and fro as JSON, in the forms that the core has.
+
+mod audits;
+mod function;
+mod report;
+mod supervise;
+
+use std::ffi::OsString;
+
+use pyo3::prelude::*;
+
+/// The program `dp-audit`; the first argument is its own name. Returns its exit code.
+#[pyfunction]
+fn main(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
+    py.detach(|| dp_audit::cli::main_with(arguments) as u8)
+}
+
+#[pymodule]
+fn _dp_audit(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_class::<report::Report>()?;
+    module.add_function(wrap_pyfunction!(main, module)?)?;
+    module.add_function(wrap_pyfunction!(audits::audit, module)?)?;
+    module.add_function(wrap_pyfunction!(audits::samples, module)?)?;
+    module.add_function(wrap_pyfunction!(audits::run, module)?)?;
+    module.add_function(wrap_pyfunction!(audits::replay, module)?)?;
+    Ok(())
+}
