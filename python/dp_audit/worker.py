@@ -76,6 +76,15 @@ TRIALS = 16  # draws of each side, before the audit, that show how wide outputs 
 TRIAL_SECONDS = 1  # if the trials would take longer, there are fewer
 
 
+# What to change where a function does not fit. dp_audit.audit() has its own words for the same.
+HINTS = {
+    "python": "rng is a random.Random; for a numpy Generator, add \"--rng\", \"numpy\" to the command",
+    "numpy": "rng is a numpy Generator; for a random.Random, remove \"--rng\", \"numpy\" from the command",
+    "batch": "a function with --batch returns a list or an array of `count` draws",
+    "features": "the function for --features",
+}
+
+
 class Refusal(Exception):
     """The mechanism cannot be audited; the message says why."""
 
@@ -104,7 +113,7 @@ def serve(mechanism, width=None, seeded=None, features=None, rng="python", messa
             try:
                 outputs.append(mechanism(data, rng, **params))
             except Exception as error:
-                refuse_generator(error, rng)
+                refuse_generator(error, rng, HINTS)
                 tell_once(error)
                 outputs.append(Failure(error, messages))
         return outputs
@@ -120,7 +129,7 @@ def serve_batch(mechanism, width=None, seeded=None, features=None, rng="python")
         try:
             return mechanism(data, rng, count, **params)
         except Exception as error:
-            refuse_generator(error, rng)
+            refuse_generator(error, rng, HINTS)
             raise
 
     fits = functools.partial(check_signature, lambda data, params: inspect.signature(mechanism).bind(data, None, TRIALS, **params))
@@ -178,6 +187,8 @@ def run(draws, fits, width, seeded, features, kind):
                 raise Refusal("the mechanism changed its dataset, so its draws are not independent; let it work on a copy")
             count, symbols, block = columns.pack(outputs)
             answers.write(message({"count": count, "symbols": symbols}))
+            if sys.byteorder == "big":
+                block = block.byteswap() or block  # an array has swapped itself
             answers.write(block)
             answers.flush()
     except BrokenPipeError:
@@ -222,29 +233,33 @@ def generators(kind):
         random.seed(f"global {seed}")
         if numpy is not None:
             numpy.random.seed([*(seed >> shift & 0xFFFFFFFF for shift in (0, 32, 64, 96)), 1])
-        return random.Random(seed) if kind == "python" else numpy.random.default_rng(seed)
+        return own_generator(kind, seed)
 
     return generator
 
 
-def about(rng):
+def own_generator(kind, seed):
+    """The generator that a mechanism gets."""
+    return random.Random(seed) if kind == "python" else numpy.random.default_rng(seed)
+
+
+def about(rng, hints):
     """What the generator is, and how to get the other one."""
-    if isinstance(rng, random.Random):
-        return "rng is a random.Random; for a numpy Generator, add \"--rng\", \"numpy\" to the command"
-    return "rng is a numpy Generator; for a random.Random, remove \"--rng\", \"numpy\" from the command"
+    return hints["python" if isinstance(rng, random.Random) else "numpy"]
 
 
-def refuse_generator(error, rng):
+def refuse_generator(error, rng, hints):
     """A mechanism that asks the wrong kind of generator for something is not audited: its exception says nothing about the mechanism."""
     if isinstance(error, AttributeError) and error.obj is rng:
-        raise Refusal(f"rng has no {error.name}: {about(rng)}") from None
+        raise Refusal(f"rng has no {error.name}: {about(rng, hints)}") from None
 
 
 class Columns:
     """The cells of an output, and the columns that a function computes from it."""
 
-    def __init__(self, width, features, trials):
+    def __init__(self, width, features, trials, hints):
         self.features = features
+        self.hints = hints
         shapes = {shape(output) for output in trials if not isinstance(output, Failure)}
         # Lists in lists are flattened if all have one shape; otherwise the shape would be lost.
         self.shape = shapes.pop() if len(shapes) == 1 else None
@@ -264,7 +279,7 @@ class Columns:
             return {}
         found = self.features(output)
         if not isinstance(found, dict):
-            raise Refusal(f"the function for --features returned a {type(found).__name__}; it must return a dictionary of columns")
+            raise Refusal(f"{self.hints['features']} returned a {type(found).__name__}; it must return a dictionary of columns")
         return {str(name): value for name, value in found.items()}
 
     def all_names(self):
@@ -276,13 +291,22 @@ class Columns:
         return own + self.names
 
     def pack(self, outputs):
-        """The outputs as a block of doubles: how many there are, the symbols in the order of their places, the bytes."""
-        block = None if self.names else pack_arrays(outputs, self.shape, self.width) or pack_numbers(outputs, self.shape, self.width)
+        """The outputs as a block of doubles: how many there are, the symbols in the order of their places, an array of the doubles."""
+        block = None
+        if not self.names:
+            block = pack_arrays(outputs, self.shape, self.width)
+            if block is None:
+                block = pack_numbers(outputs, self.shape, self.width)
         if block is not None:
             return len(outputs), [], block
         codes = Codes()
         encoded = array("d", [encode(cell, codes) for output in outputs for cell in self.row(output)])
-        return len(outputs), list(codes), little_endian(encoded)
+        return len(outputs), list(codes), encoded
+
+    def same(self, outputs, others):
+        """Whether outputs are equal, NaN included."""
+        (*one, block), (*other, other_block) = self.pack(outputs), self.pack(others)
+        return one == other and bytes(block) == bytes(other_block)
 
     def row(self, output):
         """The cells of an output and its further columns, in the full width."""
@@ -295,7 +319,7 @@ class Columns:
             found = self.of(output)
             unknown = [name for name in found if name not in self.names]
             if unknown:
-                raise Refusal(f"the function for --features returned the new column {unknown[0]!r}; it must return the same columns for all outputs")
+                raise Refusal(f"{self.hints['features']} returned the new column {unknown[0]!r}; it must return the same columns for all outputs")
             row = [*row, *[found.get(name, ABSENT) for name in self.names]]
         return row
 
@@ -312,7 +336,7 @@ class Columns:
         return flatten(output, self.shape) if self.shape else output
 
 
-def try_out(draws, sides, params, width, seeded, features, generator):
+def try_out(draws, sides, params, width, seeded, features, generator, hints=HINTS):
     """Finds out what was not said: the columns of an output, and whether the same seed gives the same draws."""
 
     def trial(seed, count):
@@ -320,7 +344,7 @@ def try_out(draws, sides, params, width, seeded, features, generator):
         for outputs in found:
             if not hasattr(outputs, "__len__") or len(outputs) != count:
                 what = f"{len(outputs)} outputs" if hasattr(outputs, "__len__") else f"a {type(outputs).__name__}"
-                raise Refusal(f"asked for {count} output{'s' * (count > 1)}, got {what}; a function with --batch returns a list or an array of `count` draws")
+                raise Refusal(f"asked for {count} output{'s' * (count > 1)}, got {what}; {hints['batch']}")
         return found
 
     def warm_up(count):
@@ -337,10 +361,10 @@ def try_out(draws, sides, params, width, seeded, features, generator):
     trials = trial(1, count)
     if only_failures(trials):
         reason = trials[0][0].symbol
-        raise Refusal(f"the mechanism only fails, on both datasets ({reason}); that is private, but hardly what is to be audited; {about(generator(1))}")
-    columns = Columns(width, features, [output for outputs in trials for output in outputs])
+        raise Refusal(f"the mechanism only fails, on both datasets ({reason}); that is private, but hardly what is to be audited; {about(generator(1), hints)}")
+    columns = Columns(width, features, [output for outputs in trials for output in outputs], hints)
     if seeded is None:
-        seeded = [columns.pack(outputs) for outputs in trials] == [columns.pack(outputs) for outputs in trial(1, count)]
+        seeded = all(columns.same(one, other) for one, other in zip(trials, trial(1, count)))
     return columns, seeded
 
 
@@ -381,7 +405,7 @@ def pack_arrays(outputs, expected, width):
         outputs = numpy.array(outputs)
     if outputs.dtype.kind not in "fiub" or outputs.size != len(outputs) * width or expected and outputs.shape[1:] != expected:
         return None
-    return outputs.astype("<f8").tobytes()
+    return numpy.ascontiguousarray(outputs, float)
 
 
 def pack_numbers(outputs, expected, width):
@@ -395,15 +419,9 @@ def pack_numbers(outputs, expected, width):
             if not all(isinstance(row, (list, tuple)) and len(row) == width for row in outputs):
                 return None
             outputs = itertools.chain.from_iterable(outputs)
-        return little_endian(array("d", outputs))
+        return array("d", outputs)
     except (TypeError, ValueError, OverflowError):
         return None
-
-
-def little_endian(numbers):
-    if sys.byteorder == "big":
-        numbers.byteswap()
-    return numbers.tobytes()
 
 
 class Codes(dict):

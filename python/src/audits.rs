@@ -16,6 +16,7 @@ use numpy::{PyArray1, PyArrayMethods};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 
 use crate::function::Function;
 use crate::report::Report;
@@ -37,7 +38,7 @@ struct Spec {
 
 impl Spec {
     fn parse(text: &str) -> PyResult<Self> {
-        serde_json::from_str(text).map_err(|error| PyValueError::new_err(error.to_string()))
+        from_json(text)
     }
 
     fn audit(self, pairs: impl IntoIterator<Item = String>) -> Audit {
@@ -50,6 +51,18 @@ impl Spec {
             ..audit
         }
     }
+}
+
+/// Data that Python describes. A message is about a value, not about its place in the text.
+pub fn from_json<T: DeserializeOwned>(text: &str) -> PyResult<T> {
+    let value: serde_json::Value = serde_json::from_str(text).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    serde_path_to_error::deserialize(value).map_err(|error| PyValueError::new_err(error.to_string()))
+}
+
+/// Checks a claim.
+#[pyfunction]
+pub fn check_claim(claim: &str) -> PyResult<()> {
+    from_json::<Claim>(claim).map(|_| ())
 }
 
 /// What a run found, and the exception that interrupted it, if one did.
@@ -154,7 +167,7 @@ pub fn run(
     threads: Option<usize>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Found> {
-    let settings: Settings = serde_json::from_str(settings).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    let settings: Settings = from_json(settings)?;
     let audits = suite::filter(suite::load(&paths).map_err(input_error)?, filter).map_err(input_error)?;
     suite::check(&audits).map_err(input_error)?;
     let stop = Stop::default();

@@ -30,6 +30,7 @@ fn _dp_audit(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<report::Report>()?;
     module.add_function(wrap_pyfunction!(main, module)?)?;
     module.add_function(wrap_pyfunction!(audits::audit, module)?)?;
+    module.add_function(wrap_pyfunction!(audits::check_claim, module)?)?;
     module.add_function(wrap_pyfunction!(audits::samples, module)?)?;
     module.add_function(wrap_pyfunction!(audits::run, module)?)?;
     module.add_function(wrap_pyfunction!(audits::replay, module)?)?;

@@ -15,6 +15,8 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use crate::audits::from_json;
+
 /// What a run found. It can be pickled, and several can be joined into one.
 #[pyclass(frozen, module = "dp_audit._dp_audit")]
 pub struct Report {
@@ -79,7 +81,7 @@ impl Report {
     /// One report of all audits, with these settings.
     #[staticmethod]
     fn joined(reports: Vec<PyRef<'_, Self>>, settings: &str) -> PyResult<Self> {
-        let settings: Settings = serde_json::from_str(settings).map_err(wrong)?;
+        let settings: Settings = from_json(settings)?;
         let audits: Vec<Arc<AuditReport>> = reports.iter().flat_map(|report| report.run.audits.iter().cloned()).collect();
         let pairs = audits.iter().map(|audit| audit.results.len() + audit.accuracy.len()).sum();
         Ok(Self { run: RunReport::new(settings, pairs, audits) })

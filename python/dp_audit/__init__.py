@@ -1,0 +1,50 @@
+"""Does a differentially private mechanism leak more than it claims?
+
+>>> import dp_audit as dpa
+>>> def noisy_count(data, rng, count):                 # `count` draws at once; one draw at a time works too
+...     return len(data) + rng.laplace(scale=1.0, size=count)
+>>> result = dpa.audit(noisy_count, ["x"], ["x", "y"], claim=dpa.PureDp(1.0), draws=200_000)
+>>> result.verdict
+'consistent'
+
+| | |
+|---|---|
+| `audit(mechanism, left, right, claim=…)` | audits a function |
+| `samples(left, right, claim=…)` | audits outputs that were collected before |
+| `run("audits/")` | runs audit files |
+| `load("report.json")` | reads a report |
+| `PureDp`, `ApproximateDp`, `Gdp`, `Zcdp`, `RenyiDp`, `Profile`, `Stability` | claims |
+| `Result`, `PairResult`, `Run`, `Witness`, `Replay` | what was found |
+| `AuditError`, `Interrupted` | why nothing was found |
+
+pytest has the fixture `dp_audit`, and the command `dp-audit` is the same program as the one in Rust.
+"""
+
+from ._audit import audit, load, run, samples
+from ._claims import ApproximateDp, Claim, Gdp, Profile, PureDp, RenyiDp, Stability, Zcdp
+from ._dp_audit import __version__
+from ._errors import AuditError, Interrupted
+from ._result import PairResult, Replay, Result, Run, Witness
+
+__all__ = [
+    "ApproximateDp",
+    "AuditError",
+    "Claim",
+    "Gdp",
+    "Interrupted",
+    "PairResult",
+    "Profile",
+    "PureDp",
+    "RenyiDp",
+    "Replay",
+    "Result",
+    "Run",
+    "Stability",
+    "Witness",
+    "Zcdp",
+    "__version__",
+    "audit",
+    "load",
+    "run",
+    "samples",
+]
