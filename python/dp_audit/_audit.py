@@ -46,6 +46,7 @@ def audit(
     threads: int | None = None,
     progress: bool | Show | None = None,
     name: str | None = None,
+    expect: str | None = None,
 ) -> Result:
     """Audits a mechanism: does it leak more than it claims?
 
@@ -81,6 +82,7 @@ def audit(
     messages: whether the message of an exception is part of the output.
     threads: threads of dp-audit. A mechanism that makes one draw is called by one thread at a time, a vectorised one by all of them.
     progress: True or False; a function of (draws, planned draws, bound, audits finished); shown in terminals and notebooks if absent.
+    expect: the verdict that is expected, "consistent" or "violated"; reports say whether it came.
 
     Raises AuditError if the mechanism could not be audited. After Ctrl-C, raises Interrupted (a KeyboardInterrupt), whose `result` has what is
     known so far.
@@ -100,6 +102,7 @@ def audit(
         "attacks": list(attacks) if attacks is not None else None,
         "resolution": resolution,
         "reach": asked(reach),
+        "expect": expect,
         "settings": settings(draws, seed, confidence, until, max_seconds),
     }
     return judged(lambda show: _dp_audit.audit(json.dumps(spec), list(functions.items()), threads, shared, show), progress, functions, shared)

@@ -5,20 +5,18 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 
 use dp_audit::attack::Attack;
-use dp_audit::model::{AskedReach, Claim, Confidence, Error, Relation, Settings};
-use dp_audit::output::OutputBlock;
+use dp_audit::model::{AskedReach, Claim, Confidence, Error, Expectation, Relation, Settings};
 use dp_audit::report::replay::{ReplaySettings, replay as judge_again};
 use dp_audit::report::witness::Witness;
 use dp_audit::target::recorded::{Recorded, RowOrder, SampleNames, draws};
 use dp_audit::target::{PrepareError, Stop, Stoppable, Target};
 use dp_audit::{Audit, PairPlan, Preparer, TargetSource, suite};
-use numpy::{PyArray1, PyArrayMethods};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use crate::function::Function;
+use crate::function::{Function, Outputs, block_of};
 use crate::report::Report;
 use crate::supervise::supervise;
 
@@ -33,6 +31,8 @@ struct Spec {
     attacks: Option<Vec<Attack>>,
     resolution: Option<f64>,
     reach: Option<AskedReach>,
+    #[serde(default)]
+    expect: Option<Expectation>,
     settings: Settings,
 }
 
@@ -45,6 +45,7 @@ impl Spec {
         let audit = Audit::given(&self.name, &self.kind, self.claim, pairs);
         Audit {
             relation: self.relation,
+            expect: self.expect.unwrap_or(audit.expect),
             resolution: self.resolution.unwrap_or(audit.resolution),
             attacks: self.attacks.unwrap_or(audit.attacks),
             reach: self.reach.unwrap_or(audit.reach),
@@ -108,15 +109,6 @@ pub fn audit(
     run_audits(py, &[audit], settings, &source, threads, &stop, progress.as_ref())
 }
 
-/// The outputs of one side: an array of numbers with `width` cells for each output, and the names of its symbols.
-type Outputs<'py> = (Bound<'py, PyArray1<f64>>, Vec<String>);
-
-fn block(outputs: &Outputs<'_>, width: usize) -> PyResult<OutputBlock> {
-    let numbers = outputs.0.readonly();
-    let bits = numbers.as_slice()?.iter().map(|number| number.to_bits());
-    OutputBlock::of_bits(bits, &outputs.1, width).map_err(PyValueError::new_err)
-}
-
 /// Audits outputs that were collected before.
 #[pyfunction]
 #[pyo3(signature = (spec, left, right, width, columns, ordered, threads=None, progress=None))]
@@ -133,7 +125,7 @@ pub fn samples(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Found> {
     let spec = Spec::parse(spec)?;
-    let [left, right] = [block(&left, width)?, block(&right, width)?];
+    let [left, right] = [block_of(&left, width)?, block_of(&right, width)?];
     let settings = Settings { draws: Some(draws(left.rows.len() as u64, right.rows.len() as u64)), ..spec.settings };
     let audit = spec.audit(["left and right".to_owned()]);
     let stop = Stop::default();

@@ -12,14 +12,25 @@ use dp_audit::output::{MAX_WIDTH, OutputBlock, Probe, Reading, Rows, Symbols};
 use dp_audit::target::process::blocks::blocks;
 use dp_audit::target::{PairStream, Phase, Stop, StreamSeed, Target, TargetError};
 use numpy::{PyArray1, PyArrayMethods};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 /// The outputs of either side that show which columns there are, and how long they may take.
 const PROBES: [usize; 3] = [8, 24, 224];
 const PROBE_TIME: Duration = Duration::from_secs(20);
 
-/// Rows that are passed on at once. They stay in the nearest cache.
-const CHUNK: usize = 2048;
+/// Outputs of one side: an array of numbers with `width` cells for each output, and the names of its symbols.
+pub type Outputs<'py> = (Bound<'py, PyArray1<f64>>, Vec<String>);
+
+/// The outputs in the form of the core.
+pub fn block_of((numbers, symbols): &Outputs<'_>, width: usize) -> PyResult<OutputBlock> {
+    let numbers = numbers.readonly();
+    let numbers = numbers.as_slice()?;
+    if symbols.is_empty() {
+        return Ok(OutputBlock::of_numbers(numbers, width));
+    }
+    OutputBlock::of_bits(numbers.iter().map(|number| number.to_bits()), symbols, width).map_err(PyValueError::new_err)
+}
 
 /// A Python function on both datasets of a pair.
 pub struct Function {
@@ -58,17 +69,12 @@ impl Function {
 
     /// A block of outputs.
     fn block(&self, side: Side, count: usize, seed: StreamSeed, width: usize) -> Result<OutputBlock, TargetError> {
-        let (numbers, symbols): (Vec<f64>, Vec<String>) = self.call(|function| {
-            let drawn = function.call_method1("draw", (side as u8, count, seed.to_string()))?;
-            let (array, symbols): (Bound<'_, PyArray1<f64>>, Vec<String>) = drawn.extract()?;
-            // The function may still own the memory and write to it, so it is copied while the interpreter waits.
-            Ok((array.readonly().as_slice()?.to_vec(), symbols))
+        // The function may still own the memory and write to it, so it is copied while the interpreter waits.
+        let block = self.call(|function| {
+            let drawn: Outputs<'_> = function.call_method1("draw", (side as u8, count, seed.to_string()))?.extract()?;
+            block_of(&drawn, width)
         })?;
-        if numbers.len() != count * width {
-            return Err(TargetError::WrongCount { asked: count, got: numbers.len() / width });
-        }
-        let bits = numbers.iter().map(|number| number.to_bits());
-        OutputBlock::of_bits(bits, &symbols, width).map_err(|message| TargetError::Function { message })
+        if block.rows.len() == count { Ok(block) } else { Err(TargetError::WrongCount { asked: count, got: block.rows.len() }) }
     }
 
     /// Tries the function out. None of these outputs is judged.
@@ -122,17 +128,13 @@ impl Target for Function {
         let Shape { width, reading, .. } = self.shape()?;
         let place = seed.place();
         let explores = place.phase == Phase::Explore;
-        let mut chunk = Rows::new(reading.width());
         for block in blocks(place.first, count, *width) {
             let drawn = self.block(side, block.count, seed.part(block.part), *width)?;
             let (rows, names) = drawn.read(reading, explores);
             if explores {
                 self.named(names.ranked_from(2 * (place.first + block.first as u64) + side as u64));
             }
-            for cells in rows.cells().chunks(CHUNK * reading.width()) {
-                chunk.replace(cells);
-                sink(&chunk);
-            }
+            sink(&rows);
         }
         Ok(())
     }

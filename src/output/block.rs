@@ -44,6 +44,12 @@ impl OutputBlock {
         Ok(block)
     }
 
+    /// Outputs without symbols, from `count × width` numbers.
+    #[must_use]
+    pub fn of_numbers(numbers: &[f64], width: usize) -> Self {
+        Self { rows: Rows::of_numbers(numbers, width), texts: Texts::default(), names: Symbols::default() }
+    }
+
     /// Outputs from the bits of `count × width` doubles. A NaN with certain upper bits is the symbol of `symbols` whose index its lower bits
     /// are.
     ///

@@ -20,6 +20,16 @@ impl Rows {
         Self { width, cells: Vec::new() }
     }
 
+    /// Rows of numbers, one after another. The numbers of an incomplete last row are left out.
+    ///
+    /// # Panics
+    /// When the width is 0.
+    #[must_use]
+    pub fn of_numbers(numbers: &[f64], width: usize) -> Self {
+        let complete = numbers.len() / width * width;
+        Self { cells: numbers[..complete].iter().map(|number| Cell::number(*number)).collect(), ..Self::new(width) }
+    }
+
     /// Cells per row.
     #[must_use]
     pub fn width(&self) -> usize {
@@ -50,16 +60,6 @@ impl Rows {
     pub fn append(&mut self, other: &Rows) {
         assert_eq!(self.width, other.width, "rows of one target have the same width");
         self.cells.extend_from_slice(&other.cells);
-    }
-
-    /// Replaces all rows by these, one after another.
-    ///
-    /// # Panics
-    /// When the last one is not complete.
-    pub fn replace(&mut self, cells: &[Cell]) {
-        assert_eq!(cells.len() % self.width, 0, "rows are complete");
-        self.cells.clear();
-        self.cells.extend_from_slice(cells);
     }
 
     /// Adds one row.
