@@ -12,7 +12,7 @@ import numpy
 from . import _dp_audit, worker
 from ._claims import Claim
 from ._errors import AuditError, Interrupted
-from ._function import HINTS, Function
+from ._function import HINTS, Function, listed
 from ._neighbours import relation_of
 from ._progress import Show, progress as make_progress
 from ._result import Result, Run, result_of
@@ -216,13 +216,12 @@ def samples(
     claim_checked(claim)
     outputs = []
     for which, side in (("left", left), ("right", right)):
-        if not isinstance(side, (list, tuple, numpy.ndarray)) and hasattr(side, "__array__"):
-            side = numpy.asarray(side)
-        if not isinstance(side, (list, tuple, numpy.ndarray)) or numpy.ndim(side) == 0:
+        found = listed(side)
+        if found is None:
             raise TypeError(f"{which} is a {type(side).__name__}; it must be an array or a list with one entry or row for each output")
-        if len(side) == 0:
+        if len(found) == 0:
             raise ValueError(f"{which} has no outputs")
-        outputs.append(side)
+        outputs.append(found)
     try:
         columns = worker.Columns(None, features, [output for side in outputs for output in side], HINTS)
         packed = [columns.pack(side) for side in outputs]

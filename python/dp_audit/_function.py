@@ -179,7 +179,7 @@ class Function:
     def all_at_once(self, side: int, rng: Any, count: int) -> Sequence[Any]:
         always = self.always_fails[side]
         try:
-            outputs = self.call(self.mechanism, self.data[side], rng, count)
+            returned = self.call(self.mechanism, self.data[side], rng, count)
         except Exception as error:
             failure = self.failure(error, rng)
             if always is None:
@@ -192,10 +192,9 @@ class Function:
             raise ended(error) from error
         if always is not None:
             raise worker.Refusal("the mechanism failed in its first calls on this dataset, and now it does not; its draws are not independent")
-        if not isinstance(outputs, (list, tuple, numpy.ndarray)) and hasattr(outputs, "__array__"):
-            outputs = numpy.asarray(outputs)
-        if not isinstance(outputs, (list, tuple, numpy.ndarray)) or numpy.ndim(outputs) == 0 or len(outputs) != count:
-            got = f"{len(outputs)} outputs" if isinstance(outputs, (list, tuple)) or getattr(outputs, "ndim", 0) else f"a {type(outputs).__name__}"
+        outputs = listed(returned)
+        if outputs is None or len(outputs) != count:
+            got = f"a {type(returned).__name__}" if outputs is None else f"{len(outputs)} outputs"
             raise worker.Refusal(f"asked for {count} output{'s' * (count > 1)}, got {got}; {HINTS['batch']}")
         return outputs
 
@@ -262,6 +261,14 @@ class Function:
                 f"its draws are not independent: functools.lru_cache keeps its noise (in {names}), so each dataset has one output. Draw new "
                 "noise in each call, and cache only what does not depend on it"
             )
+
+
+def listed(outputs: Any) -> Sequence[Any] | None:
+    """Outputs as a list or an array; None if they are neither."""
+    if not isinstance(outputs, (list, tuple, numpy.ndarray)) and hasattr(outputs, "__array__"):
+        outputs = numpy.asarray(outputs)
+    many = isinstance(outputs, (list, tuple)) or isinstance(outputs, numpy.ndarray) and outputs.ndim > 0
+    return outputs if many else None
 
 
 def ended(error: BaseException) -> worker.Refusal:
