@@ -40,6 +40,8 @@ pub enum Statement {
     Part(usize, Range<u64>),
     /// The accuracy claim with this index.
     Accuracy(usize),
+    /// The rules of the pair with this index, for all of its parts. No shard needs it: a part without rules explores.
+    Explore(usize),
     /// The control on the pair with this index. A single run audits only the control on the best pair, which no shard knows.
     Control(usize),
 }
@@ -63,6 +65,19 @@ pub fn divide(audits: &[Audit], settings: Settings, shards: usize) -> Vec<Vec<Wo
         }
     }
     best.1
+}
+
+/// The explorations that save the shards of a [division](divide) from repeating them: one for each pair that is cut into parts.
+#[must_use]
+pub fn explorations(audits: &[Audit], settings: Settings, shards: usize) -> Vec<WorkItem> {
+    let items = divide(audits, settings, shards).into_iter().flatten();
+    let first = items.filter_map(|WorkItem { audit, statement }| match statement {
+        Statement::Part(pair, range) if range.start == 0 => Some((audit, pair)),
+        _ => None,
+    });
+    let mut pairs: Vec<(usize, usize)> = first.collect();
+    pairs.sort_unstable();
+    pairs.into_iter().map(|(audit, pair)| WorkItem { audit, statement: Statement::Explore(pair) }).collect()
 }
 
 /// Gives each item to the shard that has the least to do, the most expensive first. Returns the cost of the longest shard, and the items of

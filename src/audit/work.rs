@@ -26,6 +26,8 @@ pub enum WorkResult {
     Part(Box<PartResult>),
     /// An accuracy claim.
     Accuracy(Box<AccuracyResult>),
+    /// The rules of a pair.
+    Explored(Box<Result<Exploration, TargetError>>),
     /// Whether a control was refuted.
     Control(bool),
 }
@@ -50,6 +52,7 @@ impl WorkResult {
             Self::Pair(result) => result.outcome.as_ref().err(),
             Self::Part(result) => result.outcome.as_ref().err(),
             Self::Accuracy(result) => result.outcome.as_ref().err(),
+            Self::Explored(result) => result.as_ref().as_ref().err(),
             Self::Control(_) => None,
         }
     }
@@ -71,7 +74,8 @@ pub fn run_item(
     Some(match &item.statement {
         Statement::Pair(index) => WorkResult::Pair(Box::new(Here(source).pair(plans.pairs(item.audit).get(*index)?, listener))),
         Statement::Part(index, range) => {
-            let (plan, started) = (&plans.pairs(item.audit)[..].get(*index)?.clone(), Instant::now());
+            let (plans, started) = (plans.pairs(item.audit), Instant::now());
+            let plan = plans.get(*index)?;
             let certified = || {
                 let target = source.target(plan).map_err(TargetError::NotPrepared)?;
                 let exploration = explored(plan).map_or_else(|| explore(plan, target.as_ref(), &listener), Ok)?;
@@ -86,6 +90,12 @@ pub fn run_item(
         }
         Statement::Accuracy(index) => {
             WorkResult::Accuracy(Box::new(prepare_and_judge(plans.accuracy(item.audit).get(*index)?, source, &listener)))
+        }
+        Statement::Explore(index) => {
+            let plans = plans.pairs(item.audit);
+            let plan = plans.get(*index)?;
+            let target = source.target(plan).map_err(TargetError::NotPrepared);
+            WorkResult::Explored(Box::new(target.and_then(|target| explore(plan, target.as_ref(), &listener))))
         }
         Statement::Control(index) => WorkResult::Control(is_refuted(plans.controls(item.audit).get(*index)?, source)),
     })
