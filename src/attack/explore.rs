@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
 use crate::attack::answer::Answer;
 use crate::attack::family::Attack;
@@ -61,7 +62,7 @@ pub struct DrawBudget {
 }
 
 /// A rule, and what is known about it before it is judged.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Learned {
     /// What it is for.
     pub role: Role,
@@ -72,8 +73,10 @@ pub struct Learned {
     /// How its limits are computed.
     pub method: Method,
     /// The share of the claim that its limits should show.
+    #[serde(with = "crate::model::exact::number")]
     pub promise: f64,
     /// The histogram that it was learned from, to explain it.
+    #[serde(with = "shared")]
     pub histogram: Arc<ScoreHistogram>,
 }
 
@@ -358,6 +361,21 @@ impl<'a> Explorer<'a> {
         let expected = goal.bound(goal.value(odds, self.budget.caution(role)));
         let promise = if limit.value > 0.0 { expected / limit.value } else { 0.0 };
         Learned { role, rule, forecast, method, promise: promise.max(0.0), histogram: Arc::new(ScoreHistogram::new(candidate, answers)) }
+    }
+}
+
+/// A shared value is written as the value.
+mod shared {
+    use std::sync::Arc;
+
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub fn serialize<T: Serialize, S: Serializer>(value: &Arc<T>, serializer: S) -> Result<S::Ok, S::Error> {
+        value.as_ref().serialize(serializer)
+    }
+
+    pub fn deserialize<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -> Result<Arc<T>, D::Error> {
+        T::deserialize(deserializer).map(Arc::new)
     }
 }
 

@@ -17,7 +17,7 @@ const BARS: usize = 10;
 const CUT: f64 = 0.003;
 
 /// The hits of one score, and the answer of a rule to each of its bins.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ScoreHistogram {
     score: Score,
     bins: Bins,

@@ -1,7 +1,10 @@
 //! What a frozen rule is for, and how α is divided over the rules.
 
+use serde::{Deserialize, Serialize};
+
 /// What a frozen rule is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Role {
     /// The bound on the main limit of the claim, from hits alone.
     Main,

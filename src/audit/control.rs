@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::pair::run_pair;
 use super::time_limit::RunClock;
-use super::{Audit, AuditReport, Control, TargetSource};
+use super::{Audit, AuditReport, Control, PairPlan, TargetSource, Worker};
 use crate::model::{ControlResult, Settings, Until, Verdict};
 use crate::target::Subject;
 
@@ -24,6 +24,25 @@ impl Audit {
         // Random streams are derived from the name, so the draws are independent of those of the audit.
         Some(Self { name: format!("control of {}", self.name), subject, control: None, ..self.clone() })
     }
+
+    /// The plans of its control, one for each pair, in a run with `controls` controls. There are none if controls are not audited.
+    pub(super) fn control_plans(&self, settings: Settings, controls: usize) -> Vec<PairPlan> {
+        let control = self.control_audit().filter(|_| settings.controls);
+        // The level of a control is its share of an α that all controls have together.
+        let settings = Settings { until: Until::Decided, ..settings };
+        control.map(|control| control.plans(settings, controls).collect()).unwrap_or_default()
+    }
+}
+
+/// The number of controls with parameters of their own, over which their α is divided.
+pub fn count_controls(audits: &[Audit]) -> usize {
+    audits.iter().filter(|audit| matches!(audit.control, Some(Control::Params(_)))).count()
+}
+
+/// Whether the control with this plan is refuted. A control that cannot be run is not.
+pub fn is_refuted(plan: &PairPlan, source: &dyn TargetSource) -> bool {
+    let found = source.target(plan).ok().and_then(|target| run_pair(plan, target.as_ref(), &()).outcome.ok());
+    found.is_some_and(|evidence| evidence.verdict == Verdict::Violated)
 }
 
 /// What became of the control of an audit with these results; `None` if it has none, or if its control is not part of the run.
@@ -34,7 +53,7 @@ pub fn run_control(
     finished: &[Arc<AuditReport>],
     controls: usize,
     settings: Settings,
-    source: &dyn TargetSource,
+    worker: &dyn Worker,
     clock: &mut RunClock,
 ) -> Option<ControlResult> {
     let audit = &report.audit;
@@ -44,21 +63,16 @@ pub fn run_control(
         return Some(result(twin.privacy_verdict() == Some(Verdict::Violated)));
     }
     // A claim that is refuted, or an audit that is inconclusive anyway, needs no control.
-    if !settings.controls || report.privacy_verdict() != Some(Verdict::Consistent) {
+    if report.privacy_verdict() != Some(Verdict::Consistent) {
         return None;
     }
-    let control = audit.control_audit()?;
     let reach = |pair: &str| {
         let of_pair = report.evidence().find(|(result, _)| result.pair == pair);
         of_pair.map_or(0.0, |(_, evidence)| evidence.bounds.reach(&audit.claim))
     };
-    let settings = Settings { until: Until::Decided, ..settings };
-    // The level of a control is its share of an α that all controls have together.
-    let plans = control.plans(settings, controls);
+    let plans = audit.control_plans(settings, controls).into_iter();
     // If several are equal, the first.
     let mut plan = plans.reduce(|best, next| if reach(&next.pair.name) > reach(&best.pair.name) { next } else { best })?;
     plan.max_seconds = clock.next(plan.max_seconds);
-    // A control that cannot be run is not caught.
-    let found = source.target(&plan).ok().and_then(|target| run_pair(&plan, target.as_ref(), &()).outcome.ok());
-    Some(result(found.is_some_and(|evidence| evidence.verdict == Verdict::Violated)))
+    Some(result(worker.refutes_control(&plan)))
 }

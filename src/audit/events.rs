@@ -57,6 +57,17 @@ impl Listener for () {
     }
 }
 
+/// A borrowed listener is a listener.
+impl<L: Listener + ?Sized> Listener for &L {
+    fn hear(&self, event: Event<'_>) {
+        (**self).hear(event);
+    }
+
+    fn is_listening(&self) -> bool {
+        (**self).is_listening()
+    }
+}
+
 /// Several listeners, called in order.
 impl Listener for [&dyn Listener] {
     fn hear(&self, event: Event<'_>) {

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use super::accuracy::prepare_and_judge;
-use super::control::run_control;
+use super::control::{count_controls, is_refuted, run_control};
 use super::pair::run_pair;
 use super::time_limit::RunClock;
-use super::{AccuracyResult, Audit, AuditReport, Control, Event, Listener, PairPlan, PairResult, RunReport};
+use super::{AccuracyPlan, AccuracyResult, Audit, AuditReport, Control, Event, Listener, PairPlan, PairResult, RunReport};
 use crate::model::{ControlResult, Settings};
 use crate::target::{PrepareError, Target, TargetError};
 
@@ -22,6 +22,38 @@ pub trait TargetSource {
 impl<F: Fn(&PairPlan) -> Result<Box<dyn Target>, PrepareError>> TargetSource for F {
     fn target(&self, plan: &PairPlan) -> Result<Box<dyn Target>, PrepareError> {
         self(plan)
+    }
+}
+
+/// Gets the results of plans: it makes their draws, or looks up what others have drawn.
+pub trait Worker {
+    /// The result of a pair.
+    fn pair(&self, plan: &PairPlan, listener: &dyn Listener) -> PairResult;
+
+    /// The result of an accuracy claim.
+    fn accuracy(&self, plan: &AccuracyPlan, listener: &dyn Listener) -> AccuracyResult;
+
+    /// Whether a control is refuted.
+    fn refutes_control(&self, plan: &PairPlan) -> bool;
+}
+
+/// Makes all draws in this process.
+pub struct Here<'a>(pub &'a dyn TargetSource);
+
+impl Worker for Here<'_> {
+    fn pair(&self, plan: &PairPlan, listener: &dyn Listener) -> PairResult {
+        match self.0.target(plan) {
+            Ok(target) => run_pair(plan, target.as_ref(), listener),
+            Err(error) => PairResult::new(plan, Err(TargetError::NotPrepared(error)), 0.0),
+        }
+    }
+
+    fn accuracy(&self, plan: &AccuracyPlan, listener: &dyn Listener) -> AccuracyResult {
+        prepare_and_judge(plan, self.0, listener)
+    }
+
+    fn refutes_control(&self, plan: &PairPlan) -> bool {
+        is_refuted(plan, self.0)
     }
 }
 
@@ -50,9 +82,19 @@ pub fn run_rest(
     known: &dyn Fn(&Audit) -> Option<KnownAudit>,
     listener: &(impl Listener + ?Sized),
 ) -> RunReport {
+    run_with(audits, settings, &Here(source), known, listener)
+}
+
+/// Does the same with results from any worker.
+pub fn run_with(
+    audits: &[Audit],
+    settings: Settings,
+    worker: &dyn Worker,
+    known: &dyn Fn(&Audit) -> Option<KnownAudit>,
+    listener: &(impl Listener + ?Sized),
+) -> RunReport {
     let pairs = audits.iter().map(Audit::statements).sum();
-    let uncertain = audits.iter().map(Audit::uncertain_statements).sum::<usize>().max(1);
-    let controls = audits.iter().filter(|audit| matches!(audit.control, Some(Control::Params(_)))).count();
+    let (uncertain, controls) = (count_uncertain(audits), count_controls(audits));
     let mut report = RunReport { settings, pairs, audits: Vec::new() };
     let known: Vec<(&Audit, Option<KnownAudit>)> = twins_first(audits).into_iter().map(|audit| (audit, known(audit))).collect();
     let new = || known.iter().filter(|(_, known)| known.is_none()).map(|(audit, _)| audit);
@@ -65,14 +107,14 @@ pub fn run_rest(
         } else {
             let results = audit.plans(settings, uncertain).map(|mut plan| {
                 plan.max_seconds = clock.next(plan.max_seconds);
-                prepare_and_run(&plan, source, listener)
+                worker.pair(&plan, &listener)
             });
             let results = results.collect();
             let without = AuditReport::new(Arc::new(audit.clone()), results, None);
-            let control = run_control(&without, &report.audits, controls, settings, source, &mut clock);
+            let control = run_control(&without, &report.audits, controls, settings, worker, &mut clock);
             let accuracy = audit.accuracy_plans(settings, uncertain).map(|mut plan| {
                 plan.pair.max_seconds = clock.next(plan.pair.max_seconds);
-                prepare_and_judge(&plan, source, listener)
+                worker.accuracy(&plan, &listener)
             });
             let accuracy = accuracy.collect();
             AuditReport::new(without.audit, without.results, control).with_accuracy(accuracy)
@@ -101,9 +143,7 @@ fn twins_first(audits: &[Audit]) -> Vec<&Audit> {
     order
 }
 
-fn prepare_and_run(plan: &PairPlan, source: &dyn TargetSource, listener: &(impl Listener + ?Sized)) -> PairResult {
-    match source.target(plan) {
-        Ok(target) => run_pair(plan, target.as_ref(), listener),
-        Err(error) => PairResult::new(plan, Err(TargetError::NotPrepared(error)), 0.0),
-    }
+/// The statements that are decided by statistics: the run's confidence is divided over them.
+pub fn count_uncertain(audits: &[Audit]) -> usize {
+    audits.iter().map(Audit::uncertain_statements).sum::<usize>().max(1)
 }

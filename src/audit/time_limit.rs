@@ -21,6 +21,9 @@ const PLANNED: f64 = 0.8;
 /// How much more than its limit a pair may take, in order to complete its sample.
 const GRACE: f64 = 1.25;
 
+/// What is left of a sample that is not complete.
+const ANYTIME: &str = "only the bound that holds at any time counts";
+
 /// The clock of one pair.
 pub struct PairClock {
     started: Instant,
@@ -28,6 +31,8 @@ pub struct PairClock {
     /// The part of the time that exploration may take.
     explore: f64,
     speed: Speed,
+    /// Whether the caller ended the run before its time.
+    interrupted: bool,
 }
 
 /// How fast a pair draws.
@@ -46,7 +51,12 @@ impl PairClock {
             Until::Budget => EXPLORE,
             Until::Decided => EXPLORE_UNTIL_DECIDED,
         };
-        Self { started: Instant::now(), limit: limit.map(Positive::get), explore, speed: Speed::default() }
+        Self { started: Instant::now(), limit: limit.map(Positive::get), explore, speed: Speed::default(), interrupted: false }
+    }
+
+    /// The caller has ended the run. The looks that are complete count, and no more draws are made.
+    pub fn interrupt(&mut self) {
+        self.interrupted = true;
     }
 
     /// Seconds since the start.
@@ -85,16 +95,19 @@ impl PairClock {
 
     /// Whether so many more draws take far too long.
     pub fn is_overdue(&self, draws: u64) -> bool {
-        self.limit.is_some_and(|limit| self.elapsed() + self.speed.seconds(draws) > GRACE * limit)
+        self.interrupted || self.limit.is_some_and(|limit| self.elapsed() + self.speed.seconds(draws) > GRACE * limit)
     }
 
-    /// What the time limit changed, if it did.
+    /// What the time limit or an interruption changed, if it did.
     pub fn note(&self, made: u64, planned: u64, complete: bool) -> Option<String> {
+        if self.interrupted {
+            return Some(format!("the run was interrupted after {} of {} draws, so {ANYTIME}", grouped(made), grouped(planned)));
+        }
         let limit = self.limit.filter(|_| made < planned)?;
         let early = if complete {
             ""
         } else {
-            "; it ended before the planned sample was complete, so only the bound that holds at any time counts"
+            &format!("; it ended before the planned sample was complete, so {ANYTIME}")
         };
         Some(format!("the time limit of {limit} s left time for {} of {} draws{early}", grouped(made), grouped(planned)))
     }
@@ -177,6 +190,7 @@ mod tests {
             limit: Some(limit),
             explore: EXPLORE,
             speed: Speed { opened: 0.0, draws },
+            interrupted: false,
         };
         assert_eq!(limited(1e9, Some(2.0)).certify(1000), 1000);
         assert_eq!(limited(1e-9, Some(2.0)).certify(1000), 1);
@@ -188,7 +202,7 @@ mod tests {
     #[test]
     fn a_limit_that_cuts_nothing_leaves_the_schedule_as_it_is() {
         let schedule = Schedule::new(1_000_000);
-        let clock = |limit, draws| PairClock { started: Instant::now(), limit, explore: EXPLORE, speed: Speed { opened: 0.0, draws } };
+        let clock = |limit, draws| PairClock { started: Instant::now(), limit, explore: EXPLORE, speed: Speed { opened: 0.0, draws }, interrupted: false };
         for clock in [clock(None, None), clock(Some(60.0), None), clock(Some(60.0), Some(1e6))] {
             assert_eq!(clock.rounds(&schedule), schedule.rounds);
         }
@@ -203,7 +217,11 @@ mod tests {
         assert_eq!(clock.note(100, 100, true), None);
         assert_eq!(clock.note(84, 10_000_000, true).unwrap(), "the time limit of 60 s left time for 84 of 10,000,000 draws");
         assert!(clock.note(84, 10_000_000, false).unwrap().contains("only the bound that holds at any time"));
-        assert_eq!(PairClock::start(None, Until::Budget).note(84, 100, true), None);
+        let mut clock = PairClock::start(None, Until::Budget);
+        assert_eq!(clock.note(84, 100, true), None);
+        clock.interrupt();
+        assert!(clock.is_overdue(0));
+        assert!(clock.note(84, 100, false).unwrap().contains("interrupted after 84 of 100 draws, so only the bound that holds at any time"));
     }
 
     #[test]

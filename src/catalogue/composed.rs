@@ -106,6 +106,10 @@ impl Target for Composed {
         self.single.reproducible()
     }
 
+    fn needs_places(&self) -> bool {
+        self.single.needs_places()
+    }
+
     fn note(&self) -> Option<String> {
         self.single.note()
     }

@@ -25,6 +25,8 @@ use crate::report::markdown::Markdown;
 use crate::report::origin::Origin;
 use crate::report::plots::Plots;
 use crate::report::problem::ProblemFinder;
+use crate::report::shard::ShardChoice;
+use crate::report::shard_file::Selection;
 use crate::report::store::Destination;
 use crate::suite;
 use crate::target::recorded::{HeaderRow, RowOrder, Separator};
@@ -57,6 +59,10 @@ pub enum Command {
     Show(ShowArgs),
     /// Explain one audit in plain words: the claim, the pairs, the attacker, the verdict
     Explain(ExplainArgs),
+    /// Merge the shards of a run: all reports, gates and exit codes of a run on one machine
+    Merge(MergeArgs),
+    /// Learn the rules of the pairs that shards share, so that no shard repeats it
+    Explore(ExploreArgs),
     /// Check a refuted claim with fresh draws (exit code 0: confirmed, 2: not confirmed, 1: the witness does not fit the audit)
     Replay(ReplayArgs),
     /// Measure the auditor itself: false alarms for mechanisms that leak exactly as much as they claim, or power against too little noise
@@ -91,9 +97,9 @@ pub struct ManArgs {
     pub folder: Option<PathBuf>,
 }
 
-/// Arguments of `run`.
+/// What is run: which audits, and how.
 #[derive(Args)]
-pub struct RunArgs {
+pub struct PlanArgs {
     /// Audit files, or folders that contain some
     #[arg(default_value = "audits")]
     pub paths: Vec<PathBuf>,
@@ -113,32 +119,57 @@ pub struct RunArgs {
     /// file, or unlimited). With a limit, the report depends on the speed of the machine
     #[arg(long, value_name = "S")]
     pub max_seconds: Option<Positive>,
-    /// The time that the whole run may take, in seconds; what is left is divided over the pairs that are left
-    #[arg(long, value_name = "S")]
-    pub max_seconds_total: Option<Positive>,
     /// Also audit the controls: mechanisms that leak more than is claimed; an audit whose control is not refuted is inconclusive
     #[arg(long)]
     pub controls: bool,
-    /// Only check that everything can be run: a few draws of each pair, no judgement, no reports; each cause of failure is shown once (exit
-    /// code 0: all can be run, 5: something cannot)
-    #[arg(long)]
-    pub smoke: bool,
-    /// The number of worker threads, and of busy processes of a program (default: one per core)
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
-    pub threads: Option<u16>,
-    /// The CSV report; use - for standard output, as for all reports (default: results/audit.csv, or results/audit-part.csv with --filter or
-    /// --pair)
-    #[arg(long, value_name = "FILE")]
-    pub csv: Option<PathBuf>,
     /// Only audits whose name, mechanism or file contains this text
     #[arg(long, value_name = "TEXT")]
     pub filter: Option<String>,
     /// Only pairs whose name contains this text
     #[arg(long, value_name = "TEXT")]
     pub pair: Option<String>,
+    /// The number of worker threads, and of busy processes of a program (default: one per core)
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub threads: Option<u16>,
+}
+
+/// Arguments of `run`.
+#[derive(Args)]
+pub struct RunArgs {
+    /// What is run
+    #[command(flatten)]
+    pub plan: PlanArgs,
+    /// The time that the whole run may take, in seconds; what is left is divided over the pairs that are left
+    #[arg(long, value_name = "S")]
+    pub max_seconds_total: Option<Positive>,
+    /// Run one of several shards, for example 3/16, and write its results to the folder of --out; `dp-audit merge` makes the reports. With
+    /// auto, or auto/16, the number comes from Slurm, Kubernetes or GitLab
+    #[arg(long, value_name = "I/N", requires = "out", conflicts_with_all = ["smoke", "max_seconds_total", "csv", "html", "json", "junit",
+        "code_quality", "markdown", "plots", "witnesses", "fail_on", "allow_inconclusive", "baseline", "update_baseline", "report_only",
+        "verbose"])]
+    pub shard: Option<ShardChoice>,
+    /// The folder for the results of a shard
+    #[arg(long, value_name = "DIR", requires = "shard")]
+    pub out: Option<PathBuf>,
+    /// Only check that everything can be run: a few draws of each pair, no judgement, no reports; each cause of failure is shown once (exit
+    /// code 0: all can be run, 5: something cannot)
+    #[arg(long)]
+    pub smoke: bool,
     /// Continue an interrupted run of the same audits with the same settings; if there is none, run from the start
     #[arg(long)]
     pub resume: bool,
+    /// What is written and what fails the run
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+/// What a run writes and shows, and what fails it.
+#[derive(Args)]
+pub struct OutputArgs {
+    /// The CSV report; use - for standard output, as for all reports (default: results/audit.csv, or results/audit-part.csv with --filter or
+    /// --pair)
+    #[arg(long, value_name = "FILE")]
+    pub csv: Option<PathBuf>,
     /// The reports to write in addition to the CSV
     #[command(flatten)]
     pub reports: ReportArgs,
@@ -153,7 +184,55 @@ pub struct RunArgs {
     pub shown: ShownArgs,
 }
 
-impl RunArgs {
+/// Arguments of `merge`.
+#[derive(Args)]
+pub struct MergeArgs {
+    /// Folders with the files of all shards, or these files
+    #[arg(required = true)]
+    pub shards: Vec<PathBuf>,
+    /// What is written and what fails the run
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+/// Arguments of `explore`.
+#[derive(Args)]
+pub struct ExploreArgs {
+    /// What will be run; give the same options to `dp-audit run --shard`
+    #[command(flatten)]
+    pub plan: PlanArgs,
+    /// The number of shards
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub shards: u32,
+    /// The folder for the rules; it must be the --out of the shards
+    #[arg(long, value_name = "DIR")]
+    pub out: PathBuf,
+    /// Continue an interrupted exploration
+    #[arg(long)]
+    pub resume: bool,
+    /// Show no progress
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+impl PlanArgs {
+    /// The audits that are selected.
+    ///
+    /// # Errors
+    /// When a file is not a valid audit, or when nothing is selected.
+    pub fn audits(&self) -> Result<Vec<Audit>, Error> {
+        let audits = suite::filter(suite::load(&self.paths)?, self.filter.as_deref())?;
+        let audits = suite::filter_pairs(audits, self.pair.as_deref())?;
+        suite::check(&audits)?;
+        Ok(audits)
+    }
+
+    /// How they are selected.
+    #[must_use]
+    pub fn selection(&self) -> Selection {
+        Selection { filter: self.filter.clone(), pair: self.pair.clone() }
+    }
+
     /// The settings of the run.
     #[must_use]
     pub fn settings(&self) -> Settings {
@@ -164,22 +243,33 @@ impl RunArgs {
             until: self.until,
             controls: self.controls,
             max_seconds: self.max_seconds,
-            max_seconds_total: self.max_seconds_total,
+            max_seconds_total: None,
         }
     }
+}
 
+impl OutputArgs {
     /// The CSV report. A part of the audits does not replace the report on all of them.
     #[must_use]
-    pub fn csv(&self) -> PathBuf {
-        let is_part = self.filter.is_some() || self.pair.is_some();
+    pub fn csv(&self, selection: &Selection) -> PathBuf {
+        let is_part = selection.filter.is_some() || selection.pair.is_some();
         let default = if is_part { "results/audit-part.csv" } else { "results/audit.csv" };
         self.csv.clone().unwrap_or_else(|| default.into())
+    }
+
+}
+
+impl RunArgs {
+    /// The settings of the run.
+    #[must_use]
+    pub fn settings(&self) -> Settings {
+        Settings { max_seconds_total: self.max_seconds_total, ..self.plan.settings() }
     }
 
     /// Whether to continue an interrupted run.
     #[must_use]
     pub fn start(&self) -> Start {
-        if self.resume { Start::Resumed } else { Start::Over }
+        Start::of(self.resume)
     }
 }
 
@@ -397,7 +487,7 @@ pub struct GateArgs {
     #[arg(long, value_name = "FILE")]
     pub baseline: Option<PathBuf>,
     /// Write this run's report to the --baseline file, which need not exist yet; being worse than it does not fail the run
-    #[arg(long, requires = "baseline", conflicts_with_all = ["filter", "pair", "report_only"])]
+    #[arg(long, requires = "baseline", conflicts_with = "report_only")]
     pub update_baseline: bool,
     /// Exit with code 0 for all verdicts; errors still fail
     #[arg(long)]

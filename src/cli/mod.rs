@@ -4,6 +4,8 @@
 //! |---|---|
 //! | `args.rs` | the command line |
 //! | `run.rs`, `samples.rs`, `replay.rs`, `calibrate.rs` | the commands that measure |
+//! | `report.rs` | what `run` and `merge` write, and what fails them |
+//! | `shards.rs` | `run --shard`, `explore` and `merge` |
 //! | `smoke.rs` | `run --smoke`: a few draws of each pair |
 //! | `inform.rs` | the commands that only print or write files |
 //! | `progress.rs` | progress during a run |
@@ -18,9 +20,11 @@ mod inform;
 mod progress;
 mod rates;
 mod replay;
+mod report;
 mod run;
 mod samples;
 mod screen;
+mod shards;
 mod smoke;
 mod summary;
 mod tables;
@@ -82,7 +86,9 @@ fn annotate(annotation: impl FnOnce() -> String) {
 
 fn dispatch(command: &Command) -> Result<ExitCode, Error> {
     match command {
-        Command::Run(args) => on_threads(args.threads, || run::run(args)),
+        Command::Run(args) => on_threads(args.plan.threads, || run::run(args)),
+        Command::Merge(args) => on_threads(None, || shards::merge(args)),
+        Command::Explore(args) => on_threads(args.plan.threads, || shards::explore(args)),
         Command::Samples(args) => on_threads(args.threads, || samples::samples(args)),
         Command::Replay(args) => on_threads(args.threads, || replay::replay(args)),
         Command::Calibrate(args) => on_threads(args.threads, || calibrate::calibrate(args)),

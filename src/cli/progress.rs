@@ -31,6 +31,16 @@ impl Progress {
         Self { quiet, audits, running: Mutex::new(None) }
     }
 
+    /// One item of a shard has ended.
+    pub fn item_finished(&self, item: &str) {
+        self.with(|running| {
+            running.bar.finish_and_clear();
+            if !self.quiet {
+                print_error(format_args!("[{}/{}] {item}  ({:.1} s)", running.number, self.audits, running.started.elapsed().as_secs_f64()));
+            }
+        });
+    }
+
     fn with(&self, act: impl FnOnce(&mut Running)) {
         if let Ok(mut running) = self.running.lock()
             && let Some(running) = running.as_mut()

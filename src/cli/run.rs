@@ -1,202 +1,29 @@
 //! The command `dp-audit run`.
 
-use std::fmt::Write as _;
-use std::sync::Arc;
-use std::time::Instant;
-
-use super::args::{ReportDestinations, RunArgs};
-use super::progress::Progress;
+use super::args::RunArgs;
+use super::report::Reporting;
 use super::screen::{Screen, print_error};
+use super::shards::run_shard;
 use super::smoke::smoke;
-use super::summary::{View, run_summary};
-use super::wrap::{width, wrapped_lines};
-use crate::audit::{self, Audit, KnownAudit, Listener, Preparer, RunReport, TargetSource};
-use crate::model::{Agreement, Error, Settings};
-use crate::report::baseline::Comparison;
-use crate::report::csv;
+use crate::audit::{Here, Preparer};
+use crate::model::Error;
 use crate::report::exit_code::ExitCode;
-use crate::report::files::Format as _;
-use crate::report::github::{self, GitHub};
-use crate::report::html::Html;
 use crate::report::journal::Journal;
-use crate::report::json::{Json, JsonReport};
-use crate::report::plots::Plots;
-use crate::report::problem::ProblemFinder;
-use crate::report::store::{Destination, unwritable};
-use crate::report::witnesses::Witnesses;
-use crate::suite;
 
 /// Runs audits, writes reports, and prints the results.
 pub fn run(args: &RunArgs) -> Result<ExitCode, Error> {
-    let audits = suite::filter_pairs(suite::filter(suite::load(&args.paths)?, args.filter.as_deref())?, args.pair.as_deref())?;
-    suite::check(&audits)?;
-    let (settings, gate) = (args.settings(), args.gate.gate());
+    let audits = args.plan.audits()?;
+    let settings = args.settings();
     if args.smoke {
-        return smoke(&audits, settings, Screen::new(args.shown.quiet, false));
+        return smoke(&audits, settings, Screen::new(args.output.shown.quiet, false));
     }
-    let baseline = Baseline::open(args)?;
-    let csv = Destination::open(&args.csv())?;
-    let replaced = csv::other_audits(&csv, &audits);
-    let html = Html { origin: args.reports.origin(&audits), witnesses: Some(args.witnesses.clone()), baseline: baseline.before.clone() };
-    let finder = ProblemFinder::from_environment(&gate, Some(&args.witnesses));
-    let reports = args.reports.open(csv.clone(), &finder, baseline.compared(), html)?;
-    let taken = reports.use_standard_output();
-    let screen = Screen::new(args.shown.quiet, taken);
-    let witnesses = Witnesses::open(&args.witnesses, settings)?;
-    let journal = Journal::open(&csv, &audits, settings, args.start(), |text| print_error(text))?;
-    if let Some(notice) = journal.as_ref().and_then(Journal::notice).filter(|_| !args.shown.quiet) {
+    if let Some((shard, out)) = args.shard.zip(args.out.as_deref()) {
+        return run_shard(args, &audits, shard, out);
+    }
+    let reporting = Reporting::open(&args.output, &audits, settings, &args.plan.selection())?;
+    let journal = Journal::open(reporting.csv(), &audits, settings, args.start(), |text| print_error(text))?;
+    if let Some(notice) = journal.as_ref().and_then(Journal::notice).filter(|_| !args.output.shown.quiet) {
         print_error(notice);
     }
-    let known = |audit: &Audit| journal.as_ref()?.found(audit);
-    let mut listeners: Vec<&dyn Listener> = vec![&witnesses];
-    listeners.extend(journal.as_ref().map(|journal| journal as &dyn Listener));
-    let view = View { verbose: args.shown.verbose, width: width(), witnesses: Some(&args.witnesses) };
-    let input = RunInput { audits: &audits, settings, source: &Preparer::default(), known: &known, view };
-    let (report, mut text) = input.run_and_report(reports, &listeners, screen)?;
-    if args.shown.verbose {
-        text.push_str(&timings(&report));
-    }
-    let written = witnesses.close()?;
-    if let Some(journal) = journal.map_or(Ok(None), |journal| journal.close(&report))? {
-        let _ = writeln!(text, "Journal: {}; with --resume only what could not be run is run again", journal.display());
-    }
-    if written > 0 {
-        let _ = writeln!(text, "Witnesses: {written} in {}; check one with `dp-audit replay FILE`", args.witnesses.display());
-    }
-    if replaced > 0 {
-        let _ =
-            writeln!(text, "Note: {} has replaced a report with {replaced} audits that were not part of this run", csv.path().display());
-    }
-    let comparison = baseline.before.as_ref().map(|before| Comparison::new(before, &JsonReport::new(&report)));
-    if let Some(comparison) = &comparison {
-        text.push_str(&comparison.text());
-    }
-    // What replaces the baseline is not worse than it.
-    let worse_lines = comparison.filter(|_| baseline.update.is_none()).map(|comparison| comparison.worse).unwrap_or_default();
-    let worse = !worse_lines.is_empty();
-    text.extend(baseline.update(&report)?);
-    text.extend(gate.allowed_line(&report).map(|line| line + "\n"));
-    text.extend(gate.closing_line(&report, worse).map(|line| line + "\n"));
-    // All files are written at this point, so a failure to print loses no results.
-    screen.print(wrapped_lines(&text, view.width))?;
-    report_to_github(&report, &finder, &worse_lines, taken)?;
-    Ok(gate.exit_code(&report, worse))
-}
-
-/// Where the time of programs went, one line for each pair.
-fn timings(report: &RunReport) -> String {
-    let results = report.audits.iter().flat_map(|audit| audit.results.iter().map(move |result| (&audit.audit.name, result)));
-    let timings = results.filter_map(|(name, result)| Some(format!("Time: {name} / {}: {}\n", result.pair, result.timing?)));
-    timings.collect()
-}
-
-/// What the time limit changed, one line for each pair and accuracy claim.
-fn notes(report: &RunReport) -> String {
-    let mut text = String::new();
-    for audit in &report.audits {
-        let pairs = audit.evidence().map(|(result, evidence)| (&result.pair, &evidence.note));
-        let accuracy = audit.accuracy.iter().filter_map(|result| Some((&result.accuracy.name, &result.outcome.as_ref().ok()?.note)));
-        for (name, note) in pairs.chain(accuracy) {
-            let _ = note.as_ref().map_or(Ok(()), |note| writeln!(text, "{} / {name}: {note}.", audit.audit.name));
-        }
-    }
-    text
-}
-
-/// The baseline of a run: what it is compared with, and where the next one is written.
-#[derive(Default)]
-struct Baseline {
-    before: Option<Arc<JsonReport>>,
-    update: Option<Destination>,
-}
-
-impl Baseline {
-    /// Reads the baseline before anything is measured. A run with filters is compared with the same part of it. A baseline that is to be
-    /// written need not exist.
-    fn open(args: &RunArgs) -> Result<Self, Error> {
-        let Some(path) = args.gate.baseline.as_deref() else { return Ok(Self::default()) };
-        let is_new = args.gate.update_baseline && !path.exists();
-        let before = if is_new { None } else { Some(JsonReport::read(path)?.selected(args.filter.as_deref(), args.pair.as_deref())) };
-        let before = before.map(Arc::new);
-        Ok(Self { before, update: args.gate.update_baseline.then(|| Destination::open(path)).transpose()? })
-    }
-
-    /// What reports compare the run with. A run that replaces the baseline cannot be worse than it.
-    fn compared(&self) -> Option<&JsonReport> {
-        self.before.as_deref().filter(|_| self.update.is_none())
-    }
-
-    /// Writes the baseline, if that was asked for, and says so. A run in which something could not be run is no baseline.
-    fn update(&self, report: &RunReport) -> Result<Option<String>, Error> {
-        let Some(destination) = &self.update else { return Ok(None) };
-        let path = destination.path();
-        if report.audits.iter().any(|audit| audit.agreement() == Agreement::NotRun) {
-            return Ok(Some(format!("Baseline: {} was not written, because something could not be run\n", path.display())));
-        }
-        let content = Json.render(report).map_err(|source| unwritable(path, source))?;
-        destination.replace(&content).map_err(|source| unwritable(path, source))?;
-        Ok(Some(format!("Baseline: {}; commit it\n", path.display())))
-    }
-}
-
-/// The input of a run.
-pub struct RunInput<'a> {
-    /// The audits.
-    pub audits: &'a [Audit],
-    /// The settings of the run.
-    pub settings: Settings,
-    /// Creates the targets.
-    pub source: &'a (dyn TargetSource + Sync),
-    /// The results of audits that are already finished.
-    pub known: &'a dyn Fn(&Audit) -> Option<KnownAudit>,
-    /// How the results are shown.
-    pub view: View<'a>,
-}
-
-impl RunInput<'_> {
-    /// Runs the audits, shows progress, writes the report files and passes events to `others`. Returns the report and the text to print.
-    pub fn run_and_report(
-        &self,
-        reports: ReportDestinations,
-        others: &[&dyn Listener],
-        screen: Screen,
-    ) -> Result<(RunReport, String), Error> {
-        let started = Instant::now();
-        let progress = Progress::new(self.audits.len(), screen == Screen::Quiet);
-        let destinations: Vec<Destination> =
-            reports.destinations().filter(|destination| !destination.is_standard_output()).cloned().collect();
-        let (files, plots) = reports.into_files(self.settings, self.audits.iter().map(Audit::statements).sum());
-        let mut listeners: Vec<&dyn Listener> = vec![&progress];
-        listeners.extend(others);
-        listeners.extend(plots.as_ref().map(|plots| plots as &dyn Listener));
-        listeners.push(&files);
-        let report = audit::run_rest(self.audits, self.settings, self.source, self.known, listeners.as_slice());
-        let mut text = format!("{}\n", run_summary(&report, started.elapsed().as_secs_f64(), self.view));
-        if self.audits.iter().any(|audit| self.settings.max_seconds.or(self.settings.max_seconds_total).or(audit.max_seconds).is_some()) {
-            text.push_str(&notes(&report));
-        }
-        let drawn = match files.close().and(plots.map(Plots::close).transpose()) {
-            Ok(drawn) => drawn,
-            Err(error) => {
-                // A report could not be written. The results are still printed.
-                screen.print(text)?;
-                return Err(error);
-            }
-        };
-        for destination in &destinations {
-            let _ = writeln!(text, "Report: {}", destination.path().display());
-        }
-        if let Some(drawn) = drawn {
-            let _ = writeln!(text, "Pictures: {drawn} in the folder of --plots");
-        }
-        Ok((report, text))
-    }
-}
-
-/// In GitHub Actions, prints annotations and writes the job's summary.
-pub fn report_to_github(report: &RunReport, finder: &ProblemFinder, worse: &[String], output_is_taken: bool) -> Result<(), Error> {
-    let Some(github) = GitHub::from_environment() else { return Ok(()) };
-    // The runner reads annotations from both streams.
-    Screen::new(false, output_is_taken).print(github::annotations(&finder.problems(report, worse)))?;
-    github.summarise(report)
+    reporting.run(&Here(&Preparer::default()), journal)
 }

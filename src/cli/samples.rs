@@ -3,11 +3,11 @@
 use std::sync::Mutex;
 
 use super::args::SamplesArgs;
-use super::run::{RunInput, report_to_github};
+use super::report::{RunInput, report_to_github};
 use super::screen::Screen;
 use super::summary::View;
 use super::wrap::{width, wrapped_lines};
-use crate::audit::{Audit, PairPlan};
+use crate::audit::{Audit, Here, PairPlan};
 use crate::model::Error;
 use crate::report::exit_code::ExitCode;
 use crate::report::html::Html;
@@ -40,7 +40,7 @@ pub fn samples(args: &SamplesArgs) -> Result<ExitCode, Error> {
         Ok(Box::new(recording.into_target(args.order(), plan.seed)))
     };
     let view = View { verbose: args.shown.verbose, width: width(), witnesses: None };
-    let input = RunInput { audits: &[audit], settings, source: &source, known: &|_| None, view };
+    let input = RunInput { audits: &[audit], settings, worker: &Here(&source), known: &|_| None, view };
     let (report, mut text) = input.run_and_report(reports, &[], screen)?;
     text.extend(gate.closing_line(&report, false).map(|line| line + "\n"));
     screen.print(wrapped_lines(&text, view.width))?;

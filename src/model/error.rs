@@ -104,6 +104,26 @@ pub enum Error {
         /// What is different.
         reason: String,
     },
+    /// A baseline of a part of the audits.
+    #[error("--update-baseline writes a baseline of all audits; leave out --filter and --pair")]
+    PartialBaseline,
+    /// A shard that cannot be run.
+    #[error("{} {reason}", .path.display())]
+    Shard {
+        /// Its file.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
+    /// A shard that does not exist.
+    #[error("{0}")]
+    NoShard(String),
+    /// Shards that cannot be merged.
+    #[error("cannot merge: {reason}; nothing was written")]
+    Merge {
+        /// Which shard, and why.
+        reason: String,
+    },
     /// The worker threads could not be started.
     #[error("cannot start {threads} worker threads: {reason}; choose fewer with --threads")]
     Threads {

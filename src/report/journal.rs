@@ -12,12 +12,10 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
+use super::identity::{RunIdentity, audit_fingerprint};
 use super::store::{Destination, unwritable};
-use super::witness;
 use crate::audit::{AccuracyResult, Audit, AuditReport, Event, KnownAudit, Listener, PairResult, RunReport};
-use crate::model::checked::Positive;
 use crate::model::{ControlResult, Error, Settings};
-use crate::output::{Mix, fingerprint};
 
 /// Whether to continue an interrupted run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,11 +26,19 @@ pub enum Start {
     Resumed,
 }
 
+impl Start {
+    /// Whether `--resume` is given.
+    #[must_use]
+    pub fn of(resume: bool) -> Self {
+        if resume { Self::Resumed } else { Self::Over }
+    }
+}
+
 /// A journal that is being written, and the finished audits of an interrupted run.
 pub struct Journal {
     path: PathBuf,
     start: Start,
-    header: JournalHeader,
+    header: RunIdentity,
     /// The fingerprint of each audit, by name.
     fingerprints: HashMap<String, String>,
     /// The finished audits of an interrupted run, by name.
@@ -40,18 +46,6 @@ pub struct Journal {
     file: Mutex<JournalFile>,
     /// Called with a message when the journal cannot be written.
     warn: fn(&str),
-}
-
-/// The first line: everything that all bounds and random streams depend on.
-#[derive(Serialize, Deserialize)]
-struct JournalHeader {
-    version: String,
-    /// A hash of the program, because the built-in mechanisms are part of it.
-    build: String,
-    settings: Settings,
-    /// The number of pairs and accuracy claims that the confidence is divided over.
-    pairs: usize,
-    audits: Vec<String>,
 }
 
 /// A finished audit.
@@ -94,7 +88,7 @@ impl Journal {
         let mut file = open(&path).map_err(failed)?;
         let mut content = Vec::new();
         file.read_to_end(&mut content).map_err(failed)?;
-        let header = JournalHeader::new(audits, settings);
+        let header = RunIdentity::new(audits, settings);
         let fingerprints = audits.iter().map(|audit| (audit.name.clone(), audit_fingerprint(audit))).collect();
         let (entries, end) = match (read(&content, &header, &fingerprints), start) {
             (Ok((entries, _)), Start::Over) => (entries, 0),
@@ -111,7 +105,7 @@ impl Journal {
     /// A message for the user before the run starts.
     #[must_use]
     pub fn notice(&self) -> Option<String> {
-        let (path, finished, all) = (self.path.display(), self.finished.len(), self.header.audits.len());
+        let (path, finished, all) = (self.path.display(), self.finished.len(), self.header.audits);
         match (self.start, finished) {
             (Start::Over, 0) => None,
             (Start::Over, _) => Some(format!(
@@ -196,7 +190,7 @@ impl Listener for Journal {
 const LOCK_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Opens and locks the journal: an ordinary file that no other run is writing.
-fn open(path: &Path) -> io::Result<File> {
+pub fn open(path: &Path) -> io::Result<File> {
     let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
     if !file.metadata()?.is_file() {
         return Err(io::Error::other("it is no ordinary file"));
@@ -216,13 +210,13 @@ fn open(path: &Path) -> io::Result<File> {
 ///
 /// # Errors
 /// When it belongs to a different run. The error says why.
-fn read(content: &[u8], now: &JournalHeader, fingerprints: &HashMap<String, String>) -> Result<(Vec<JournalEntry>, u64), String> {
+fn read(content: &[u8], now: &RunIdentity, fingerprints: &HashMap<String, String>) -> Result<(Vec<JournalEntry>, u64), String> {
     let end = content.iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last + 1);
     let mut lines = content[..end].split(|byte| *byte == b'\n');
     let Some(first) = lines.next().filter(|first| !first.is_empty()) else { return Ok((Vec::new(), 0)) };
-    let then: JournalHeader = serde_json::from_slice(first)
+    let then: RunIdentity = serde_json::from_slice(first)
         .map_err(|error| format!("its first line cannot be read ({error}), perhaps because another version of dp-audit wrote it"))?;
-    then.check(now)?;
+    then.difference(now).map_or(Ok(()), |difference| Err(difference.since_then()))?;
     let entries: Vec<JournalEntry> = lines.filter_map(|line| serde_json::from_slice(line).ok()).collect();
     match entries.iter().find(|entry| fingerprints.get(&entry.audit) != Some(&entry.fingerprint)) {
         Some(changed) => Err(format!("the audit \"{}\" was finished and has changed since, or its file has moved", changed.audit)),
@@ -230,94 +224,13 @@ fn read(content: &[u8], now: &JournalHeader, fingerprints: &HashMap<String, Stri
     }
 }
 
-impl JournalHeader {
-    fn new(audits: &[Audit], settings: Settings) -> Self {
-        Self {
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            build: std::env::current_exe().map(|program| content_hash(&program)).unwrap_or_default(),
-            settings,
-            pairs: audits.iter().map(Audit::statements).sum(),
-            audits: audits.iter().map(|audit| audit.name.clone()).collect(),
-        }
-    }
-
-    /// Checks that the run of this journal is the same as the present run.
-    ///
-    /// # Errors
-    /// When it is not. The error says what is different.
-    fn check(&self, now: &Self) -> Result<(), String> {
-        if self.version != now.version {
-            return Err(format!("dp-audit {} wrote it, and this is dp-audit {}", self.version, now.version));
-        }
-        if self.build != now.build {
-            return Err("another build of dp-audit wrote it, and its mechanisms may be different".to_owned());
-        }
-        for ((option, then), (_, now)) in options(self.settings).into_iter().zip(options(now.settings)) {
-            if then != now {
-                return Err(format!("{option} was {then}, now it is {now}"));
-            }
-        }
-        if self.audits != now.audits || self.pairs != now.pairs {
-            let [then, now] = [self, now].map(|header| format!("{} audits with {} pairs", header.audits.len(), header.pairs));
-            return Err(format!("its audits or pairs are different ({then}; now {now}), and the confidence is divided over all pairs"));
-        }
-        Ok(())
-    }
-}
-
-fn options(settings: Settings) -> [(&'static str, String); 7] {
-    let Settings { draws, seed, confidence, until, controls, max_seconds, max_seconds_total } = settings;
-    let seconds = |limit: Option<Positive>| limit.map_or_else(|| "absent".to_owned(), |limit| limit.to_string());
-    [
-        ("--seed", seed.to_string()),
-        ("--draws", draws.map_or_else(|| "absent".to_owned(), |draws| draws.to_string())),
-        ("--confidence", confidence.to_string()),
-        ("--until", format!("{until:?}").to_lowercase()),
-        ("--max-seconds", seconds(max_seconds)),
-        ("--max-seconds-total", seconds(max_seconds_total)),
-        ("--controls", if controls { "present" } else { "absent" }.to_owned()),
-    ]
-}
-
 /// Whether every pair and every accuracy claim could be run.
 fn is_finished(audit: &AuditReport) -> bool {
     audit.results.iter().all(|result| result.outcome.is_ok()) && audit.accuracy.iter().all(|result| result.outcome.is_ok())
 }
 
-/// A hash of everything that an audit's reports depend on, including the files that its command names.
-fn audit_fingerprint(audit: &Audit) -> String {
-    let Audit { file, expect, source, draws, max_seconds, resolution, reach, control, attacks, .. } = audit;
-    let mut parts =
-        vec![format!("{file:?} {expect:?} {source:?} {draws:?} {max_seconds:?} {resolution} {reach:?} {control:?} {attacks:?}")];
-    let identity = |pair| witness::identity(audit, pair);
-    parts.extend(audit.pairs.iter().map(|pair| format!("{} {:?} {:?}", identity(pair), pair.expect, pair.truth)));
-    parts.extend((!audit.accuracy.is_empty()).then(|| format!("{:?} {:?}", audit.subject, audit.accuracy)));
-    if let Some(command) = audit.subject.command() {
-        parts.push(command.to_string());
-        parts.extend(command.files().map(|file| content_hash(&file)));
-    }
-    fingerprint(&parts.iter().map(String::as_str).collect::<Vec<_>>())
-}
-
-/// A hash of a file's content. It reads one block at a time and hashes eight bytes at a time, because programs are large. A file that
-/// cannot be read has the hash 0.
-fn content_hash(file: &Path) -> String {
-    const BLOCK: u64 = 1 << 16;
-    let read = || -> io::Result<u64> {
-        let file = File::open(file)?;
-        let (mut mix, mut block) = (Mix::new().word(file.metadata()?.len()), Vec::new());
-        while (&file).take(BLOCK).read_to_end(&mut block)? > 0 {
-            let (words, rest) = block.as_chunks();
-            mix = words.iter().fold(mix, |mix, word| mix.word(u64::from_le_bytes(*word)));
-            mix = rest.iter().fold(mix, |mix, byte| mix.word(u64::from(*byte)));
-            block.clear();
-        }
-        Ok(mix.end())
-    };
-    format!("{:016x}", read().unwrap_or_default())
-}
-
-fn line(content: &impl Serialize) -> io::Result<Vec<u8>> {
+/// A line of JSON.
+pub fn line(content: &impl Serialize) -> io::Result<Vec<u8>> {
     let mut text = serde_json::to_vec(content)?;
     text.push(b'\n');
     Ok(text)
@@ -326,17 +239,13 @@ fn line(content: &impl Serialize) -> io::Result<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::attack::Attack;
-    use crate::audit::Control;
-    use crate::model::{AskedReach, Expectation, Params, Until, Verdict};
+    use crate::model::{Expectation, Until, Verdict};
     use crate::report::testing::{INCONCLUSIVE, audit, not_run, pair, run_of};
-    use crate::target::Subject;
-    use crate::target::process::CommandLine;
 
     /// The header of a run of the audits `a` and `b`, with one pair each.
-    fn header() -> JournalHeader {
+    fn header() -> RunIdentity {
         let (version, build) = ("1.2.3".to_owned(), "abc".to_owned());
-        JournalHeader { version, build, settings: Settings::default(), pairs: 2, audits: vec!["a".to_owned(), "b".to_owned()] }
+        RunIdentity { version, build, settings: Settings::default(), pairs: 2, audits: 2, names: "a, b".to_owned() }
     }
 
     fn fingerprints() -> HashMap<String, String> {
@@ -349,7 +258,7 @@ mod tests {
     }
 
     /// A journal with a header and the entries of both audits: the ends of its three lines, and its content.
-    fn journal(header: &JournalHeader) -> ([usize; 3], Vec<u8>) {
+    fn journal(header: &RunIdentity) -> ([usize; 3], Vec<u8>) {
         let lines = [line(header).unwrap(), line(&entry("a")).unwrap(), line(&entry("b")).unwrap()];
         let first = lines[0].len();
         ([first, first + lines[1].len(), first + lines[1].len() + lines[2].len()], lines.concat())
@@ -362,7 +271,7 @@ mod tests {
     }
 
     /// Why a journal with this header does not belong to the run of [`header`].
-    fn rejected(change: impl FnOnce(&mut JournalHeader)) -> String {
+    fn rejected(change: impl FnOnce(&mut RunIdentity)) -> String {
         let mut earlier = header();
         change(&mut earlier);
         read(&journal(&earlier).1, &header(), &fingerprints()).err().expect("another run")
@@ -421,12 +330,12 @@ mod tests {
 
     #[test]
     fn other_audits_or_pairs_are_rejected() {
-        let more = rejected(|earlier| earlier.audits.push("c".to_owned()));
+        let more = rejected(|earlier| earlier.audits = 3);
         assert!(more.contains("3 audits with 2 pairs; now 2 audits with 2 pairs"), "{more}");
         let pairs = rejected(|earlier| earlier.pairs = 5);
         assert!(pairs.contains("2 audits with 5 pairs; now 2 audits with 2 pairs"), "{pairs}");
         // The order matters, because reports keep it.
-        assert!(rejected(|earlier| earlier.audits.reverse()).contains("different"));
+        assert!(rejected(|earlier| earlier.names = "b, a".to_owned()).contains("different"));
     }
 
     #[test]
@@ -436,75 +345,6 @@ mod tests {
         changed.insert("b".to_owned(), "of another b".to_owned());
         let error = read(&content, &header(), &changed).err().expect("a changed audit");
         assert!(error.contains("the audit \"b\" was finished and has changed since"), "{error}");
-    }
-
-    #[test]
-    fn the_fingerprint_of_an_audit_depends_on_all_that_reports_show() {
-        let original = audit_fingerprint(&audit("count"));
-        assert_eq!(audit_fingerprint(&audit("count")), original);
-        let changes: [fn(&mut Audit); 14] = [
-            |audit| audit.name.push('2'),
-            |audit| audit.file.push("2"),
-            |audit| audit.subject = Subject::Registered { mechanism: "laplace".to_owned(), params: Params::new() },
-            |audit| audit.claim = crate::model::Claim::new(2.0, 0.0).unwrap(),
-            |audit| audit.expect = Expectation::Violated,
-            |audit| audit.source = Some("a paper".to_owned()),
-            |audit| audit.draws = Some(1),
-            |audit| audit.resolution *= 2.0,
-            |audit| audit.reach = AskedReach::new(1.0.try_into().unwrap(), None).unwrap(),
-            |audit| audit.control = Some(Control::Audit("twin".to_owned())),
-            |audit| audit.attacks = vec![Attack::Coordinates],
-            |audit| audit.pairs[0].expect = Some(Expectation::Consistent),
-            |audit| audit.pairs[0].truth.epsilon = Some(1.0),
-            |audit| audit.pairs[0].left = audit.pairs[0].right.clone(),
-        ];
-        let mut all = vec![original];
-        for change in changes {
-            let mut changed = audit("count");
-            change(&mut changed);
-            all.push(audit_fingerprint(&changed));
-        }
-        let different: std::collections::HashSet<&String> = all.iter().collect();
-        assert_eq!(different.len(), 1 + changes.len());
-    }
-
-    #[test]
-    fn the_fingerprint_of_a_program_depends_on_the_files_in_its_command() {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("count.toml");
-        let command = |words: &[&str]| {
-            let words = words.iter().map(|word| (*word).to_owned()).collect();
-            let command = CommandLine::new(words, &file, None, None).unwrap();
-            audit_fingerprint(&Audit { subject: Subject::Program { command, params: Params::new() }, ..audit("count") })
-        };
-        std::fs::write(folder.path().join("worker.sh"), "exit 1").unwrap();
-        let before = command(&["sh", "worker.sh"]);
-        assert_eq!(command(&["sh", "worker.sh"]), before);
-        assert_ne!(command(&["sh", "worker.sh", "-x"]), before);
-        std::fs::write(folder.path().join("worker.sh"), "exit 2").unwrap();
-        assert_ne!(command(&["sh", "worker.sh"]), before);
-    }
-
-    #[test]
-    fn the_hash_of_a_file_depends_on_every_byte_and_on_its_length() {
-        let folder = tempfile::tempdir().unwrap();
-        let hash = |content: &[u8]| {
-            let file = folder.path().join("file");
-            std::fs::write(&file, content).unwrap();
-            content_hash(&file)
-        };
-        // More than one block of 65,536 bytes, and not a multiple of eight.
-        let content = vec![b'x'; 65_536 + 13];
-        let original = hash(&content);
-        assert_eq!(hash(&content), original);
-        for position in [0, 65_535, 65_536, 65_536 + 12] {
-            let mut changed = content.clone();
-            changed[position] = b'y';
-            assert_ne!(hash(&changed), original, "byte {position}");
-        }
-        assert_ne!(hash(&content[1..]), original);
-        assert_ne!(hash(b""), hash(b"\0"));
-        assert_eq!(content_hash(&folder.path().join("missing")), "0000000000000000");
     }
 
     #[test]

@@ -13,7 +13,9 @@
 //! | `github.rs` | annotations and the summary page of GitHub Actions |
 //! | `explain.rs` | describes an audit in plain words |
 //! | `commands.rs` | the commands that reports advise |
+//! | `identity.rs` | what makes two runs the same |
 //! | `journal.rs` | the finished audits of an interrupted run |
+//! | `shard.rs`, `shard_file.rs`, `merge.rs` | one shard of a run, its file, and a run from the files of all shards |
 //! | `witness.rs`, `witnesses.rs` | a refutation that anybody can check, and the folder of such files |
 //! | `replay.rs` | checks a witness |
 //! | `gate.rs`, `exit_code.rs`, `baseline.rs` | decide whether a run fails |
@@ -28,10 +30,12 @@ pub mod files;
 pub mod gate;
 pub mod github;
 pub mod html;
+pub mod identity;
 pub mod journal;
 pub mod json;
 pub mod junit;
 pub mod markdown;
+pub mod merge;
 pub mod origin;
 pub mod place;
 pub mod plot;
@@ -39,6 +43,8 @@ pub mod plots;
 pub mod problem;
 mod problem_text;
 pub mod replay;
+pub mod shard;
+pub mod shard_file;
 pub mod statement;
 pub mod store;
 pub mod svg;

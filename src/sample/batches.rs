@@ -17,6 +17,9 @@ use crate::target::{PairStream, Phase, StreamSeed, Target, TargetError};
 /// Draws per batch.
 pub const BATCH: u64 = 65_536;
 
+/// The first batches of a phase, whose draws are checked for dependence. They are never divided among samplers.
+pub const WATCHED: u64 = 8;
+
 /// Batches whose coins are flipped in advance. With these counts each batch knows which draws of either side belong to it.
 const WAVE: u64 = 4096;
 
@@ -113,6 +116,20 @@ impl<'a> Sampler<'a> {
         Ok(all)
     }
 
+    /// Leaves out the next draws, which another sampler makes. Their coins are flipped where a target asks for the places of its draws.
+    pub fn skip(&mut self, draws: u64) {
+        let mut left = draws;
+        while left > 0 {
+            let wave = left.min(WAVE * BATCH);
+            left -= wave;
+            if self.target.needs_places() {
+                self.flip(wave);
+            } else {
+                self.next.index += wave.div_ceil(BATCH);
+            }
+        }
+    }
+
     /// Looks for dependence among the draws of this phase.
     ///
     /// # Errors
@@ -161,7 +178,7 @@ impl<'a> Sampler<'a> {
 /// found, and some in others, because they may use the same stream.
 fn watched(batch: u64) -> usize {
     match batch {
-        0..8 => (16_384 >> batch).max(4096),
+        0..WATCHED => (16_384 >> batch).max(4096),
         _ => 0,
     }
 }

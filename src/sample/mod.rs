@@ -3,5 +3,5 @@
 mod batches;
 mod schedule;
 
-pub use batches::{BATCH, Sampler};
+pub use batches::{BATCH, Sampler, WATCHED};
 pub use schedule::Schedule;

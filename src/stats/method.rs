@@ -1,12 +1,15 @@
 //! How the limits of a rule are computed. It is chosen before the draws.
 
+use serde::{Deserialize, Serialize};
+
 use super::fixed::effective;
 use super::forecast::Forecast;
 use super::region::Weights;
 use crate::model::Measure;
 
 /// How the limits of a rule are computed.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Method {
     /// A confidence region, for bounds on ε and δ.
     Region(Weights),

@@ -13,6 +13,8 @@
 //! so it reaches 1/α with probability α at most (Markov). The same holds for the mean of several gamblers with different stakes μ. The
 //! factors fall as M grows, so all smaller values are refuted too.
 
+use serde::{Deserialize, Serialize};
+
 use super::binomial::log_mean_exp;
 use crate::model::{Measure, Tally};
 
@@ -23,13 +25,15 @@ const STAKES: [f64; 3] = [0.6, 1.0, 1.7];
 const RISK: f64 = 0.9;
 
 /// What is bounded, fixed before the draws.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Moment {
     /// The order λ.
     pub order: f64,
     /// `ln s` of each group. Outputs in no group have 0.
+    #[serde(with = "crate::model::exact::list")]
     pub log_ratios: Vec<f64>,
     /// The stake that is best for what is expected.
+    #[serde(with = "crate::model::exact::number")]
     pub stake: f64,
 }
 

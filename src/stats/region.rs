@@ -14,6 +14,8 @@
 //! u is kept between two limits that cost a small part of α together. Below the lower one, the first cell is used: its limit on γ holds, and
 //! that on θ is the one at the lower limit, which can only be exceeded more rarely.
 
+use serde::{Deserialize, Serialize};
+
 use super::binomial::{logistic, lower_limit, lower_log_odds, normal_quantile, normal_tail};
 use crate::model::Tally;
 
@@ -27,7 +29,7 @@ const MAX_DIVISIONS: usize = 48;
 const TOLERANCE: f64 = 2e-4;
 
 /// How much each of the two probabilities counts in the region. The squares sum to 1.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Weights {
     right: f64,
     guess: f64,

@@ -7,6 +7,8 @@
 //! Each rule bets with its own *purse*, and the wealth is the mean of all purses. A mean of supermartingales is a supermartingale, so it is
 //! valid too.
 
+use serde::{Deserialize, Serialize};
+
 use super::binomial::log_mean_exp;
 use super::fixed::effective;
 use super::forecast::Forecast;
@@ -40,7 +42,7 @@ impl Forecast {
 }
 
 /// One rule's bet: the forecast that set the stake, and the tally of the rule afterwards.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Bet {
     /// The forecast before the draws.
     pub forecast: Forecast,
@@ -80,7 +82,8 @@ struct Point {
 }
 
 /// The bets of all looks: `looks[t]` has one bet for each purse. All purses start with the same share of the wealth.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
 pub struct Ledger {
     looks: Vec<Vec<Bet>>,
 }

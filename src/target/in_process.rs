@@ -205,6 +205,10 @@ impl<M: Mechanism> Target for InProcess<M> {
         self.symbols.clone()
     }
 
+    fn needs_places(&self) -> bool {
+        false
+    }
+
     fn draw(&self, side: Side, count: usize, seed: StreamSeed, sink: &mut dyn FnMut(&Rows)) -> Result<(), TargetError> {
         let mechanism = self.mechanism(side);
         let mut rng = Generator::from_seed(seed.bytes());

@@ -62,6 +62,12 @@ pub trait Target: Send + Sync {
         true
     }
 
+    /// Whether a draw depends on the [place](StreamSeed::place) of its stream. If not, a part of the draws can be made without counting those
+    /// before it.
+    fn needs_places(&self) -> bool {
+        true
+    }
+
     /// A note about the draws for the reader of a report.
     fn note(&self) -> Option<String> {
         None
@@ -92,6 +98,10 @@ impl<T: Target + ?Sized> Target for Arc<T> {
 
     fn reproducible(&self) -> bool {
         self.as_ref().reproducible()
+    }
+
+    fn needs_places(&self) -> bool {
+        self.as_ref().needs_places()
     }
 
     fn note(&self) -> Option<String> {

@@ -42,7 +42,6 @@ impl Stoppable {
 
 impl Target for Stoppable {
     fn open(&self) -> Result<usize, TargetError> {
-        self.stop.check()?;
         self.target.open()
     }
 
@@ -57,6 +56,10 @@ impl Target for Stoppable {
 
     fn reproducible(&self) -> bool {
         self.target.reproducible()
+    }
+
+    fn needs_places(&self) -> bool {
+        self.target.needs_places()
     }
 
     fn note(&self) -> Option<String> {

@@ -1,10 +1,12 @@
 //! Counts the hits of each bin, for each side.
 
+use serde::{Deserialize, Serialize};
+
 use crate::attack::answer::Answer;
 use crate::model::Side;
 
 /// How often each bin was hit from each side.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Counts {
     /// Hits from D.
     pub left: Vec<u64>,

@@ -1,5 +1,7 @@
 //! Groups of outputs for a bound on a Rényi divergence.
 
+use serde::{Deserialize, Serialize};
+
 use crate::attack::answer::Answer;
 use crate::attack::fit::order::{CALIBRATED, ORDERS, Order, shares};
 use crate::attack::rule::gain::gain;
@@ -15,13 +17,14 @@ const GROUPS: usize = 16;
 const ENDS: [f64; 6] = [0.5, 1.0, 1.5, 2.0, 3.0, 4.0];
 
 /// Groups of outputs, and the rules that recognise them: each guesses D on its group and abstains elsewhere.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Grouped {
     /// What is bounded.
     pub moment: Moment,
     /// A rule for each group.
     pub rules: Vec<GuessRule>,
     /// The bound to expect, in the unit of the claim.
+    #[serde(with = "crate::model::exact::number")]
     pub promise: f64,
 }
 

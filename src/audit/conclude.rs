@@ -1,0 +1,249 @@
+//! The third step of a pair: from the tallies of all looks to bounds, verdict and evidence. It makes no draws.
+
+use thiserror::Error;
+
+use super::certify::CertifyPart;
+use super::curves::CurveData;
+use super::explore::add;
+use super::path::EvidencePath;
+use super::{Evidence, Exploration, PairPlan};
+use crate::attack::{Grouped, Learned, Role};
+use crate::model::{Grounds, RuleEstimate, Tally, Verdict};
+use crate::sample::WATCHED;
+use crate::stats::{Certified, GroupEvidence, bounds, strongest};
+
+/// What is known about a pair after some of its looks.
+pub struct Standing<'a> {
+    plan: &'a PairPlan,
+    exploration: Exploration,
+    /// The tallies of all rules.
+    sums: Vec<Tally>,
+    /// Whether the sample is complete, whose size was fixed before its first draw.
+    complete: bool,
+}
+
+/// What a target says about its draws.
+pub struct DrawFacts<B: FnOnce() -> Option<String>> {
+    /// Whether the same seed gives the same draws.
+    pub reproducible: bool,
+    /// A note for the reader of a report.
+    pub note: Option<String>,
+    /// What identifies the mechanism. It is asked only if the claim is refuted.
+    pub behaviour: B,
+}
+
+impl<'a> Standing<'a> {
+    /// After exploration.
+    pub fn new(plan: &'a PairPlan, exploration: Exploration) -> Self {
+        let sums = vec![Tally::default(); exploration.rules().len()];
+        Self { plan, exploration, sums, complete: true }
+    }
+
+    /// The evidence so far.
+    pub fn path(&self) -> &EvidencePath {
+        &self.exploration.path
+    }
+
+    /// Whether all planned looks were made.
+    pub fn is_complete(&self) -> bool {
+        self.complete
+    }
+
+    /// The next look. `tallies` has one tally for each rule.
+    pub fn look(&mut self, draws: u64, tallies: &[Tally]) {
+        let Exploration { learned, path, .. } = &mut self.exploration;
+        path.draws += draws;
+        path.look(learned, tallies);
+        add(&mut self.sums, tallies);
+        learned.iter_mut().zip(tallies).for_each(|(learned, tally)| learned.forecast = learned.forecast.and(*tally));
+    }
+
+    /// There are no more looks, although some were planned. The reported tallies then cover all draws, including exploration.
+    pub fn stop(&mut self) {
+        self.complete = false;
+        add(&mut self.sums, &self.exploration.tallies);
+    }
+
+    /// Bounds, verdict, and the rule that did best.
+    pub fn evidence<B: FnOnce() -> Option<String>>(self, facts: DrawFacts<B>) -> Evidence {
+        let (certified, groups) = self.certified();
+        let Self { plan, exploration, complete, .. } = self;
+        let Exploration { learned, outputs_never_repeat, symbols, path, .. } = exploration;
+        let PairPlan { ref claim, level, resolution, reach: asked_reach, .. } = *plan;
+        // Fixed-sample limits hold only for the sample size that was fixed in advance.
+        let fixed: &[Certified] = if complete { &certified } else { &[] };
+        let bounds = bounds(&path.ledger, fixed, groups, claim, level);
+        let by_rules = fixed.iter().map(Certified::lower).fold(0.0, f64::max);
+        let by_groups =
+            groups.is_some_and(|groups| groups.lower >= bounds.lower && groups.lower > by_rules && by_rules <= claim.main().value);
+        let estimates: Vec<RuleEstimate> = certified.iter().map(Certified::estimate).collect();
+        let best = strongest(&certified, claim).map(|(best, _)| best);
+        let (tally, regions) = best.map_or((Tally::default(), 0), |best| (certified[best].tally, certified[best].regions));
+        // There is no upper limit if the sample size was not fixed in advance.
+        let limited = estimates.iter().filter(|_| complete).map(|estimate| estimate.epsilon_upper);
+        let estimate = RuleEstimate {
+            epsilon: best.map_or(0.0, |best| estimates[best].epsilon),
+            epsilon_upper: limited.reduce(f64::max).unwrap_or(f64::INFINITY),
+        };
+        let learned = best.map(|best| &learned[best]);
+        // The verdict on this pair alone. In an audit, the other pairs count too.
+        let reach = bounds.reach(claim);
+        let grounds = Grounds { claim: claim.clone(), bounds, outputs_never_repeat, reach, asked_reach, resolution, control: None };
+        let verdict = Verdict::new(&grounds);
+        let behaviour = if verdict == Verdict::Violated && facts.reproducible { (facts.behaviour)() } else { None };
+        let (ledger, draws_at_looks) = (&path.ledger, path.draws_at_looks.as_slice());
+        let curves = CurveData { learned, certified: fixed, ledger, draws_at_looks, claim, bounds, level, symbols: &symbols }.curves();
+        let rule = learned.map(|learned| learned.rule.clone());
+        Evidence {
+            verdict,
+            bounds,
+            outputs_never_repeat,
+            estimate,
+            draws: path.draws,
+            tally,
+            regions,
+            by_groups,
+            outputs: None,
+            symbols: rule.as_ref().map(|rule| symbols.only(rule.symbols())).unwrap_or_default(),
+            rule,
+            curves,
+            behaviour,
+            reproducible: facts.reproducible,
+            note: facts.note,
+        }
+    }
+
+    /// What the frozen rules show, and what groups of outputs show.
+    fn certified(&self) -> (Vec<Certified>, Option<GroupEvidence>) {
+        let Self { plan: PairPlan { claim, level, .. }, exploration: Exploration { learned, groups, .. }, sums, complete } = self;
+        let of_groups = if groups.is_some() { Role::GROUPS_SHARE } else { 0.0 };
+        let certified = learned.iter().zip(sums).zip(shares(learned, 1.0 - of_groups));
+        let certified = certified
+            .map(|((learned, tally), share)| Certified::new(*tally, learned.rule.regions(), level.fixed(share), claim, learned.method));
+        let groups = groups.as_ref().filter(|_| *complete).map(|Grouped { moment, .. }| {
+            // The tallies of the groups come after those of the rules.
+            moment.evidence(&sums[learned.len()..], &claim.main().measure, level.fixed(of_groups))
+        });
+        (certified.collect(), groups)
+    }
+}
+
+/// How the part `all` of α is divided over the frozen rules: the first one, which is for the main limit, gets what the others leave. If the rule for δ promises clearly
+/// more of the claim, these two change places.
+fn shares(learned: &[Learned], all: f64) -> Vec<f64> {
+    /// How many times more of the claim it must promise.
+    const CLEARLY: f64 = 2.0;
+    let mut shares: Vec<f64> = learned.iter().map(|learned| learned.role.share()).collect();
+    if let Some(first) = learned.first() {
+        shares[0] = all - shares[1..].iter().sum::<f64>();
+        let delta = learned.iter().position(|rule| rule.role == Role::Delta && rule.promise > CLEARLY * first.promise);
+        shares.swap(0, delta.unwrap_or(0));
+    }
+    shares
+}
+
+/// Why parts are not the certification of a pair.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum PartsError {
+    /// The pair has no parts.
+    #[error("the draws of this pair cannot be divided")]
+    Undivided,
+    /// A batch is in no part.
+    #[error("the batches {from} to {to} are in no part")]
+    Missing {
+        /// The first one.
+        from: u64,
+        /// The first one that is in a part again.
+        to: u64,
+    },
+    /// A batch is in two parts, or is not one of the pair.
+    #[error("the batches {from} to {to} overlap another part, or are not batches of the pair")]
+    Overlapping {
+        /// The first batch of the part.
+        from: u64,
+        /// The end of the part.
+        to: u64,
+    },
+    /// The first batches are not in one part.
+    #[error("a part begins at batch {from}, and the first {WATCHED} batches must be in one part: they are checked for dependence together")]
+    Unchecked {
+        /// The first batch of the part.
+        from: u64,
+    },
+    /// A part judged other rules.
+    #[error(
+        "the batches {from} to {to} were judged with other rules than those that the pair has; where machines differ in the last bit of a logarithm, explore once, with `dp-audit explore`"
+    )]
+    OtherRules {
+        /// The first batch of the part.
+        from: u64,
+        /// The end of the part.
+        to: u64,
+    },
+    /// The tallies of a part do not count all of its draws.
+    #[error("the tallies of the batches {from} to {to} do not count each draw of each look once")]
+    WrongTallies {
+        /// The first batch of the part.
+        from: u64,
+        /// The end of the part.
+        to: u64,
+    },
+}
+
+/// The evidence on a pair from the parts of its certification, in any order. It is the evidence of [`run_pair`](super::run_pair).
+///
+/// # Errors
+/// When the parts do not belong together or are not all of them.
+pub fn conclude(plan: &PairPlan, exploration: &Exploration, parts: &[&CertifyPart]) -> Result<Evidence, PartsError> {
+    let batches = plan.divisible_batches().ok_or(PartsError::Undivided)?;
+    let mut parts = parts.to_vec();
+    parts.sort_by_key(|part| (part.batches.start, part.batches.end));
+    let (fingerprint, rules) = (exploration.fingerprint(), exploration.rules().len());
+    let mut looks: Vec<(u64, Vec<Tally>)> = Vec::new();
+    let mut next = 0;
+    for part in &parts {
+        let (from, to) = (part.batches.start, part.batches.end);
+        if from > next {
+            return Err(PartsError::Missing { from: next, to: from });
+        }
+        if from < next || to <= from || to > batches {
+            return Err(PartsError::Overlapping { from, to });
+        }
+        if (1..WATCHED).contains(&from) {
+            return Err(PartsError::Unchecked { from });
+        }
+        if part.exploration != fingerprint {
+            return Err(PartsError::OtherRules { from, to });
+        }
+        let pieces = plan.pieces(&part.batches);
+        let counted = |tally: &Tally| tally.correct.checked_add(tally.wrong).and_then(|guesses| guesses.checked_add(tally.abstained));
+        let is_counted = part.looks.len() == pieces.len()
+            && part.looks.iter().zip(&pieces).all(|(look, piece)| {
+                let each = look.tallies.iter().all(|tally| counted(tally) == Some(piece.draws));
+                look.look == piece.look && look.tallies.len() == rules && each
+            });
+        if !is_counted {
+            return Err(PartsError::WrongTallies { from, to });
+        }
+        for (look, piece) in part.looks.iter().zip(pieces) {
+            if looks.len() == piece.look {
+                looks.push((0, Vec::new()));
+            }
+            let (draws, sums) = &mut looks[piece.look];
+            *draws += piece.draws;
+            add(sums, &look.tallies);
+        }
+        next = to;
+    }
+    if next < batches {
+        return Err(PartsError::Missing { from: next, to: batches });
+    }
+    let mut standing = Standing::new(plan, exploration.clone());
+    looks.iter().for_each(|(draws, tallies)| standing.look(*draws, tallies));
+    Ok(standing.evidence(DrawFacts {
+        reproducible: parts.iter().all(|part| part.reproducible),
+        note: parts.iter().find_map(|part| part.note.clone()),
+        behaviour: || parts.first().and_then(|part| part.behaviour.clone()),
+    }))
+}

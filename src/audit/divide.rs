@@ -1,0 +1,177 @@
+//! Divides a run into shards of about equal cost. The division depends only on the audits, the settings and the number of shards.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::ops::Range;
+
+use serde::{Deserialize, Serialize};
+
+use super::control::count_controls;
+use super::run::count_uncertain;
+use super::stability::EVALUATIONS_OF_PAIR;
+use super::{AccuracyPlan, Audit, PairPlan};
+use crate::model::Settings;
+
+/// A draw of a program costs about as much as this many draws of a mechanism in Rust. Only the order of magnitude matters.
+const PROGRAM_COST: u64 = 100;
+
+/// What every item costs in addition to its draws: learning, curves, the start of a program.
+const BASE_COST: u64 = 200_000;
+
+/// A finer division must be better by this part to be worth its repeated explorations.
+const WORTHWHILE: u64 = 20;
+
+/// Something that one shard does.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct WorkItem {
+    /// The index of the audit in the run.
+    pub audit: usize,
+    /// What of it.
+    pub statement: Statement,
+}
+
+/// A part of an audit.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Statement {
+    /// The pair with this index.
+    Pair(usize),
+    /// Some of the batches that certify the pair with this index.
+    Part(usize, Range<u64>),
+    /// The accuracy claim with this index.
+    Accuracy(usize),
+    /// The rules of the pair with this index, for all of its parts. No shard needs it: a part without rules explores.
+    Explore(usize),
+    /// The control on the pair with this index. A single run audits only the control on the best pair, which no shard knows.
+    Control(usize),
+}
+
+/// An item, and what it costs.
+type Costed = (u64, WorkItem);
+
+/// The items of each shard. Pairs that cost more than the others are cut into ranges of batches where that shortens the longest shard.
+#[must_use]
+pub fn divide(audits: &[Audit], settings: Settings, shards: usize) -> Vec<Vec<WorkItem>> {
+    let shards = shards.max(1);
+    let plans = Plans::new(audits, settings);
+    let whole = plans.items(shards, u64::MAX);
+    let share = whole.iter().map(|(cost, _)| *cost).fold(0, u64::saturating_add) / shards as u64;
+    let mut best = assign(whole, shards);
+    // Parts that cost at most this much of an equal share.
+    for part in [2 * share, share, share / 2, share / 4] {
+        let finer = assign(plans.items(shards, part.max(1)), shards);
+        if finer.0 < best.0 - best.0 / WORTHWHILE {
+            best = finer;
+        }
+    }
+    best.1
+}
+
+/// The explorations that save the shards of a [division](divide) from repeating them: one for each pair that is cut into parts.
+#[must_use]
+pub fn explorations(audits: &[Audit], settings: Settings, shards: usize) -> Vec<WorkItem> {
+    let items = divide(audits, settings, shards).into_iter().flatten();
+    let first = items.filter_map(|WorkItem { audit, statement }| match statement {
+        Statement::Part(pair, range) if range.start == 0 => Some((audit, pair)),
+        _ => None,
+    });
+    let mut pairs: Vec<(usize, usize)> = first.collect();
+    pairs.sort_unstable();
+    pairs.into_iter().map(|(audit, pair)| WorkItem { audit, statement: Statement::Explore(pair) }).collect()
+}
+
+/// Gives each item to the shard that has the least to do, the most expensive first. Returns the cost of the longest shard, and the items of
+/// each shard in the order of the run.
+fn assign(items: Vec<Costed>, shards: usize) -> (u64, Vec<Vec<WorkItem>>) {
+    let mut order: Vec<usize> = (0..items.len()).collect();
+    order.sort_by_key(|index| Reverse(items[*index].0));
+    let mut least: BinaryHeap<Reverse<(u64, usize)>> = (0..shards).map(|shard| Reverse((0, shard))).collect();
+    let mut shard_of = vec![0; items.len()];
+    let mut longest = 0;
+    for index in order {
+        let Some(Reverse((load, shard))) = least.pop() else { break };
+        let load = load.saturating_add(items[index].0);
+        shard_of[index] = shard;
+        longest = longest.max(load);
+        least.push(Reverse((load, shard)));
+    }
+    let mut given = vec![Vec::new(); shards];
+    items.into_iter().zip(shard_of).for_each(|((_, item), shard)| given[shard].push(item));
+    (longest, given)
+}
+
+/// All plans of a run.
+pub struct Plans<'a> {
+    audits: &'a [Audit],
+    settings: Settings,
+    uncertain: usize,
+    controls: usize,
+}
+
+impl<'a> Plans<'a> {
+    /// The plans of these audits in one run.
+    pub fn new(audits: &'a [Audit], settings: Settings) -> Self {
+        Self { audits, settings, uncertain: count_uncertain(audits), controls: count_controls(audits) }
+    }
+
+    /// The pairs of an audit.
+    pub fn pairs(&self, audit: usize) -> Vec<PairPlan> {
+        self.audits[audit].plans(self.settings, self.uncertain).collect()
+    }
+
+    /// The accuracy claims of an audit.
+    pub fn accuracy(&self, audit: usize) -> Vec<AccuracyPlan> {
+        self.audits[audit].accuracy_plans(self.settings, self.uncertain).collect()
+    }
+
+    /// The controls of an audit.
+    pub fn controls(&self, audit: usize) -> Vec<PairPlan> {
+        self.audits[audit].control_plans(self.settings, self.controls)
+    }
+
+    /// All items and their costs, in the order of the run. Pairs that cost more than `most` are cut into at most `shards` parts.
+    fn items(&self, shards: usize, most: u64) -> Vec<Costed> {
+        let mut items = Vec::new();
+        for audit in 0..self.audits.len() {
+            let mut add = |cost, statement| items.push((cost, WorkItem { audit, statement }));
+            for (index, plan) in self.pairs(audit).iter().enumerate() {
+                let ranges = plan.ranges(parts(plan, shards, most));
+                if ranges.len() > 1 {
+                    ranges.into_iter().for_each(|range| add(part_cost(plan, &range), Statement::Part(index, range)));
+                } else {
+                    add(cost(plan), Statement::Pair(index));
+                }
+            }
+            for (index, plan) in self.accuracy(audit).iter().enumerate() {
+                add(cost(&plan.pair), Statement::Accuracy(index));
+            }
+            // Most controls are refuted early.
+            for (index, plan) in self.controls(audit).iter().enumerate() {
+                add(cost(plan) / 8, Statement::Control(index));
+            }
+        }
+        items
+    }
+}
+
+/// The cost of all draws of a plan.
+fn cost(plan: &PairPlan) -> u64 {
+    let draws = if plan.claim.metric().is_some() { EVALUATIONS_OF_PAIR } else { plan.draws };
+    let each = if plan.subject.command().is_some() { PROGRAM_COST } else { 1 };
+    draws.saturating_mul(each).saturating_add(BASE_COST)
+}
+
+/// The cost of one part: it explores too.
+fn part_cost(plan: &PairPlan, range: &Range<u64>) -> u64 {
+    BASE_COST + plan.draws / 8 + plan.pieces(range).iter().map(|piece| piece.draws).sum::<u64>()
+}
+
+/// Into how many parts a pair is cut so that none costs more than `most`, if that is possible.
+fn parts(plan: &PairPlan, shards: usize, most: u64) -> u64 {
+    let explore = BASE_COST + plan.draws / 8;
+    match most.checked_sub(explore) {
+        _ if cost(plan) <= most => 1,
+        Some(certify) if certify > 0 => (plan.draws - plan.draws / 8).div_ceil(certify).min(shards as u64),
+        _ => shards as u64,
+    }
+}

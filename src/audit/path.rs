@@ -1,0 +1,43 @@
+//! The path of the evidence: how it grows from look to look, in exploration and in certification.
+
+use serde::{Deserialize, Serialize};
+
+use super::PairPlan;
+use crate::attack::{Learned, Role};
+use crate::model::{Tally, Until};
+use crate::stats::wealth::{Bet, Ledger};
+
+/// The bets of all looks so far.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct EvidencePath {
+    /// All draws so far.
+    pub draws: u64,
+    /// The draws made before each look.
+    pub draws_at_looks: Vec<u64>,
+    /// The bets.
+    pub ledger: Ledger,
+}
+
+impl EvidencePath {
+    /// Records the bets on draws that were just judged. The forecasts were made before these draws.
+    pub fn look(&mut self, learned: &[Learned], tallies: &[Tally]) {
+        // A tail rule is learned too late to bet and is only certified.
+        let bets = learned.iter().zip(tallies).filter(|(learned, _)| learned.role != Role::Tail);
+        let bets: Vec<Bet> = bets.map(|(l, tally)| Bet { forecast: l.forecast, regions: l.rule.regions(), tally: *tally }).collect();
+        self.draws_at_looks.push(self.draws);
+        // There are two purses: for the first rule, which is for the main limit, and for the last one, which is for δ if there is such a rule.
+        self.ledger.push([bets.first(), bets.last()].into_iter().flatten().copied().collect());
+    }
+
+    /// Whether no more draws are needed.
+    pub fn decides(&self, plan: &PairPlan) -> bool {
+        let PairPlan { claim, level, until, .. } = plan;
+        let second = || claim.second().is_some_and(|limit| self.ledger.lower(limit, level.anytime_second()) > limit.value);
+        *until == Until::Decided && (self.anytime_bound(plan) > claim.main().value || second())
+    }
+
+    /// The bound in the unit of the claim that holds at any time.
+    pub fn anytime_bound(&self, plan: &PairPlan) -> f64 {
+        self.ledger.lower(plan.claim.main(), plan.level.anytime())
+    }
+}
