@@ -12,6 +12,7 @@ import numpy
 from . import _dp_audit, worker
 from ._claims import Claim
 from ._errors import AuditError, Interrupted
+from ._executor import run_on
 from ._function import HINTS, Function, listed
 from ._neighbours import relation_of
 from ._progress import Show, progress as make_progress
@@ -47,6 +48,8 @@ def audit(
     progress: bool | Show | None = None,
     name: str | None = None,
     expect: str | None = None,
+    executor: Any = None,
+    tasks: int | None = None,
 ) -> Result:
     """Audits a mechanism: does it leak more than it claims?
 
@@ -83,6 +86,8 @@ def audit(
     threads: threads of dp-audit. A mechanism that makes one draw is called by one thread at a time, a vectorised one by all of them.
     progress: True or False; a function of (draws, planned draws, bound, audits finished); shown in terminals and notebooks if absent.
     expect: the verdict that is expected, "consistent" or "violated"; reports say whether it came.
+    executor: runs the audit in other processes: anything with `submit`, as concurrent.futures.Executor has it (a process pool, Dask, MPI,
+        submitit). The result is the same. `tasks` is the number of tasks to divide it into.
 
     Raises AuditError if the mechanism could not be audited. After Ctrl-C, raises Interrupted (a KeyboardInterrupt), whose `result` has what is
     known so far.
@@ -105,7 +110,14 @@ def audit(
         "expect": expect,
         "settings": settings(draws, seed, confidence, until, max_seconds),
     }
-    return judged(lambda show: _dp_audit.audit(json.dumps(spec), list(functions.items()), threads, shared, show), progress, functions, shared)
+
+    def work(show: Any) -> tuple[Any, BaseException | None]:
+        if executor is None:
+            return _dp_audit.audit(json.dumps(spec), list(functions.items()), threads, shared, show)
+        job = _dp_audit.job_of_function(json.dumps(spec), list(functions))
+        return run_on(executor, job, functions, shared, tasks, threads, show), None
+
+    return judged(work, progress, functions, shared)
 
 
 def claim_checked(claim: Any) -> Claim:
@@ -254,6 +266,8 @@ def run(
     controls: bool = False,
     threads: int | None = None,
     progress: bool | Show | None = None,
+    executor: Any = None,
+    tasks: int | None = None,
 ) -> Run:
     """Runs audit files, as `dp-audit run` does, and returns what they found. Nothing is written.
 
@@ -263,7 +277,13 @@ def run(
     """
     chosen = settings(draws, seed, confidence, until, max_seconds) | {"controls": controls}
     files = [os.fspath(path) for path in paths] or ["audits"]
-    report, interrupted = observed(lambda show: _dp_audit.run(files, json.dumps(chosen), filter, threads, show), progress)
+
+    def work(show: Any) -> tuple[Any, BaseException | None]:
+        if executor is None:
+            return _dp_audit.run(files, json.dumps(chosen), filter, threads, show)
+        return run_on(executor, _dp_audit.job_of_files(files, json.dumps(chosen), filter), None, False, tasks, threads, show), None
+
+    report, interrupted = observed(work, progress)
     found = Run.of_report(report)
     if isinstance(interrupted, KeyboardInterrupt):
         raise Interrupted(found) from interrupted

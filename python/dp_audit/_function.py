@@ -124,9 +124,15 @@ class Function:
         self.error: BaseException | None = None  # what ended the audit
         self.always_fails: list[worker.Failure | None] = [None, None]
 
+    def description(self) -> dict[str, Any]:
+        """What it is made of."""
+        left, right = self.data
+        options = {"batch": self.call.batch, "rng": self.kind, "features": self.features, "messages": self.messages}
+        return {"mechanism": self.mechanism, "left": left, "right": right, **options}
+
     def fresh(self) -> "Function":
         """The same mechanism on the same datasets, as if nothing had been drawn."""
-        return Function(self.mechanism, *self.data, batch=self.call.batch, rng=self.kind, features=self.features, messages=self.messages)
+        return Function(**self.description())
 
     def open(self) -> tuple[int, bool, list[str]]:
         """Tries the mechanism out: cells per output, whether the same seed gives the same draws, and the names of the cells."""

@@ -23,7 +23,7 @@ use crate::supervise::supervise;
 /// An audit without its pairs, as Python describes it.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Spec {
+pub struct Spec {
     name: String,
     kind: String,
     claim: Claim,
@@ -33,15 +33,12 @@ struct Spec {
     reach: Option<AskedReach>,
     #[serde(default)]
     expect: Option<Expectation>,
-    settings: Settings,
+    pub settings: Settings,
 }
 
 impl Spec {
-    fn parse(text: &str) -> PyResult<Self> {
-        from_json(text)
-    }
-
-    fn audit(self, pairs: impl IntoIterator<Item = String>) -> Audit {
+    /// The audit with pairs of these names.
+    pub fn audit(self, pairs: impl IntoIterator<Item = String>) -> Audit {
         let audit = Audit::given(&self.name, &self.kind, self.claim, pairs);
         Audit {
             relation: self.relation,
@@ -83,6 +80,29 @@ fn run_audits(
     Ok((Report { run }, interrupted.map(|error| error.into_value(py).into_any())))
 }
 
+/// The functions that draw the outputs of pairs, by the names of the pairs. Each pair is audited once.
+pub struct Functions {
+    functions: HashMap<String, Mutex<Option<Py<PyAny>>>>,
+    shared: bool,
+    stop: Stop,
+}
+
+impl Functions {
+    /// The targets of these functions. If `shared`, several threads call a function at the same time.
+    pub fn new(functions: Vec<(String, Py<PyAny>)>, shared: bool, stop: Stop) -> Self {
+        let functions = functions.into_iter().map(|(name, function)| (name, Mutex::new(Some(function)))).collect();
+        Self { functions, shared, stop }
+    }
+}
+
+impl TargetSource for Functions {
+    fn target(&self, plan: &PairPlan) -> Result<Box<dyn Target>, PrepareError> {
+        let function = self.functions.get(&plan.pair.name).and_then(|function| function.lock().ok()?.take());
+        let function = function.ok_or_else(|| PrepareError::Given("function".to_owned()))?;
+        Ok(Box::new(Function::new(function, self.shared, self.stop.clone())))
+    }
+}
+
 /// Audits a function on one or more pairs. `functions` has the name of each pair and the `Function` that draws its outputs.
 #[pyfunction]
 #[pyo3(signature = (spec, functions, threads=None, shared=false, progress=None))]
@@ -94,18 +114,11 @@ pub fn audit(
     shared: bool,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Found> {
-    let spec = Spec::parse(spec)?;
+    let spec: Spec = from_json(spec)?;
     let settings = spec.settings;
     let audit = spec.audit(functions.iter().map(|(name, _)| name.clone()));
     let stop = Stop::default();
-    let functions: HashMap<String, Mutex<Option<Py<PyAny>>>> =
-        functions.into_iter().map(|(name, function)| (name, Mutex::new(Some(function)))).collect();
-    let source = |plan: &PairPlan| -> Result<Box<dyn Target>, PrepareError> {
-        // Each pair is audited once.
-        let function = functions.get(&plan.pair.name).and_then(|function| function.lock().ok()?.take());
-        let function = function.ok_or_else(|| PrepareError::Given("function".to_owned()))?;
-        Ok(Box::new(Function::new(function, shared, stop.clone())))
-    };
+    let source = Functions::new(functions, shared, stop.clone());
     run_audits(py, &[audit], settings, &source, threads, &stop, progress.as_ref())
 }
 
@@ -124,7 +137,7 @@ pub fn samples(
     threads: Option<usize>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Found> {
-    let spec = Spec::parse(spec)?;
+    let spec: Spec = from_json(spec)?;
     let [left, right] = [block_of(&left, width)?, block_of(&right, width)?];
     let settings = Settings { draws: Some(draws(left.rows.len() as u64, right.rows.len() as u64)), ..spec.settings };
     let audit = spec.audit(["left and right".to_owned()]);
@@ -148,6 +161,13 @@ fn input_error(error: Error) -> PyErr {
     PyValueError::new_err(error.to_string())
 }
 
+/// Reads audit files and checks them.
+pub fn load(paths: &[PathBuf], filter: Option<&str>) -> PyResult<Vec<Audit>> {
+    let audits = suite::filter(suite::load(paths).map_err(input_error)?, filter).map_err(input_error)?;
+    suite::check(&audits).map_err(input_error)?;
+    Ok(audits)
+}
+
 /// Runs audit files.
 #[pyfunction]
 #[pyo3(signature = (paths, settings, filter=None, threads=None, progress=None))]
@@ -160,8 +180,7 @@ pub fn run(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Found> {
     let settings: Settings = from_json(settings)?;
-    let audits = suite::filter(suite::load(&paths).map_err(input_error)?, filter).map_err(input_error)?;
-    suite::check(&audits).map_err(input_error)?;
+    let audits = load(&paths, filter)?;
     let stop = Stop::default();
     let source = Preparer::default().with_stop(stop.clone());
     run_audits(py, &audits, settings, &source, threads, &stop, progress.as_ref())
