@@ -12,7 +12,7 @@ import numpy
 from . import _dp_audit, worker
 from ._claims import Claim
 from ._errors import AuditError, Interrupted
-from ._executor import run_on
+from ._executor import DIVIDED_DRAWS, draw_on, run_on
 from ._function import HINTS, Function, listed
 from ._neighbours import relation_of
 from ._progress import Show, progress as make_progress
@@ -99,9 +99,10 @@ def audit(
         pair: Function(mechanism, one, other, batch=batch, rng=rng, features=features, messages=messages) for pair, (one, other) in given.items()
     }
     shared = next(iter(functions.values())).call.batch and threads != 1
+    called = getattr(mechanism, "__name__", type(mechanism).__name__)
     spec = {
-        "name": name or getattr(mechanism, "__name__", type(mechanism).__name__),
-        "kind": "function",
+        "name": name or called,
+        "subject": {"function": {"name": called}},
         "claim": claim.spelling(),
         "relation": relations[0] if all(found == relations[0] for found in relations) else {"custom": {"reason": "one record"}},
         "attacks": list(attacks) if attacks is not None else None,
@@ -112,7 +113,9 @@ def audit(
     }
 
     def work(show: Any) -> tuple[Any, BaseException | None]:
-        if executor is None:
+        if executor is not None and draws < DIVIDED_DRAWS:
+            draw_on(executor, functions)
+        if executor is None or draws < DIVIDED_DRAWS:
             return _dp_audit.audit(json.dumps(spec), list(functions.items()), threads, shared, show)
         job = _dp_audit.job_of_function(json.dumps(spec), list(functions))
         return run_on(executor, job, functions, shared, tasks, threads, show), None
@@ -242,7 +245,7 @@ def samples(
     blocks = [(numpy.frombuffer(block, float) if not isinstance(block, numpy.ndarray) else block.reshape(-1), symbols) for _, symbols, block in packed]
     spec = {
         "name": name,
-        "kind": "recorded",
+        "subject": {"given": {"kind": "recorded"}},
         "claim": claim.spelling(),
         "relation": {"custom": {"reason": "as the caller says"}},
         "attacks": list(attacks) if attacks is not None else None,

@@ -1,8 +1,12 @@
 """Runs on the executors that people already have: process pools, Dask, MPI, Slurm through submitit.
 
-An executor is anything with `submit(function, argument)` that returns a future with `result()`, as `concurrent.futures.Executor` has it. A run is
-divided into tasks of about equal cost. Pairs with many draws are divided too: one task learns their rules, and the others judge ranges of their
-draws. What comes back are counts, rules and evidence, never outputs. The report is the one that a single machine would have made.
+An executor is anything with `submit(function, …)` that returns a future with `result()`, as `concurrent.futures.Executor` has it. A run is divided
+into tasks of about equal cost. Pairs with many draws are divided too: one task learns their rules, and the others judge ranges of their draws. What
+comes back are counts, rules and evidence, never outputs.
+
+Few draws are worth an executor only if each of them takes long. Then the draws themselves are the tasks, and outputs come back.
+
+Either way the report is the one that a single machine would have made.
 """
 
 from __future__ import annotations
@@ -10,14 +14,16 @@ from __future__ import annotations
 import dataclasses
 import pickle
 import time
-from typing import Any, Callable, Mapping
+from functools import lru_cache
+from typing import Any, Callable, Mapping, Sequence
 
-from . import _dp_audit
+from . import _dp_audit, worker
 from ._errors import AuditError
 from ._function import Function
 
 TASKS_PER_WORKER = 4  # so that a slow worker delays the end little
 DEFAULT_TASKS = 16
+DIVIDED_DRAWS = 1 << 19  # with fewer draws, a pair is not divided into ranges: each of them is checked for dependence, which needs draws
 TRIES = 3  # of a task whose worker died
 POLL = 0.02  # seconds between two looks at the futures
 
@@ -73,6 +79,11 @@ def number_of_tasks(executor: Any) -> int:
     return TASKS_PER_WORKER * workers if isinstance(workers, int) and workers > 0 else DEFAULT_TASKS
 
 
+def check(executor: Any) -> None:
+    if not hasattr(executor, "submit"):
+        raise TypeError(f"executor is a {type(executor).__name__}; it must have submit, as concurrent.futures.Executor has")
+
+
 def run_on(
     executor: Any,
     job: str,
@@ -83,23 +94,56 @@ def run_on(
     show: Callable[[int, int, float, int], object] | None,
 ) -> Any:
     """The report of a job whose tasks an executor runs."""
-    if not hasattr(executor, "submit"):
-        raise TypeError(f"executor is a {type(executor).__name__}; it must have submit, as concurrent.futures.Executor has")
+    check(executor)
     if tasks is not None and tasks < 1:
         raise ValueError(f"tasks is {tasks}, must be at least 1")
     sent = Sent.of(functions) if functions is not None else None
     first, others = _dp_audit.tasks(job, tasks or number_of_tasks(executor))
     progress = Tracker(sum(draws for _, draws in others), show)
     # While rules are learned there is little else to do, so this may use all cores of a worker.
-    learned = Futures(executor, progress).results([(Task(job, item, sent, None, threads, shared), 0) for item in first])
+    learned = Futures(executor, progress, work).results([(Task(job, item, sent, None, threads, shared), 0) for item in first])
     rules = {_dp_audit.pair_of_task(task.item): result for task, result in learned}
 
     def task(item: str) -> Task:
         pair = _dp_audit.pair_of_task(item)
         return Task(job, item, sent, rules.get(pair) if pair else None, threads or 1, shared)
 
-    results = Futures(executor, progress).results([(task(item), draws) for item, draws in others])
+    results = Futures(executor, progress, work).results([(task(item), draws) for item, draws in others])
     return _dp_audit.combine(job, [(task.item, result) for task, result in results])
+
+
+def draw_on(executor: Any, functions: Mapping[str, Function]) -> None:
+    """Lets an executor make the draws of functions."""
+    check(executor)
+    for name, function in functions.items():
+        sent = Sent.of({name: function})
+
+        def remote(side: int, blocks: list[tuple[int, str]], sent: Sent = sent) -> list[Sequence[Any]]:
+            asked = [(Draws(sent, side, count, seed), 0) for count, seed in blocks]
+            return [outputs for _, outputs in Futures(executor, Tracker(0, None), draw).results(asked)]
+
+        function.remote = remote
+
+
+@dataclasses.dataclass(frozen=True)
+class Draws:
+    """Some draws that one worker makes."""
+
+    functions: Sent
+    side: int
+    count: int
+    seed: str
+
+
+@lru_cache(maxsize=1)
+def restored(sent: Sent) -> Function:
+    """The function of a worker. It serves many requests."""
+    return sent.functions()[0][1]
+
+
+def draw(draws: Draws) -> Sequence[Any]:
+    """Makes draws, in the process of a worker."""
+    return restored(draws.functions).seeded_draws(draws.side, draws.count, draws.seed)
 
 
 class Tracker:
@@ -119,40 +163,45 @@ class Tracker:
 class Futures:
     """Tasks that an executor runs. A task whose worker died is tried again; after an exception all are cancelled."""
 
-    def __init__(self, executor: Any, progress: Tracker) -> None:
+    def __init__(self, executor: Any, progress: Tracker, work: Callable[[Any], Any]) -> None:
         self.executor = executor
         self.progress = progress
+        self.work = work
 
-    def results(self, tasks: list[tuple[Task, int]]) -> list[tuple[Task, str]]:
-        running: dict[Any, tuple[Task, int, int]] = {}
-        done: list[tuple[Task, str]] = []
+    def results(self, tasks: list[tuple[Any, int]]) -> list[tuple[Any, Any]]:
+        """The tasks with their results, in the same order. Each comes with the number of its draws."""
+        running: dict[Any, tuple[int, int]] = {}
+        done: dict[int, Any] = {}
         try:
-            for task, draws in tasks:
-                running[self.submit(task, None)] = (task, draws, 1)
+            for place, (task, _) in enumerate(tasks):
+                running[self.submit(task, None)] = (place, 1)
             while running:
                 finished = [future for future in running if future.done()]
                 if not finished:
                     self.progress()
                     time.sleep(POLL)
                 for future in finished:
-                    task, draws, tries = running.pop(future)
+                    place, tries = running.pop(future)
+                    task, draws = tasks[place]
                     try:
-                        done.append((task, future.result()))
+                        done[place] = future.result()
                         self.progress(draws)
+                    except (AuditError, worker.Refusal):
+                        raise
                     except Exception as error:
                         # The mechanism's own failures are results. This is about the worker.
                         if tries == TRIES:
                             raise AuditError(f"a task failed {TRIES} times, the last time with {type(error).__name__}: {error}") from error
-                        running[self.submit(task, error)] = (task, draws, tries + 1)
+                        running[self.submit(task, error)] = (place, tries + 1)
         except BaseException:
             for future in running:
                 future.cancel()
             raise
-        return done
+        return [(task, done[place]) for place, (task, _) in enumerate(tasks)]
 
     def submit(self, task: Task, cause: Exception | None) -> Any:
         try:
-            return self.executor.submit(work, task)
+            return self.executor.submit(self.work, task)
         except Exception as error:
             raise AuditError(
                 f"the executor takes no more tasks ({type(error).__name__}: {error}); a pool of processes breaks when one of them dies: make a "

@@ -123,6 +123,7 @@ class Function:
         self.note: str | None = None
         self.error: BaseException | None = None  # what ended the audit
         self.always_fails: list[worker.Failure | None] = [None, None]
+        self.remote: Callable[[int, list[tuple[int, str]]], list[Sequence[Any]]] | None = None  # draws in other processes
 
     def description(self) -> dict[str, Any]:
         """What it is made of."""
@@ -142,6 +143,12 @@ class Function:
         """Draws from one side: the cells of `count` outputs one after another, and the symbols that occur in them."""
         return self.guarded(lambda: self.drawn(side, count, seed))
 
+    def draw_remotely(self, side: int, blocks: list[tuple[int, str]]) -> list[tuple[numpy.ndarray, list[str]]]:
+        """Draws several blocks in other processes, each with its number of draws and its seed."""
+        assert self.remote is not None
+        remote = self.remote
+        return self.guarded(lambda: [self.packed(outputs) for outputs in remote(side, blocks)])
+
     def guarded(self, work: Callable[[], Any]) -> Any:
         """Remembers what went wrong, because the core keeps only the message."""
         try:
@@ -154,8 +161,14 @@ class Function:
             raise
 
     def drawn(self, side: int, count: int, seed: str) -> tuple[numpy.ndarray, list[str]]:
+        return self.packed(self.seeded_draws(side, count, seed))
+
+    def seeded_draws(self, side: int, count: int, seed: str) -> Sequence[Any]:
         outputs = self.draws(side, self.generator(int(seed, 16)), count)
         self.guards[side].check()
+        return outputs
+
+    def packed(self, outputs: Sequence[Any]) -> tuple[numpy.ndarray, list[str]]:
         _, symbols, block = self.columns.pack(outputs)
         return numpy.frombuffer(block, float) if not isinstance(block, numpy.ndarray) else block.reshape(-1), symbols
 

@@ -9,7 +9,7 @@ use dp_audit::model::{AskedReach, Claim, Confidence, Error, Expectation, Relatio
 use dp_audit::report::replay::{ReplaySettings, replay as judge_again};
 use dp_audit::report::witness::Witness;
 use dp_audit::target::recorded::{Recorded, RowOrder, SampleNames, draws};
-use dp_audit::target::{PrepareError, Stop, Stoppable, Target};
+use dp_audit::target::{PrepareError, Stop, Stoppable, Subject, Target};
 use dp_audit::{Audit, PairPlan, Preparer, TargetSource, suite};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -25,7 +25,8 @@ use crate::supervise::supervise;
 #[serde(deny_unknown_fields)]
 pub struct Spec {
     name: String,
-    kind: String,
+    /// What makes the outputs.
+    subject: Subject,
     claim: Claim,
     relation: Relation,
     attacks: Option<Vec<Attack>>,
@@ -39,8 +40,9 @@ pub struct Spec {
 impl Spec {
     /// The audit with pairs of these names.
     pub fn audit(self, pairs: impl IntoIterator<Item = String>) -> Audit {
-        let audit = Audit::given(&self.name, &self.kind, self.claim, pairs);
+        let audit = Audit::given(&self.name, self.subject.mechanism(), self.claim, pairs);
         Audit {
+            subject: self.subject,
             relation: self.relation,
             expect: self.expect.unwrap_or(audit.expect),
             resolution: self.resolution.unwrap_or(audit.resolution),

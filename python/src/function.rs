@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use dp_audit::model::Side;
 use dp_audit::output::{MAX_WIDTH, OutputBlock, Probe, Reading, Rows, Symbols};
-use dp_audit::target::process::blocks::blocks;
+use dp_audit::target::process::blocks::{Block, blocks};
 use dp_audit::target::{PairStream, Phase, Stop, StreamSeed, Target, TargetError};
 use numpy::{PyArray1, PyArrayMethods};
 use pyo3::exceptions::PyValueError;
@@ -35,6 +35,8 @@ pub fn block_of((numbers, symbols): &Outputs<'_>, width: usize) -> PyResult<Outp
 /// A Python function on both datasets of a pair.
 pub struct Function {
     function: Py<PyAny>,
+    /// Whether other processes make the draws. Then all blocks of a call are asked for at once.
+    remote: bool,
     /// Held during a call, if the function must not be called by two threads at once.
     turn: Option<Mutex<()>>,
     stop: Stop,
@@ -53,8 +55,9 @@ struct Shape {
 impl Function {
     /// The target. If `shared`, several threads call the function at the same time.
     pub fn new(function: Py<PyAny>, shared: bool, stop: Stop) -> Self {
-        let turn = (!shared).then(Mutex::default);
-        Self { function, turn, stop, shape: OnceLock::new(), symbols: Mutex::default() }
+        let remote = Python::attach(|py| function.bind(py).getattr("remote").is_ok_and(|remote| !remote.is_none()));
+        let turn = (!shared && !remote).then(Mutex::default);
+        Self { function, remote, turn, stop, shape: OnceLock::new(), symbols: Mutex::default() }
     }
 
     /// Calls Python. No thread waits for its turn while it holds the interpreter, so nobody waits in a circle.
@@ -75,6 +78,15 @@ impl Function {
             block_of(&drawn, width)
         })?;
         if block.rows.len() == count { Ok(block) } else { Err(TargetError::WrongCount { asked: count, got: block.rows.len() }) }
+    }
+
+    /// Several blocks of one side, from other processes.
+    fn remote_blocks(&self, side: Side, blocks: &[Block], seed: StreamSeed, width: usize) -> Result<Vec<OutputBlock>, TargetError> {
+        let asked: Vec<(usize, String)> = blocks.iter().map(|block| (block.count, seed.part(block.part).to_string())).collect();
+        self.call(|function| {
+            let drawn: Vec<Outputs<'_>> = function.call_method1("draw_remotely", (side as u8, asked))?.extract()?;
+            drawn.iter().map(|drawn| block_of(drawn, width)).collect()
+        })
     }
 
     /// Tries the function out. None of these outputs is judged.
@@ -128,13 +140,21 @@ impl Target for Function {
         let Shape { width, reading, .. } = self.shape()?;
         let place = seed.place();
         let explores = place.phase == Phase::Explore;
-        for block in blocks(place.first, count, *width) {
-            let drawn = self.block(side, block.count, seed.part(block.part), *width)?;
+        let mut pass_on = |block: Block, drawn: OutputBlock| {
             let (rows, names) = drawn.read(reading, explores);
             if explores {
                 self.named(names.ranked_from(2 * (place.first + block.first as u64) + side as u64));
             }
             sink(&rows);
+        };
+        let blocks = blocks(place.first, count, *width);
+        if self.remote {
+            let drawn = self.remote_blocks(side, &blocks, seed, *width)?;
+            blocks.into_iter().zip(drawn).for_each(|(block, drawn)| pass_on(block, drawn));
+            return Ok(());
+        }
+        for block in blocks {
+            pass_on(block, self.block(side, block.count, seed.part(block.part), *width)?);
         }
         Ok(())
     }

@@ -55,11 +55,11 @@ impl PairPlan {
     ///
     /// - if the number of draws depends on what they show or on the time: until decided, or with a time limit;
     /// - if the outputs come from a program: whether two of its processes share noise is only seen where both are run;
-    /// - if the caller creates the target, or if a stability claim is compared without statistics.
+    /// - if only the caller can create the target, or if a stability claim is compared without statistics.
     #[must_use]
     pub fn divisible_batches(&self) -> Option<u64> {
         let fixed = self.until == Until::Budget && self.max_seconds.is_none();
-        let divisible = fixed && matches!(self.subject, Subject::Registered { .. }) && self.claim.metric().is_none();
+        let divisible = fixed && matches!(self.subject, Subject::Registered { .. } | Subject::Function { .. }) && self.claim.metric().is_none();
         divisible.then(|| self.schedule().looks.iter().map(|look| look.div_ceil(BATCH)).sum())
     }
 

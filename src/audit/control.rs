@@ -19,7 +19,7 @@ impl Audit {
         let mut subject = self.subject.clone();
         match &mut subject {
             Subject::Registered { params, .. } | Subject::Program { params, .. } => params.extend(changes.clone()),
-            Subject::Given { .. } => return None,
+            Subject::Function { .. } | Subject::Given { .. } => return None,
         }
         // Random streams are derived from the name, so the draws are independent of those of the audit.
         Some(Self { name: format!("control of {}", self.name), subject, control: None, ..self.clone() })

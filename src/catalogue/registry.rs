@@ -94,7 +94,7 @@ pub fn prepare_subject(subject: &Subject, left: &Dataset, right: &Dataset) -> Re
             registered.prepare(params, left, right)
         }
         Subject::Program { command, params } => Ok(Box::new(ChildProcess::prepare(command.clone(), params, left, right))),
-        Subject::Given { kind } => Err(PrepareError::Given(kind.clone())),
+        Subject::Function { name: kind } | Subject::Given { kind } => Err(PrepareError::Given(kind.clone())),
     }
 }
 

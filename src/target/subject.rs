@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::process::CommandLine;
 use crate::model::Params;
 
-/// What makes the outputs. All but [`Given`](Self::Given) can be sent to another process and prepared there.
+/// What makes the outputs. Mechanisms of the catalogue and programs can be sent to another process and prepared there.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -24,6 +24,11 @@ pub enum Subject {
         /// The parameters that are sent to it.
         params: Params,
     },
+    /// A function of the caller. Any process that has its code can create it.
+    Function {
+        /// Its name, for reports.
+        name: String,
+    },
     /// Something that only the caller can create: a closure, or recorded outputs.
     Given {
         /// The kind, for reports.
@@ -38,6 +43,7 @@ impl Subject {
         match self {
             Self::Registered { mechanism, .. } => mechanism,
             Self::Program { .. } => super::process::NAME,
+            Self::Function { name } => name,
             Self::Given { kind } => kind,
         }
     }
@@ -47,7 +53,7 @@ impl Subject {
     pub fn params(&self) -> Option<&Params> {
         match self {
             Self::Registered { params, .. } | Self::Program { params, .. } => Some(params),
-            Self::Given { .. } => None,
+            Self::Function { .. } | Self::Given { .. } => None,
         }
     }
 

@@ -1,0 +1,172 @@
+"""Runs on executors. The report is the one that a single process makes, to the last byte but for the seconds."""
+
+import json
+import os
+import sys
+from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+
+import pytest
+
+import dp_audit as dpa
+import mechanisms
+
+ROOT = Path(__file__).parents[2]
+ONE, TWO = ["x"], ["x", "y"]
+CLAIM = dpa.PureDp(1.0)
+DRAWS = 2_000_000
+
+
+def without_seconds(found):
+    report = json.loads(found.to_json())
+    for audit in report["audits"]:
+        for row in audit["pairs"] + audit["accuracy"]:
+            row.pop("seconds"), row.pop("timing", None)
+    return report
+
+
+@pytest.fixture(scope="module")
+def pool():
+    # Forking a process that has threads may hang.
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
+        yield pool
+
+
+@pytest.fixture(scope="module")
+def plain():
+    return dpa.audit(mechanisms.laplace_count, ONE, TWO, claim=CLAIM, draws=DRAWS)
+
+
+@pytest.mark.parametrize("tasks", [1, 2, 7, 16])
+def test_a_function_on_a_process_pool(pool, plain, tasks):
+    result = dpa.audit(mechanisms.laplace_count, ONE, TWO, claim=CLAIM, draws=DRAWS, executor=pool, tasks=tasks)
+    assert without_seconds(result) == without_seconds(plain)
+
+
+def test_few_slow_draws_are_made_by_all_processes(pool):
+    def found(**options):
+        return dpa.audit(mechanisms.slow, ONE, TWO, claim=CLAIM, draws=1000, name="slow", **options)
+
+    assert without_seconds(found(executor=pool)) == without_seconds(found())
+
+
+def test_several_pairs_and_a_refutation(pool):
+    def found(**options):
+        pairs = {"one": (ONE, TWO), "none": ([], ONE)}
+        return dpa.audit(mechanisms.laplace_count, pairs=pairs, claim=dpa.PureDp(0.5), draws=300_000, **options)
+
+    there = found(executor=pool, tasks=5)
+    assert there.verdict == "violated" and without_seconds(there) == without_seconds(found())
+    assert there.witness.replay(draws=20_000).confirmed
+
+
+def test_files_on_a_process_pool(pool):
+    there = dpa.run(ROOT / "audits" / "basics", draws=200_000, executor=pool)
+    assert without_seconds(there) == without_seconds(dpa.run(ROOT / "audits" / "basics", draws=200_000))
+
+
+def test_until_decided_is_not_divided_and_the_same(pool):
+    def found(**options):
+        return dpa.audit(mechanisms.laplace_count, ONE, TWO, claim=dpa.PureDp(0.5), draws=DRAWS, until="decided", **options)
+
+    assert without_seconds(found(executor=pool, tasks=4)) == without_seconds(found())
+
+
+def test_a_mechanism_that_fails_is_an_error(pool):
+    with pytest.raises(dpa.AuditError, match="only fails.*no database"):
+        dpa.audit(mechanisms.always_fails, ONE, TWO, claim=CLAIM, draws=1000, executor=pool)
+
+
+def test_a_lambda_needs_cloudpickle(pool, plain):
+    pytest.importorskip("cloudpickle")
+    mechanism = lambda data, rng, count: len(data) + rng.laplace(size=count)  # noqa: E731
+    result = dpa.audit(mechanism, ONE, TWO, claim=CLAIM, draws=DRAWS, executor=pool, name="laplace_count")
+    assert without_seconds(result) == without_seconds(plain)
+
+
+def test_what_cannot_be_sent_is_an_error(pool):
+    class Local:
+        def __call__(self, data, rng, count):
+            return rng.random(count)
+
+        def __reduce__(self):
+            raise TypeError("a socket")
+
+    with pytest.raises((dpa.AuditError, TypeError), match="a socket"):
+        dpa.audit(Local(), ONE, TWO, claim=CLAIM, draws=1000, executor=pool)
+
+
+class Unreliable:
+    """An executor that loses every third task."""
+
+    def __init__(self):
+        self.submitted = 0
+
+    def submit(self, function, argument):
+        self.submitted += 1
+        future = Future()
+        if self.submitted % 3 == 0:
+            future.set_exception(ConnectionError("a worker died"))
+        else:
+            future.set_result(function(argument))
+        return future
+
+
+def test_a_task_whose_worker_died_is_tried_again(plain):
+    executor = Unreliable()
+    result = dpa.audit(mechanisms.laplace_count, ONE, TWO, claim=CLAIM, draws=DRAWS, executor=executor, tasks=8)
+    assert without_seconds(result) == without_seconds(plain) and executor.submitted > 4
+
+
+def test_a_pool_that_breaks_is_an_error_and_no_hang():
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
+        with pytest.raises(dpa.AuditError, match="takes no more tasks|failed 3 times"):
+            dpa.audit(mechanisms.DiesAlways(os.getpid()), ONE, TWO, claim=CLAIM, draws=DRAWS, executor=pool)
+
+
+@pytest.mark.parametrize("options, error", [({"executor": 3}, TypeError), ({"executor": ThreadPoolExecutor(1), "tasks": 0}, ValueError)])
+def test_bad_executors(options, error):
+    with pytest.raises(error, match="executor|tasks"):
+        dpa.audit(mechanisms.laplace_count, ONE, TWO, claim=CLAIM, **options)
+
+
+def test_progress_of_an_executor(pool, monkeypatch):
+    monkeypatch.setattr("dp_audit._progress.PATIENCE", 0)
+    seen = []
+    dpa.audit(mechanisms.laplace_count, ONE, TWO, claim=CLAIM, draws=DRAWS, executor=pool, tasks=4, progress=lambda *numbers: seen.append(numbers))
+    assert seen[-1][0] == seen[-1][1] > 0
+
+
+@pytest.fixture(scope="module")
+def client():
+    distributed = pytest.importorskip("distributed")
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster, distributed.Client(cluster) as client:
+        client.run(lambda path: sys.path.insert(0, path), str(Path(__file__).parent))
+        yield client
+
+
+class TestDask:
+    def test_the_same_bytes(self, client, plain):
+        result = dpa.audit(mechanisms.laplace_count, ONE, TWO, claim=CLAIM, draws=DRAWS, executor=client.get_executor(), tasks=6)
+        assert without_seconds(result) == without_seconds(plain)
+
+    def test_a_worker_that_is_killed_loses_nothing(self, client, plain, tmp_path):
+        mechanism = mechanisms.DiesOnce(tmp_path / "died", os.getpid())
+        result = dpa.audit(
+            mechanism, ONE, TWO, claim=CLAIM, draws=DRAWS, executor=client.get_executor(pure=False, retries=2), tasks=6, name="laplace_count"
+        )
+        assert (tmp_path / "died").exists()
+        assert without_seconds(result) == without_seconds(plain)
+
+
+def test_submitit(plain, tmp_path):
+    submitit = pytest.importorskip("submitit")
+    executor = submitit.AutoExecutor(folder=tmp_path, cluster="local")
+    executor.update_parameters(timeout_min=5)
+    os.environ["PYTHONPATH"] = os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")])
+    try:
+        result = dpa.audit(mechanisms.laplace_count, ONE, TWO, claim=CLAIM, draws=DRAWS, executor=executor, tasks=3)
+    finally:
+        os.environ["PYTHONPATH"] = os.environ["PYTHONPATH"].partition(os.pathsep)[2]
+    assert without_seconds(result) == without_seconds(plain)
