@@ -40,6 +40,9 @@
 //! }
 //! ```
 //!
+//! A pair can also be divided: [`explore`] freezes its rules, [`certify_range`] judges them on a part of the draws, in any process, and
+//! [`conclude`] makes the [`Evidence`] of the whole from the parts.
+//!
 //! # The modules
 //!
 //! The order is the data flow; each knows only those above it, and `tests/architecture.rs` checks it. Only what this page lists is the public API.
@@ -98,8 +101,9 @@ pub use api::{Finding, MechanismAudit, audit};
 pub use attack::Attack;
 #[doc(inline)]
 pub use audit::{
-    Accuracy, AccuracyEvidence, AccuracyPlan, AccuracyResult, Audit, AuditReport, Control, Event, Evidence, Listener, Pair, PairPlan,
-    PairResult, Preparer, RunReport, TargetSource, run, run_accuracy, run_pair,
+    Accuracy, AccuracyEvidence, AccuracyPlan, AccuracyResult, Audit, AuditReport, CertifyPart, Control, Event, Evidence, Exploration,
+    Listener, Pair, PairPlan, PairResult, PartsError, Preparer, RunReport, TargetSource, certify_range, conclude, explore, run,
+    run_accuracy, run_pair,
 };
 pub use model::{
     AccuracyClaim, AskedReach, Bounds, Claim, Confidence, ControlResult, Dataset, Expectation, FailureLimits, Reason, Record, Relation,

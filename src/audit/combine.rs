@@ -153,7 +153,8 @@ fn check_pair(plan: &PairPlan, result: &PairResult) -> Result<(), CombineError> 
     let Ok(evidence) = &result.outcome else { return Ok(()) };
     if plan.claim.metric().is_none() {
         check_draws(plan, evidence.draws)?;
-        let all = [evidence.tally.correct, evidence.tally.wrong, evidence.tally.abstained].iter().try_fold(0_u64, |sum, n| sum.checked_add(*n));
+        let all =
+            [evidence.tally.correct, evidence.tally.wrong, evidence.tally.abstained].iter().try_fold(0_u64, |sum, n| sum.checked_add(*n));
         if all.is_none_or(|all| all > evidence.draws) {
             return Err(misfit(plan, "it counts more guesses than draws"));
         }

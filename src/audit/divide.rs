@@ -175,3 +175,92 @@ fn parts(plan: &PairPlan, shards: usize, most: u64) -> u64 {
         _ => shards as u64,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Dataset, Params, Until};
+    use crate::target::Subject;
+
+    /// An audit with these draws on each of `pairs` pairs.
+    fn audit(name: &str, draws: u64, pairs: usize) -> Audit {
+        let claim = serde_json::from_str(r#"{ "epsilon": 1.0 }"#).unwrap();
+        let names = (0..pairs).map(|pair| pair.to_string());
+        let subject = Subject::Registered { mechanism: "laplace".to_owned(), params: Params::new() };
+        let mut audit = Audit { draws: Some(draws), subject, ..Audit::given(name, "", claim, names) };
+        audit.pairs.iter_mut().for_each(|pair| pair.left = Dataset::of_numbers(&[1.0]));
+        audit
+    }
+
+    fn costs(audits: &[Audit], settings: Settings, division: &[Vec<WorkItem>]) -> Vec<u64> {
+        let plans = Plans::new(audits, settings);
+        let item_cost = |item: &WorkItem| match &item.statement {
+            Statement::Part(pair, range) => part_cost(&plans.pairs(item.audit)[*pair], range),
+            Statement::Pair(pair) => cost(&plans.pairs(item.audit)[*pair]),
+            _ => unreachable!("there are only pairs"),
+        };
+        division.iter().map(|items| items.iter().map(item_cost).sum()).collect()
+    }
+
+    /// Every pair is there once, as a whole or as parts that have each batch once.
+    fn assert_all_once(audits: &[Audit], settings: Settings, division: &[Vec<WorkItem>]) {
+        let plans = Plans::new(audits, settings);
+        for audit in 0..audits.len() {
+            for (pair, plan) in plans.pairs(audit).iter().enumerate() {
+                let of_pair = division.iter().flatten().filter(|item| item.audit == audit);
+                let mut ranges: Vec<Range<u64>> = of_pair
+                    .filter_map(|item| match &item.statement {
+                        Statement::Pair(index) if *index == pair => Some(0..u64::MAX),
+                        Statement::Part(index, range) if *index == pair => Some(range.clone()),
+                        _ => None,
+                    })
+                    .collect();
+                ranges.sort_by_key(|range| range.start);
+                if ranges != [0..u64::MAX] {
+                    assert!(ranges.windows(2).all(|two| two[0].end == two[1].start), "{ranges:?}");
+                    assert_eq!((ranges[0].start, Some(ranges[ranges.len() - 1].end)), (0, plan.divisible_batches()));
+                    let draws: u64 = ranges.iter().flat_map(|range| plan.pieces(range)).map(|piece| piece.draws).sum();
+                    assert_eq!(draws, plan.draws - plan.draws / 8);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn everything_is_in_one_shard_and_the_shards_cost_about_the_same() {
+        let settings = Settings::default();
+        let one = vec![audit("one", 1_000_000_000, 1)];
+        let many: Vec<Audit> = (0..100).map(|index| audit(&index.to_string(), 10_000 << (index % 12), 2)).collect();
+        let mixed: Vec<Audit> = many.iter().cloned().chain([audit("large", 300_000_000, 1)]).collect();
+        for audits in [&one, &many, &mixed] {
+            for shards in [1, 2, 3, 16, 1000] {
+                let division = divide(audits, settings, shards);
+                assert_eq!(division.len(), shards);
+                assert_eq!(division, divide(audits, settings, shards), "the same every time");
+                assert_all_once(audits, settings, &division);
+                let costs = costs(audits, settings, &division);
+                let plans = Plans::new(audits, settings);
+                let largest = (0..audits.len()).flat_map(|audit| plans.pairs(audit)).map(|plan| plan.draws).max().unwrap();
+                // The longest of a list that is given out greedily is at most an equal share and one item; no item is smaller than an exploration.
+                let share = costs.iter().sum::<u64>() / shards as u64;
+                assert!(costs.iter().max().unwrap() <= &(2 * share + largest / 8 + 2 * BASE_COST), "{shards} shards: {costs:?}");
+            }
+        }
+        let sixteen = costs(&one, settings, &divide(&one, settings, 16));
+        // An eighth explores, and a sixteenth of the rest is certified.
+        assert!(sixteen.iter().all(|cost| (180_000_000..181_000_000).contains(cost)), "{sixteen:?}");
+    }
+
+    #[test]
+    fn equal_audits_are_dealt_out_and_small_ones_are_not_cut() {
+        let audits: Vec<Audit> = (0..8).map(|index| audit(&index.to_string(), 100_000, 1)).collect();
+        let division = divide(&audits, Settings::default(), 4);
+        let dealt: Vec<Vec<usize>> = division.iter().map(|items| items.iter().map(|item| item.audit).collect()).collect();
+        assert_eq!(dealt, [[0, 4], [1, 5], [2, 6], [3, 7]]);
+        let decided = Settings { until: Until::Decided, ..Settings::default() };
+        let large = [audit("large", 1_000_000_000, 1)];
+        assert_eq!(divide(&large, decided, 4).iter().map(Vec::len).collect::<Vec<_>>(), [1, 0, 0, 0]);
+        assert_eq!(explorations(&large, Settings::default(), 4).len(), 1);
+        assert!(explorations(&audits, Settings::default(), 4).is_empty());
+    }
+}

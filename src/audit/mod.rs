@@ -35,7 +35,7 @@ mod work;
 pub use accuracy::{Accuracy, AccuracyEvidence, AccuracyPlan, AccuracyResult, run_accuracy};
 pub use advice::AFTER_REFUTATION;
 pub use certify::{CertifyPart, LookTallies, Piece, certify_range};
-pub use combine::{Combined, CombineError};
+pub use combine::{CombineError, Combined};
 pub use conclude::{PartsError, conclude};
 pub use curves::{Curves, ProfilePoint, WealthPoint};
 pub use divide::{Statement, WorkItem, divide, explorations};

@@ -256,7 +256,6 @@ impl OutputArgs {
         let default = if is_part { "results/audit-part.csv" } else { "results/audit.csv" };
         self.csv.clone().unwrap_or_else(|| default.into())
     }
-
 }
 
 impl RunArgs {

@@ -36,7 +36,12 @@ impl Progress {
         self.with(|running| {
             running.bar.finish_and_clear();
             if !self.quiet {
-                print_error(format_args!("[{}/{}] {item}  ({:.1} s)", running.number, self.audits, running.started.elapsed().as_secs_f64()));
+                print_error(format_args!(
+                    "[{}/{}] {item}  ({:.1} s)",
+                    running.number,
+                    self.audits,
+                    running.started.elapsed().as_secs_f64()
+                ));
             }
         });
     }

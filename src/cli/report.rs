@@ -82,8 +82,11 @@ impl<'a> Reporting<'a> {
             let _ = writeln!(text, "Witnesses: {written} in {}; check one with `dp-audit replay FILE`", args.witnesses.display());
         }
         if replaced > 0 {
-            let _ =
-                writeln!(text, "Note: {} has replaced a report with {replaced} audits that were not part of this run", csv.path().display());
+            let _ = writeln!(
+                text,
+                "Note: {} has replaced a report with {replaced} audits that were not part of this run",
+                csv.path().display()
+            );
         }
         let comparison = baseline.before.as_ref().map(|before| Comparison::new(before, &JsonReport::new(&report)));
         if let Some(comparison) = &comparison {
@@ -138,7 +141,8 @@ impl Baseline {
             return Err(Error::PartialBaseline);
         }
         let is_new = args.gate.update_baseline && !path.exists();
-        let before = if is_new { None } else { Some(JsonReport::read(path)?.selected(selection.filter.as_deref(), selection.pair.as_deref())) };
+        let before =
+            if is_new { None } else { Some(JsonReport::read(path)?.selected(selection.filter.as_deref(), selection.pair.as_deref())) };
         let before = before.map(Arc::new);
         Ok(Self { before, update: args.gate.update_baseline.then(|| Destination::open(path)).transpose()? })
     }

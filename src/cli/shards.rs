@@ -64,7 +64,11 @@ impl<'a> Work<'a> {
     fn run(&self, items: Vec<WorkItem>, rules: &HashMap<WorkItem, WorkResult>, out: &Path, start: Start) -> Result<ExitCode, Error> {
         let mut file = ShardFile::open(out, self.header.clone(), start)?;
         let (name, all) = (self.header.name(), items.len());
-        let say = |text: String| if !self.quiet { print_error(text) };
+        let say = |text: String| {
+            if !self.quiet {
+                print_error(text)
+            }
+        };
         if file.finished() > 0 {
             say(format!("Resuming {name}: {} of {all} items are finished already.", file.finished()));
         }

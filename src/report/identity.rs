@@ -140,16 +140,15 @@ pub fn bytes_hash(bytes: &[u8]) -> String {
 
 fn hash(mut reader: impl Read, length: u64) -> io::Result<u64> {
     const BLOCK: u64 = 1 << 16;
-        let (mut mix, mut block) = (Mix::new().word(length), Vec::new());
-        while reader.by_ref().take(BLOCK).read_to_end(&mut block)? > 0 {
-            let (words, rest) = block.as_chunks();
-            mix = words.iter().fold(mix, |mix, word| mix.word(u64::from_le_bytes(*word)));
-            mix = rest.iter().fold(mix, |mix, byte| mix.word(u64::from(*byte)));
-            block.clear();
-        }
-        Ok(mix.end())
+    let (mut mix, mut block) = (Mix::new().word(length), Vec::new());
+    while reader.by_ref().take(BLOCK).read_to_end(&mut block)? > 0 {
+        let (words, rest) = block.as_chunks();
+        mix = words.iter().fold(mix, |mix, word| mix.word(u64::from_le_bytes(*word)));
+        mix = rest.iter().fold(mix, |mix, byte| mix.word(u64::from(*byte)));
+        block.clear();
+    }
+    Ok(mix.end())
 }
-
 
 #[cfg(test)]
 mod tests {

@@ -110,9 +110,8 @@ fn check_same_run(first: &Read, shard: &Read) -> Result<(), Error> {
     }
     let shown = |option: &Option<String>| option.clone().unwrap_or_else(|| "absent".to_owned());
     if one.selection != other.selection {
-        let [one, other] = [one, other].map(|header: &ShardHeader| {
-            format!("--filter {}, --pair {}", shown(&header.selection.filter), shown(&header.selection.pair))
-        });
+        let [one, other] = [one, other]
+            .map(|header: &ShardHeader| format!("--filter {}, --pair {}", shown(&header.selection.filter), shown(&header.selection.pair)));
         return different("its selection", &one, &other);
     }
     if one.audits != other.audits {
@@ -144,13 +143,15 @@ fn check_numbers(shards: &[Read]) -> Result<(), Error> {
     if missing.is_empty() {
         return Ok(());
     }
-    let shown = if missing.len() > 20 { format!("{}, … ({} in all)", missing[..20].join(", "), missing.len()) } else { missing.join(", ") };
+    let shown =
+        if missing.len() > 20 { format!("{}, … ({} in all)", missing[..20].join(", "), missing.len()) } else { missing.join(", ") };
     Err(Error::Merge { reason: format!("missing of {of} shards: {shown}; run each with the command of the others and --shard N/{of}") })
 }
 
 fn check_complete(shard: &Read) -> Result<(), Error> {
     let ShardContent { header, entries, complete, .. } = &shard.content;
-    let reason = format!("{} is not complete: {} items and no last line; run it again, with --resume to continue it", header.name(), entries.len());
+    let reason =
+        format!("{} is not complete: {} items and no last line; run it again, with --resume to continue it", header.name(), entries.len());
     if *complete { Ok(()) } else { Err(refused(&shard.path, &reason)) }
 }
 
@@ -166,9 +167,8 @@ fn definitions(shards: &[Read]) -> Result<Vec<Audit>, Error> {
         }
     }
     let header = shards.first().map(|shard| &shard.content.header);
-    let is_complete = header.is_some_and(|header| {
-        all.keys().copied().eq(0..header.run.audits) && Definition::hash(all.values().copied()) == header.audits
-    });
+    let is_complete = header
+        .is_some_and(|header| all.keys().copied().eq(0..header.run.audits) && Definition::hash(all.values().copied()) == header.audits);
     if !is_complete {
         return Err(Error::Merge { reason: "the audits in the shards are not those that the shards say they ran".to_owned() });
     }
@@ -188,7 +188,10 @@ fn items(shards: Vec<Read>, audits: &[Audit], settings: Settings) -> Result<Hash
         for entry in content.entries {
             if !expected.contains(&entry.item) {
                 let item = described(&entry.item, audits);
-                return Err(refused(&path, &format!("it has {item}, which is not an item of {name}: it would overlap those of another shard")));
+                return Err(refused(
+                    &path,
+                    &format!("it has {item}, which is not an item of {name}: it would overlap those of another shard"),
+                ));
             }
             found.insert(entry.item, entry.result);
         }

@@ -26,7 +26,11 @@ impl Shard {
         if of > MAX_SHARDS {
             return Err(format!("there can be at most {MAX_SHARDS} shards, not {of}"));
         }
-        if (1..=of).contains(&number) { Ok(Self { number, of }) } else { Err(format!("there is no shard {number} of {of}; the first is 1/{of}")) }
+        if (1..=of).contains(&number) {
+            Ok(Self { number, of })
+        } else {
+            Err(format!("there is no shard {number} of {of}; the first is 1/{of}"))
+        }
     }
 
     /// Its index, from 0.
@@ -90,7 +94,8 @@ impl ShardChoice {
             // A job array of fewer tasks runs some shards again. Their numbers are then the tasks of an array that begins with 1.
             let again = tasks.is_some_and(|tasks| tasks != of);
             let (first, step) = if again { (1, 1) } else { (first, step) };
-            let index = id.checked_sub(first).ok_or_else(|| format!("Slurm's task {id} is no shard of {of}: number the array 1-{of}"))? / step;
+            let index =
+                id.checked_sub(first).ok_or_else(|| format!("Slurm's task {id} is no shard of {of}: number the array 1-{of}"))? / step;
             return Shard::new(index + 1, of);
         }
         if let Some(index) = number("JOB_COMPLETION_INDEX")? {
@@ -99,7 +104,8 @@ impl ShardChoice {
         if let Some(node) = number("CI_NODE_INDEX")? {
             return Shard::new(node, count(number("CI_NODE_TOTAL")?, "the CI server")?);
         }
-        Err("--shard auto finds none of SLURM_ARRAY_TASK_ID, JOB_COMPLETION_INDEX and CI_NODE_INDEX in the environment; write --shard 3/16".to_owned())
+        Err("--shard auto finds none of SLURM_ARRAY_TASK_ID, JOB_COMPLETION_INDEX and CI_NODE_INDEX in the environment; write --shard 3/16"
+            .to_owned())
     }
 }
 

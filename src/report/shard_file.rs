@@ -213,15 +213,19 @@ impl ShardFile {
         };
         let new = Self { path: path.clone(), file, end: 0, defined: HashSet::new(), known: HashMap::new(), complete: false, header };
         let Some(before) = before else { return Ok(new) };
-        let difference = if before.header.shard == new.header.shard { before.header.difference(&new.header) } else { Some("it is another shard".to_owned()) };
+        let difference = if before.header.shard == new.header.shard {
+            before.header.difference(&new.header)
+        } else {
+            Some("it is another shard".to_owned())
+        };
         match (difference, start) {
             (Some(reason), Start::Resumed) => Err(Error::Resume { path, reason }),
             (Some(reason), Start::Over) if before.complete => {
                 Err(refused(format!("is there already and belongs to another run: {reason}; remove it, or choose another --out")))
             }
-            (None, Start::Over) if before.complete => {
-                Err(refused("is there already and complete; remove it to run it again, or give --resume to run only what could not be run".to_owned()))
-            }
+            (None, Start::Over) if before.complete => Err(refused(
+                "is there already and complete; remove it to run it again, or give --resume to run only what could not be run".to_owned(),
+            )),
             (_, Start::Over) => Ok(new),
             (None, Start::Resumed) => {
                 let defined = before.entries.iter().filter(|entry| entry.definition.is_some()).map(|entry| entry.item.audit).collect();

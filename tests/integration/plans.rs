@@ -3,7 +3,10 @@
 use std::path::Path;
 use std::process::Command;
 
-use dp_audit::{AccuracyPlan, Audit, PairPlan, PairResult, Settings, Until, run_pair};
+use dp_audit::{
+    AccuracyPlan, Audit, CertifyPart, Exploration, PairPlan, PairResult, PartsError, Settings, Until, certify_range, conclude, explore,
+    run_pair,
+};
 
 use crate::harness::{committed, defaults};
 
@@ -97,4 +100,60 @@ fn every_plan_of_the_suite_comes_back_from_a_file() {
             assert_eq!(serde_json::from_str::<AccuracyPlan>(&text).unwrap(), plan, "{} / {}", audit.name, plan.accuracy.name);
         }
     }
+}
+
+/// Sends a value to another process and back, as it were.
+fn sent<T: serde::Serialize + serde::de::DeserializeOwned>(value: &T) -> T {
+    serde_json::from_str(&serde_json::to_string(value).unwrap()).unwrap()
+}
+
+#[test]
+fn parts_of_a_pair_that_others_certify_give_the_evidence_of_the_run_in_one_piece() {
+    // Rules of several kinds: numbers, whole rows, learned scores, groups of outputs, a tail.
+    let files =
+        ["notes/median-local-sensitivity.toml", "benchmark/svt1.toml", "units/gaussian-renyi-2-short.toml", "basics/gaussian-exact.toml"];
+    for file in files {
+        for audit in committed(file) {
+            for plan in audit.plans(Settings { draws: Some(3_000_001), ..defaults(3) }, 1) {
+                let (plan, target) = (sent(&plan), dp_audit::prepare(&plan).unwrap());
+                let expected = run_pair(&plan, target.as_ref(), &()).outcome.unwrap();
+                let exploration: Exploration = sent(&explore(&plan, target.as_ref(), &()).unwrap());
+                let batches = plan.divisible_batches().unwrap();
+                // Parts of different sizes, one of which ends within a look; made in another order.
+                let ranges = [11..29, 0..8, 29..batches, 8..11];
+                let part = |range: &std::ops::Range<u64>| {
+                    let target = dp_audit::prepare(&plan).unwrap();
+                    sent(&certify_range(&plan, &exploration, target.as_ref(), range.clone(), &()).unwrap())
+                };
+                let parts: Vec<CertifyPart> = ranges.iter().map(part).collect();
+                let all: Vec<&CertifyPart> = parts.iter().collect();
+                assert_eq!(conclude(&plan, &exploration, &all).unwrap(), expected, "{} / {}", audit.name, plan.pair.name);
+                assert_eq!(conclude(&plan, &exploration, &all[1..]), Err(PartsError::Missing { from: 11, to: 29 }));
+                assert_eq!(conclude(&plan, &exploration, &all[..2]), Err(PartsError::Missing { from: 8, to: 11 }));
+                assert_eq!(
+                    conclude(&plan, &exploration, &[all[0], all[1], all[2], all[3], all[3]]),
+                    Err(PartsError::Overlapping { from: 8, to: 11 })
+                );
+                let mut wrong = parts[3].clone();
+                wrong.looks[0].tallies[0].abstained += 1;
+                assert_eq!(
+                    conclude(&plan, &exploration, &[all[0], all[1], all[2], &wrong]),
+                    Err(PartsError::WrongTallies { from: 8, to: 11 })
+                );
+                let mut early = [parts[1].clone(), parts[1].clone()];
+                (early[0].batches, early[1].batches) = (0..4, 4..8);
+                let early_cut = conclude(&plan, &exploration, &[&early[0], &early[1]]);
+                assert!(matches!(early_cut, Err(PartsError::WrongTallies { .. } | PartsError::Unchecked { .. })), "{early_cut:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn draws_that_depend_on_what_they_show_or_on_time_are_not_divided() {
+    let audit = committed("basics/laplace-count.toml").remove(0);
+    let batches = |settings: Settings| audit.plans(settings, 1).next().unwrap().divisible_batches();
+    assert!(batches(defaults(1)).is_some());
+    assert_eq!(batches(Settings { until: Until::Decided, ..defaults(1) }), None);
+    assert_eq!(batches(Settings { max_seconds: 5.0.try_into().ok(), ..defaults(1) }), None);
 }

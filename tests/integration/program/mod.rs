@@ -8,6 +8,8 @@ mod controls;
 #[cfg(unix)]
 mod resume;
 mod several;
+#[cfg(unix)]
+mod shards;
 mod stability;
 #[cfg(unix)]
 mod time_limits;

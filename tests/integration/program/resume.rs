@@ -16,7 +16,7 @@ use crate::harness::{committed, settings};
 const JOURNAL: &str = "results/audit.csv.journal";
 
 /// A program that flips a bit with probability 0.4 or 0.6, waits for the file `go`, and leaves a line in `starts`.
-const BIT: &str = r#"
+pub(super) const BIT: &str = r#"
 while [ ! -e go ]; do sleep 0.02; done
 echo started >> starts
 read -r greeting
@@ -43,7 +43,7 @@ fn program(name: &str, script: &str) -> String {
 }
 
 /// The values of JSON without the time that each pair took.
-fn json(folder: &Path, file: &str) -> Value {
+pub(super) fn json(folder: &Path, file: &str) -> Value {
     let mut value = program::json(folder, file);
     for audit in value["audits"].as_array_mut().unwrap() {
         audit["pairs"].as_array_mut().unwrap().iter_mut().for_each(|pair| {
@@ -55,14 +55,14 @@ fn json(folder: &Path, file: &str) -> Value {
 }
 
 /// A text without what stands in ` time="…"`.
-fn timeless(text: &str) -> String {
+pub(super) fn timeless(text: &str) -> String {
     let mut parts = text.split(" time=\"");
     let first = parts.next().unwrap_or_default().to_owned();
     parts.fold(first, |text, part| text + part.split_once('"').unwrap().1)
 }
 
 /// The files of a folder: names and texts.
-fn contents(folder: &Path) -> Vec<(String, String)> {
+pub(super) fn contents(folder: &Path) -> Vec<(String, String)> {
     let name = |file: &Path| file.file_name().unwrap().to_string_lossy().into_owned();
     files(folder).iter().map(|file| (name(file), read(folder, &name(file)))).collect()
 }

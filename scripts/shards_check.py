@@ -1,0 +1,143 @@
+#!/usr/bin/env python3
+"""Checks that shards, run one after another and merged, give the reports of a single run, byte for byte but for the seconds.
+
+    cargo build --release
+    python3 scripts/shards_check.py                        # the default suite in 16 shards, then one pair of 10^9 draws in 16
+    python3 scripts/shards_check.py --draws 1e5 --only suite
+
+Each part is done in a shuffled order, some shards are killed (SIGKILL) while they run and then resumed or run again, and the pair is also
+merged from rules that `dp-audit explore` wrote. It prints how long everything took and ends with `All reports are equal.`
+"""
+
+import argparse
+import csv
+import io
+import os
+import random
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+PROGRAM = Path(os.environ.get("DP_AUDIT", ROOT / "target" / "release" / "dp-audit"))
+REPORTS = ["csv", "html", "json", "junit", "code-quality", "markdown"]
+
+LAPLACE = """
+name = "Laplace count"
+mechanism = "laplace"
+params = { query = "count", epsilon = 1.0 }
+claim = { epsilon = 1.0 }
+relation = "add-remove"
+
+[[pair]]
+name = "one record more"
+left = ["x"]
+right = ["x", "x"]
+"""
+
+
+def report_options(folder):
+    return [word for report in REPORTS for word in (f"--{report}", str(folder / f"report.{report}"))] + [
+        "--witnesses", str(folder / "witnesses"), "--plots", str(folder / "plots"),
+    ]
+
+
+def without_seconds(name, text):
+    """The text of a report without what may differ: the seconds, and the folder of the witnesses."""
+    text = re.sub(r'"seconds": ?[0-9.e+-]+', "", text)
+    # Where the time of programs went.
+    text = re.sub(r'"timing": ?(\{[^}]*\}|null)', "", text)
+    text = re.sub(r' (time|timestamp)="[^"]*"', "", text)
+    text = re.sub(r"(/tmp/|/var/)\S*?/(single|merged\S*?)/", "", text)
+    if name.endswith(".csv"):
+        rows = list(csv.reader(io.StringIO(text)))
+        column = rows[0].index("seconds")
+        text = "\n".join(repr(row[:column] + row[column + 1:]) for row in rows)
+    return text
+
+
+def compare(one, other):
+    names = sorted(str(path.relative_to(one)) for path in one.rglob("*") if path.is_file())
+    others = sorted(str(path.relative_to(other)) for path in other.rglob("*") if path.is_file())
+    assert names == others, f"files differ: {set(names) ^ set(others)}"
+    for name in names:
+        texts = [without_seconds(name, (folder / name).read_text()) for folder in (one, other)]
+        if texts[0] != texts[1]:
+            lines = [text.splitlines() for text in texts]
+            first = next((pair for pair in zip(*lines) if pair[0] != pair[1]), ("", "one is longer"))
+            sys.exit(f"{name} differs:\n- {first[0][:400]}\n+ {first[1][:400]}")
+    print(f"  {len(names)} files are equal")
+
+
+def timed(command, **options):
+    started = time.monotonic()
+    code = subprocess.run(command, **options).returncode
+    return code, time.monotonic() - started
+
+
+def check(name, what, shards, kill, explore):
+    """Runs `what` once as a whole and once in shards, and compares."""
+    print(f"{name}: {' '.join(what)}")
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+        os.chdir(ROOT)
+        if name == "pair":
+            (folder / "laplace.toml").write_text(LAPLACE)
+            what = [str(folder / "laplace.toml"), *what]
+        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        code, seconds = timed([PROGRAM, "run", "-q", *what, *report_options(folder / "single")], **quiet)
+        print(f"  single run: exit code {code}, {seconds:.1f} s")
+        out = folder / "shards"
+        if explore:
+            explored, seconds = timed([PROGRAM, "explore", *what, "--shards", str(shards), "--out", str(out)], **quiet)
+            assert explored == 0, "explore failed"
+            print(f"  explore: {seconds:.1f} s, {sum(file.stat().st_size for file in out.iterdir()) / 1e6:.2f} MB of rules")
+        order = list(range(1, shards + 1))
+        random.Random(7).shuffle(order)
+        times = []
+        for place, shard in enumerate(order):
+            command = [PROGRAM, "run", "-q", *what, "--shard", f"{shard}/{shards}", "--out", str(out)]
+            if kill and place % 4 == 0:
+                process = subprocess.Popen(command, **quiet)
+                time.sleep(0.2 if name == "pair" else 0.6)
+                process.kill()
+                process.wait()
+                # Half of them continue, half of them start over.
+                command += ["--resume"] if place % 8 == 0 else []
+            failed, seconds = timed(command, **({} if place else {"stdout": subprocess.DEVNULL}))
+            if failed:
+                # It had ended before it was killed.
+                failed, seconds = timed([*command, "--resume"])
+            assert failed == 0, f"shard {shard} ended with exit code {failed}"
+            times.append(seconds)
+        size = sum(file.stat().st_size for file in out.iterdir())
+        print(f"  {shards} shards: {sum(times):.1f} s together, {max(times):.1f} s the longest, {size / 1e6:.2f} MB")
+        merged, seconds = timed([PROGRAM, "merge", "-q", str(out), *report_options(folder / "merged")], **quiet)
+        print(f"  merge: exit code {merged}, {seconds:.1f} s")
+        assert merged == code, f"exit code {merged}, and {code} of the single run"
+        compare(folder / "single", folder / "merged")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--shards", type=int, default=16)
+    parser.add_argument("--draws", default=None, help="draws of each pair of the suite (default: as in its files)")
+    parser.add_argument("--pair-draws", default="1e9")
+    parser.add_argument("--only", choices=["suite", "pair"])
+    arguments = parser.parse_args()
+    # The HTML report has a date.
+    os.environ["SOURCE_DATE_EPOCH"] = str(int(time.time()))
+    draws = ["--draws", arguments.draws] if arguments.draws else []
+    if arguments.only != "pair":
+        check("suite", [*draws], arguments.shards, kill=True, explore=False)
+    if arguments.only != "suite":
+        for explore in (False, True):
+            check("pair", ["--draws", arguments.pair_draws], arguments.shards, kill=not explore, explore=explore)
+    print("All reports are equal.")
+
+
+if __name__ == "__main__":
+    main()
