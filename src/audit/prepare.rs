@@ -20,7 +20,8 @@ impl TargetSource for Preparer {
     fn target(&self, plan: &PairPlan) -> Result<Box<dyn Target>, PrepareError> {
         let (left, right) = (&plan.pair.left, &plan.pair.right);
         let Subject::Program { command, params } = &plan.subject else { return prepare_subject(&plan.subject, left, right) };
-        let mut program = ChildProcess::prepare(command.clone(), params, left, right).with_workers(Arc::clone(&self.0));
+        let mut program =
+            ChildProcess::prepare(command.clone(), params, left, right).with_workers(Arc::clone(&self.0)).with_view(plan.view.clone());
         if let Some(limit) = plan.max_seconds {
             program = program.with_probe_limit(Duration::try_from_secs_f64(PROBE_PART * limit.get()).unwrap_or(Duration::MAX));
         }

@@ -91,6 +91,23 @@ pub struct ManArgs {
     pub folder: Option<PathBuf>,
 }
 
+/// What has no meaning in a smoke test, which judges nothing and writes nothing.
+const WITHOUT_SMOKE: [&str; 13] = [
+    "csv",
+    "html",
+    "json",
+    "junit",
+    "code_quality",
+    "markdown",
+    "plots",
+    "witnesses",
+    "baseline",
+    "update_baseline",
+    "fail_on",
+    "controls",
+    "resume",
+];
+
 /// Arguments of `run`.
 #[derive(Args)]
 pub struct RunArgs {
@@ -106,22 +123,24 @@ pub struct RunArgs {
     /// The confidence of all bounds of the run together
     #[arg(long, value_name = "P", default_value = "0.999")]
     pub confidence: Confidence,
-    /// When to stop: after all draws, or as soon as the claim is refuted
+    /// When to stop: after all draws, or as soon as the claim is refuted. A program then makes few draws, and so do the tests of whether they
+    /// are independent: dependence that is not blatant is seen only without this option
     #[arg(long, value_enum, default_value_t)]
     pub until: Until,
     /// The time that each pair may take, in seconds, with the start of programs: slow mechanisms make fewer draws (default: as in the audit
-    /// file, or unlimited). With a limit, the report depends on the speed of the machine
+    /// file, or unlimited). About ten draws are made in any case. With a limit, the report depends on the speed of the machine
     #[arg(long, value_name = "S")]
     pub max_seconds: Option<Positive>,
-    /// The time that the whole run may take, in seconds; what is left is divided over the pairs that are left
+    /// The time that the whole run may take, in seconds; what is left is divided over the pairs that are left. About ten draws of each pair
+    /// are made in any case
     #[arg(long, value_name = "S")]
     pub max_seconds_total: Option<Positive>,
     /// Also audit the controls: mechanisms that leak more than is claimed; an audit whose control is not refuted is inconclusive
     #[arg(long)]
     pub controls: bool,
-    /// Only check that everything can be run: a few draws of each pair, no judgement, no reports; each cause of failure is shown once (exit
-    /// code 0: all can be run, 5: something cannot)
-    #[arg(long)]
+    /// Only check that everything can be run: a few draws of each pair, no judgement, no reports, no baseline; each cause of failure is shown
+    /// once (exit code 0: all can be run, 5: something cannot)
+    #[arg(long, conflicts_with_all = WITHOUT_SMOKE)]
     pub smoke: bool,
     /// The number of worker threads, and of busy processes of a program (default: one per core)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]

@@ -11,6 +11,7 @@ use super::smoke::smoke;
 use super::summary::{View, run_summary};
 use super::wrap::{width, wrapped_lines};
 use crate::audit::{self, Audit, KnownAudit, Listener, Preparer, RunReport, TargetSource};
+use crate::model::number::counted;
 use crate::model::{Agreement, Error, Settings};
 use crate::report::baseline::Comparison;
 use crate::report::csv;
@@ -64,8 +65,13 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Error> {
         let _ = writeln!(text, "Witnesses: {written} in {}; check one with `dp-audit replay FILE`", args.witnesses.display());
     }
     if replaced > 0 {
-        let _ =
-            writeln!(text, "Note: {} has replaced a report with {replaced} audits that were not part of this run", csv.path().display());
+        let _ = writeln!(
+            text,
+            "Note: {} has replaced a report with {} that {} not part of this run",
+            csv.path().display(),
+            counted(replaced, "audit"),
+            if replaced == 1 { "was" } else { "were" }
+        );
     }
     let comparison = baseline.before.as_ref().map(|before| Comparison::new(before, &JsonReport::new(&report)));
     if let Some(comparison) = &comparison {

@@ -16,6 +16,7 @@ use super::store::{Destination, unwritable};
 use super::witness;
 use crate::audit::{AccuracyResult, Audit, AuditReport, Event, KnownAudit, Listener, PairResult, RunReport};
 use crate::model::checked::Positive;
+use crate::model::number::counted;
 use crate::model::{ControlResult, Error, Settings};
 use crate::output::{Mix, fingerprint};
 
@@ -115,10 +116,11 @@ impl Journal {
         match (self.start, finished) {
             (Start::Over, 0) => None,
             (Start::Over, _) => Some(format!(
-                "An interrupted run finished {finished} of these {all} audits, and --resume would continue it; this one starts over."
+                "An interrupted run finished {finished} of {}, and --resume would continue it; this one starts over.",
+                counted(all, "audit")
             )),
             (Start::Resumed, 0) => Some(format!("Nothing to resume at {path}: running from the start.")),
-            (Start::Resumed, _) => Some(format!("Resuming: {finished} of {all} audits are finished already.")),
+            (Start::Resumed, _) => Some(format!("Resuming: {finished} of {} finished already.", counted(all, "audit"))),
         }
     }
 
@@ -258,7 +260,8 @@ impl JournalHeader {
             }
         }
         if self.audits != now.audits || self.pairs != now.pairs {
-            let [then, now] = [self, now].map(|header| format!("{} audits with {} pairs", header.audits.len(), header.pairs));
+            let [then, now] =
+                [self, now].map(|header| format!("{} with {}", counted(header.audits.len(), "audit"), counted(header.pairs, "pair")));
             return Err(format!("its audits or pairs are different ({then}; now {now}), and the confidence is divided over all pairs"));
         }
         Ok(())

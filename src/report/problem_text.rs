@@ -27,7 +27,7 @@ pub fn lines(finder: &ProblemFinder, report: &RunReport, audit: &AuditReport, wo
     };
     if same > 0 {
         let total = audit.results.len() + audit.accuracy.len();
-        lines.push(format!("In all, {} of the {total} checks in this audit file end like this.", same + 1));
+        lines.push(format!("In all, {} of the {total} checks of this audit end like this.", same + 1));
     }
     lines.push(advice(finder, audit, worst, kind));
     lines.extend(commands(finder, report.settings, audit, kind));
