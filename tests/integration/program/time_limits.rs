@@ -102,6 +102,17 @@ fn a_smoke_test_shows_every_cause_once() {
 }
 
 #[test]
+fn what_a_smoke_test_does_not_do_is_refused() {
+    let folder = folder(&[("a", GOOD)]);
+    for options in [&["--html", "r.html"][..], &["--baseline", "b.json"], &["--csv", "-"], &["--resume"], &["--controls"]] {
+        let output = dp_audit(folder.path(), &[&["run", "--smoke"], options].concat());
+        assert_eq!(code(&output), 1, "{options:?}");
+        assert!(errors(&output).contains("cannot be used with") && errors(&output).contains(options[0]), "{}", errors(&output));
+    }
+    assert!(!folder.path().join("r.html").exists());
+}
+
+#[test]
 fn a_smoke_test_judges_nothing() {
     // A claim that is refuted in any audit can be run.
     let folder = folder(&[("a", GOOD), ("b", &named("second").replace("epsilon = 1.0 }\nclaim", "epsilon = 9.0 }\nclaim"))]);
