@@ -231,7 +231,7 @@ fn pair_result(pair: &JsonPair, confidence: &str) -> String {
     }
     match row.detectable_epsilon {
         Some(detectable) if row.verdict != Conclusion::Violated && detectable.0.is_finite() => {
-            let _ = write!(text, "; a leak of this shape is flagged with probability 0.9 from ε = {} on", Brief(detectable.0));
+            let _ = write!(text, "; a leak of this shape is flagged with probability 0.9 or more from ε = {} on", Brief(detectable.0));
         }
         _ => {}
     }

@@ -1,7 +1,8 @@
 //! Decides whether a run fails: a pure function from results to an exit code.
 
 use super::exit_code::ExitCode;
-use crate::audit::{AccuracyResult, AuditReport, PairResult, RunReport};
+use super::statement::Statement;
+use crate::audit::{AuditReport, RunReport};
 use crate::model::{Agreement, Verdict};
 
 /// Which verdicts fail a run.
@@ -26,28 +27,12 @@ pub struct Gate {
 }
 
 impl Gate {
-    /// The exit code of a run with only this pair.
+    /// The exit code of a run with only this pair or accuracy claim.
     #[must_use]
-    pub fn exit_code_of(&self, audit: &AuditReport, result: &PairResult) -> ExitCode {
-        self.judge(audit, audit.agreement_of(result), result.outcome.as_ref().ok().map(|evidence| evidence.verdict))
-    }
-
-    /// The exit code of a run with only this accuracy claim.
-    #[must_use]
-    pub fn exit_code_of_accuracy(&self, audit: &AuditReport, result: &AccuracyResult) -> ExitCode {
-        self.judge(audit, result.agreement(), result.verdict())
-    }
-
-    /// The exit codes of all pairs and accuracy claims of an audit.
-    pub fn exit_codes(&self, audit: &AuditReport) -> impl Iterator<Item = ExitCode> {
-        let pairs = audit.results.iter().map(|result| self.exit_code_of(audit, result));
-        pairs.chain(audit.accuracy.iter().map(|result| self.exit_code_of_accuracy(audit, result)))
-    }
-
-    fn judge(&self, audit: &AuditReport, agreement: Agreement, verdict: Option<Verdict>) -> ExitCode {
-        let allowed = self.allow_inconclusive || audit.audit.allow_inconclusive.is_some();
-        let violated = verdict == Some(Verdict::Violated);
-        match agreement {
+    pub fn exit_code_of(&self, statement: Statement<'_>) -> ExitCode {
+        let allowed = self.allow_inconclusive || statement.report().audit.allow_inconclusive.is_some();
+        let violated = statement.verdict() == Some(Verdict::Violated);
+        match statement.agreement() {
             Agreement::NotRun => ExitCode::NotRun,
             _ if self.report_only => ExitCode::AsExpected,
             Agreement::Differs => ExitCode::Surprise,
@@ -55,6 +40,11 @@ impl Gate {
             Agreement::Undecided if !allowed => ExitCode::Inconclusive,
             Agreement::Undecided | Agreement::Agrees => ExitCode::AsExpected,
         }
+    }
+
+    /// The exit codes of all pairs and accuracy claims of an audit.
+    pub fn exit_codes(&self, audit: &AuditReport) -> impl Iterator<Item = ExitCode> {
+        Statement::all(audit).map(|statement| self.exit_code_of(statement))
     }
 
     /// The exit code of a finished run. The most severe result decides: first an unexpected verdict or something worse than in the
@@ -117,6 +107,7 @@ fn named(names: &[&str]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::audit::PairResult;
     use crate::model::Expectation;
     use crate::report::testing::{INCONCLUSIVE, audit, not_run, pair, run, run_of};
 
@@ -136,7 +127,7 @@ mod tests {
         use ExitCode::{AsExpected, Inconclusive, NotRun, Surprise};
         let judged = |fail_on, allow_inconclusive, report_only| {
             let gate = Gate { fail_on, allow_inconclusive, report_only };
-            results().map(|result| gate.exit_code_of(&run(vec![]).audits[0], &result))
+            results().map(|result| gate.exit_code_of(Statement::Pair(&run(vec![]).audits[0], &result)))
         };
         assert_eq!(judged(FailOn::Surprise, false, false), [AsExpected, Surprise, AsExpected, Inconclusive, NotRun]);
         assert_eq!(judged(FailOn::Surprise, true, false), [AsExpected, Surprise, AsExpected, AsExpected, NotRun]);

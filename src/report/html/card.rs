@@ -164,7 +164,7 @@ fn verdict_text(run: &RunReport, evidence: &Evidence, audit: &Audit) -> Markup {
     let symbol = claim.main().measure.symbol();
     let detected = if bounds.detectable.is_finite() {
         let detectable = Brief(-round_down(-bounds.detectable, 4));
-        format!("A leak of this shape is flagged with probability 0.9 from {symbol} = {detectable} on.")
+        format!("A leak of this shape is flagged with probability 0.9 or more from {symbol} = {detectable} on.")
     } else {
         "The attack sees no leak whose growth it could flag.".to_owned()
     };

@@ -267,7 +267,8 @@ fn trials_before_the_hello_keep_to_their_time() {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
-    let slow = "import os, time\ndef mechanism(data, rng):\n    time.sleep(0.05)\n    open('draws', 'a').write('x')\n    return rng.random()\n";
+    let slow =
+        "import os, time\ndef mechanism(data, rng):\n    time.sleep(0.05)\n    open('draws', 'a').write('x')\n    return rng.random()\n";
     write(folder.path(), "mechanism.py", slow);
     // A draw takes longer than all trials may. Each side is drawn once, and once more if nobody has found out whether seeds are honoured.
     for (said, draws, seeded) in [("", 4, true), (", \"width\": 1, \"seeded\": false", 2, false)] {
