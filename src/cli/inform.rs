@@ -62,11 +62,7 @@ pub fn export(args: &ExportArgs) -> Result<ExitCode, Error> {
             written += 1;
         }
     }
-    let kept = if kept > 0 {
-        format!("; {} {} already there and not changed", counted(kept, "file"), if kept == 1 { "was" } else { "were" })
-    } else {
-        String::new()
-    };
+    let kept = if kept > 0 { format!("; kept {} as found", counted(kept, "file")) } else { String::new() };
     print(format_args!(
         "Wrote {} to `{}`{kept}.\nNext: dp-audit run {}\n",
         counted(written, "file"),

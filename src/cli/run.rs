@@ -65,13 +65,8 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Error> {
         let _ = writeln!(text, "Witnesses: {written} in {}; check one with `dp-audit replay FILE`", args.witnesses.display());
     }
     if replaced > 0 {
-        let _ = writeln!(
-            text,
-            "Note: {} has replaced a report with {} that {} not part of this run",
-            csv.path().display(),
-            counted(replaced, "audit"),
-            if replaced == 1 { "was" } else { "were" }
-        );
+        let audits = counted(replaced, "audit");
+        let _ = writeln!(text, "Note: {} has replaced a report with {audits} that this run does not have", csv.path().display());
     }
     let comparison = baseline.before.as_ref().map(|before| Comparison::new(before, &JsonReport::new(&report)));
     if let Some(comparison) = &comparison {

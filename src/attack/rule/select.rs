@@ -25,10 +25,6 @@ const DELTA_PESSIMISM: [f64; 3] = [4.0, 1.5, 0.5];
 /// The pessimism, in standard errors, with which procedures for the ε bound are compared.
 const COMPARISON: f64 = 5.0;
 
-/// The pessimism, in standard errors, with which a rule that gives one answer is compared with one that gives both: that of the most
-/// pessimistic cuts.
-const ONE_ANSWER: f64 = PESSIMISM[2];
-
 /// A log-ratio is in the right order already. Only the cuts are left to choose, so less pessimism is enough for the ε bound.
 const RATIO: f64 = 0.7;
 
@@ -87,13 +83,7 @@ pub fn select(score_bins: &ScoreBins, goals: &[Goal], explored: f64, certify: Ca
     let best = (0..goals.len()).filter_map(|goal| {
         // Simple orders come first; a later one must be better by a tenth of a per cent.
         let better = |best: Attempt, next: Attempt| if next.value > best.value + 1e-3 * best.value.abs() { next } else { best };
-        let all = || attempts.iter().flat_map(|of_order| of_order[goal]);
-        let (best, of_both) = (all().reduce(better)?, all().filter(|attempt| attempt.odds.regions > 1.0).reduce(better));
-        // Of two answers that are equally good, one looks better by chance. It alone has half of the guesses, so it must be better beyond
-        // doubt.
-        let strict = |attempt: &Attempt| goals[goal].value(attempt.odds, Caution { draws: n, z: ONE_ANSWER * ease });
-        let is_doubtful = |both: &Attempt| best.odds.regions == 1.0 && !goals[goal].is_delta() && strict(both) >= strict(&best);
-        Some(of_both.filter(is_doubtful).unwrap_or(best))
+        attempts.iter().flat_map(|of_order| of_order[goal]).reduce(better)
     });
     let selected = goals.iter().zip(best).map(|(&goal, Attempt { value, order, z, odds })| {
         let ordered = OrderedBins::new(bins, &all, order);
