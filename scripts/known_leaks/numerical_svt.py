@@ -5,7 +5,7 @@
 
 A row of this sparse vector says which answers are above the threshold, and has fresh Laplace noise on each of them. So its log-ratio is that of the
 pattern, which scripts/truths/sparse_vector.py integrates, plus that of each number. All outputs are put in the order of their log-ratio; the rules
-guess from both ends of it. Needs cargo. Prints a line for results/reference/share_of_best.md; --seeds 0 only computes.
+guess from both ends of it. Needs cargo. results/reference/README.md has the comparison; --seeds 0 only computes.
 """
 
 import argparse
@@ -64,7 +64,9 @@ def best_rules(p, q):
     """Guess left on the outputs of the largest log-ratio and right on those of the smallest: every pair of cuts of a grid, outermost first."""
     order = np.argsort(np.log(q) - np.log(p))
     p, q = np.concatenate([[0.0], np.cumsum(p[order])]), np.concatenate([[0.0], np.cumsum(q[order])])
-    places = np.unique(np.searchsorted((p + q) / 2, np.concatenate([np.geomspace(1e-7, 0.01, 60), np.linspace(0.01, 0.99, 197), 1 - np.geomspace(0.01, 1e-7, 60)])))
+    masses = np.concatenate([np.geomspace(1e-7, 0.01, 60), np.linspace(0.01, 0.99, 197), 1 - np.geomspace(0.01, 1e-7, 60)])
+    # The outermost cells can be large, so a rule may also leave out one of the two ends.
+    places = np.unique(np.concatenate([[0], np.searchsorted((p + q) / 2, masses), [len(p) - 1]]))
     heads, tails = np.array([(head, tail) for head, tail in itertools.combinations_with_replacement(places, 2)]).T
     correct, wrong = (p[heads] + q[-1] - q[tails]) / 2, (q[heads] + p[-1] - p[tails]) / 2
     some = correct + wrong > 0
