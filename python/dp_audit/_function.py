@@ -220,7 +220,7 @@ class Function:
     def failure(self, error: Exception, rng: Any) -> worker.Failure:
         """The output of a draw that failed."""
         worker.refuse_generator(error, rng, HINTS)
-        failure = worker.Failure(error, self.messages)
+        failure = worker.Failure(error, self.messages, rng, HINTS)
         if self.note is None:
             self.note = f"the mechanism raised {describe(error)}; an exception is an output like any other"
         return failure
@@ -231,7 +231,7 @@ class Function:
 
         if self.call.batch:
             self.find_sides_that_fail()
-        self.columns, seeded = worker.try_out(draws, {"left": 0, "right": 1}, {}, None, None, self.features, self.generator, HINTS)
+        self.columns, seeded = worker.try_out(draws, {"left": 0, "right": 1}, {}, None, None, self.features, self.generator, {}, HINTS)
         for guard in self.guards:
             guard.check(always=True)
         self.refuse_kept_noise()

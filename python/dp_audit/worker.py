@@ -59,6 +59,7 @@ import json
 import math
 import os
 import random
+import re
 import struct
 import sys
 import traceback
@@ -73,7 +74,7 @@ VERSION = 1
 SYMBOL = 0x7FFD << 48  # a NaN with these upper bits is the symbol whose place the lower bits give
 ABSENT = "∅"
 TRIALS = 16  # draws of each side, before the audit, that show how wide outputs are and whether seeds are honoured
-TRIAL_SECONDS = 1  # if the trials would take longer, there are fewer
+TRIAL_SECONDS = 1  # if the trials would take longer, there are fewer; a time limit of the audit may ask for less
 
 
 # What to change where a function does not fit. dp_audit.audit() has its own words for the same.
@@ -92,7 +93,8 @@ class Refusal(Exception):
 class Failure:
     """The output of a draw that raised an exception."""
 
-    def __init__(self, error, messages):
+    def __init__(self, error, messages, rng, hints):
+        self.hint = f"; {about(rng, hints)}" if is_about_generator(error, rng) else ""
         message = str(error) if messages else ""
         self.symbol = f"error: {type(error).__name__}" + (f": {message}" if message else "")
 
@@ -115,7 +117,7 @@ def serve(mechanism, width=None, seeded=None, features=None, rng="python", messa
             except Exception as error:
                 refuse_generator(error, rng, HINTS)
                 tell_once(error)
-                outputs.append(Failure(error, messages))
+                outputs.append(Failure(error, messages, rng, HINTS))
         return outputs
 
     fits = functools.partial(check_signature, lambda data, params: inspect.signature(mechanism).bind(data, None, **params))
@@ -174,7 +176,7 @@ def run(draws, fits, width, seeded, features, kind):
                 params = request["params"]
                 generator = generators(kind)
                 fits(sides["left"], params)
-                columns, honours_seeds = try_out(draws, sides, params, width, seeded, features, generator)
+                columns, honours_seeds = try_out(draws, sides, params, width, seeded, features, generator, request)
                 if "width" in request:
                     columns.set_width(request["width"])
                 hello = {"dp_audit": VERSION, "width": columns.width + len(columns.names), "seeded": honours_seeds, "reusable": reusable, "start_up": start_up}
@@ -252,6 +254,12 @@ def refuse_generator(error, rng, hints):
     """A mechanism that asks the wrong kind of generator for something is not audited: its exception says nothing about the mechanism."""
     if isinstance(error, AttributeError) and error.obj is rng:
         raise Refusal(f"rng has no {error.name}: {about(rng, hints)}") from None
+
+
+def is_about_generator(error, rng):
+    """Whether a method of the generator did not take its arguments: the other kind may have a method of this name that does."""
+    method = re.match(r"(?:\w+\.)?(\w+)\(\) ", str(error))
+    return isinstance(error, TypeError) and method is not None and hasattr(rng, method[1])
 
 
 class Columns:
@@ -336,7 +344,7 @@ class Columns:
         return flatten(output, self.shape) if self.shape else output
 
 
-def try_out(draws, sides, params, width, seeded, features, generator, hints=HINTS):
+def try_out(draws, sides, params, width, seeded, features, generator, greeting, hints=HINTS):
     """Finds out what was not said: the columns of an output, and whether the same seed gives the same draws."""
 
     def trial(seed, count):
@@ -347,24 +355,27 @@ def try_out(draws, sides, params, width, seeded, features, generator, hints=HINT
                 raise Refusal(f"asked for {count} output{'s' * (count > 1)}, got {what}; {hints['batch']}")
         return found
 
-    def warm_up(count):
-        # A seed that no other process has. If a mechanism keeps its noise, it is other noise in each process, and dp-audit sees it.
-        return trial(int.from_bytes(os.urandom(16), "big"), count)
-
+    # The first draws have a seed that no other process has. If a mechanism keeps its noise, it is other noise in each process, and dp-audit sees it.
+    own = int.from_bytes(os.urandom(16), "big")
     begun = time.monotonic()
-    first = warm_up(1)
+    trials = trial(own, 1)
     # As many as the time allows: there are three rounds of them.
-    allowed = int(TRIAL_SECONDS / 3 / max(time.monotonic() - begun, 1e-9))
-    count = TRIALS if only_failures(first) else max(1, min(TRIALS, allowed))
-    if count > 1:
-        warm_up(count)
-    trials = trial(1, count)
+    allowed = int(min(TRIAL_SECONDS, greeting.get("seconds", TRIAL_SECONDS)) / 3 / max(time.monotonic() - begun, 1e-9))
+    is_slow = allowed < 1 and not only_failures(trials)
+    count = 1 if is_slow else TRIALS if only_failures(trials) else min(TRIALS, allowed)
+    if is_slow:
+        # Every draw costs time, so the first ones do, and what another process has found out is believed.
+        seeded = greeting.get("seeded") if seeded is None else seeded
+    else:
+        if count > 1:
+            trial(own, count)
+        own, trials = 1, trial(1, count)
     if only_failures(trials):
-        reason = trials[0][0].symbol
-        raise Refusal(f"the mechanism only fails, on both datasets ({reason}); that is private, but hardly what is to be audited; {about(generator(1), hints)}")
+        failure = trials[0][0]
+        raise Refusal(f"the mechanism only fails, on both datasets ({failure.symbol}); that is private, but hardly what is to be audited{failure.hint}")
     columns = Columns(width, features, [output for outputs in trials for output in outputs], hints)
     if seeded is None:
-        seeded = all(columns.same(one, other) for one, other in zip(trials, trial(1, count)))
+        seeded = all(columns.same(one, other) for one, other in zip(trials, trial(own, count)))
     return columns, seeded
 
 

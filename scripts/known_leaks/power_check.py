@@ -82,7 +82,7 @@ def markdown(rows):
     lines += [
         "",
         f"Claims of ε = 1 with {first['draws']:,} draws and {first['confidence']:.1%} confidence. *Could catch* is the median of what {AT_CLAIM} audits of the mechanism print when it",
-        f"is exactly at its claim; a leak of this size should be flagged in {POWER:.0%} of the audits. *Flagged* is the share of {first['seeds']} audits of the mechanism with a",
+        f"is exactly at its claim; a leak of this size should be flagged in at least {POWER:.0%} of the audits. *Flagged* is the share of {first['seeds']} audits of the mechanism with a",
         "leak of exactly this size. Shares that are known to be smaller are bold. `scripts/known_leaks/power_check.py` makes the table.",
     ]
     return "\n".join(lines) + "\n"

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::audit::{AFTER_REFUTATION, AuditReport, Evidence, RunReport};
-use crate::model::number::{Brief, grouped, percent, round_down};
+use crate::model::number::{Brief, counted, grouped, percent, round_down};
 use crate::model::{Claim, Reason, Verdict};
 use crate::target::TargetError;
 
@@ -158,14 +158,14 @@ fn describe(f: &mut fmt::Formatter<'_>, pair: &str, evidence: &Evidence, claim: 
     }
     writeln!(
         f,
-        "  {pair}: {};{} ε ≥ {}, δ ≥ {} at ε = {}; reach {} with {} draws",
+        "  {pair}: {};{} ε ≥ {}, δ ≥ {} at ε = {}; reach {} with {}",
         evidence.verdict,
         bounds.in_unit(claim).map_or_else(String::new, |bound| format!(" {bound};")),
         Brief(round_down(bounds.epsilon_lower, 4)),
         Brief(round_down(bounds.delta_lower, 4)),
         Brief(claim.epsilon()),
         Brief(round_down(bounds.reach(claim), 4)),
-        grouped(evidence.draws),
+        counted(evidence.draws, "draw"),
     )?;
     if evidence.rule.is_some() {
         let tally = evidence.tally;

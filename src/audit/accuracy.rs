@@ -11,7 +11,7 @@ use super::stability::EVALUATIONS_OF_PAIR;
 use super::time_limit::PairClock;
 use super::{Audit, Event, Listener, Pair, PairPlan, TargetSource};
 use crate::model::checked::Share;
-use crate::model::number::{Brief, grouped, percent};
+use crate::model::number::{Brief, counted, grouped, percent};
 use crate::model::{AccuracyClaim, Agreement, Conclusion, Dataset, Expectation, FailureLimits, Settings, Truth, Until, Verdict};
 use crate::output::OutputEvent;
 use crate::sample::{Sampler, Schedule};
@@ -120,6 +120,7 @@ impl Audit {
             let pair = Pair { name, left: data.clone(), right: data, expect: None, truth: Truth::default() };
             let mut pair = self.plan(&pair, settings, statements);
             pair.draws = self.accuracy_draws(accuracy, settings);
+            pair.view = accuracy.event.view();
             AccuracyPlan { accuracy: accuracy.clone(), pair }
         })
     }
@@ -228,9 +229,9 @@ impl AccuracyResult {
         let Accuracy { event, claim, .. } = &self.accuracy;
         match &self.outcome {
             Ok(evidence) => format!(
-                "“{event}” fails in {} of {} draws, so with probability {}, and {} is allowed",
+                "“{event}” fails in {} of {}, so with probability {}, and {} is allowed",
                 grouped(evidence.failures),
-                grouped(evidence.draws),
+                counted(evidence.draws, "draw"),
                 evidence.limits,
                 Brief(claim.allowed()),
             ),

@@ -1,7 +1,7 @@
 //! What to do next about a result. Terminal, reports and tests give the same advice.
 
 use super::{AccuracyResult, AuditReport, PairResult};
-use crate::model::number::grouped;
+use crate::model::number::counted;
 use crate::model::{Agreement, Expectation, Reason, Verdict};
 
 /// The advice about a refuted privacy claim.
@@ -116,7 +116,7 @@ fn more(draws: u64, factor: f64) -> u64 {
 /// The advice about an inconclusive claim, with the number of draws where it is known.
 fn with_draws(reason: Reason, draws: Option<u64>) -> String {
     match draws {
-        Some(draws) => format!("{}; about {} draws would do", reason.advice(), grouped(draws)),
+        Some(draws) => format!("{}; about {} would do", reason.advice(), counted(draws, "draw")),
         None if reason == Reason::ClaimNotReached => format!("{}; more draws alone would not do", reason.advice()),
         None => reason.advice().to_owned(),
     }

@@ -9,6 +9,7 @@ use crate::attack::Attack;
 use crate::model::checked::Positive;
 use crate::model::number::Brief;
 use crate::model::{AskedReach, Claim, DEFAULT_DRAWS, Dataset, Expectation, Limit, Params, Relation, Settings, Truth, Until};
+use crate::output::TextView;
 use crate::stats::Level;
 use crate::target::Subject;
 
@@ -111,6 +112,9 @@ pub struct PairPlan {
     pub until: Until,
     /// The pair's share of the run's α.
     pub level: Level,
+    /// What is looked at in outputs that are texts.
+    #[serde(default, skip_serializing_if = "TextView::is_everything")]
+    pub view: TextView,
 }
 
 impl Audit {
@@ -180,6 +184,7 @@ impl Audit {
             max_seconds: settings.max_seconds.or(self.max_seconds),
             until: settings.until,
             level: Level::of_pair(settings.confidence.get(), uncertain).until(settings.until),
+            view: TextView::Everything,
         }
     }
 }

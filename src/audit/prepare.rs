@@ -35,7 +35,7 @@ impl TargetSource for Preparer {
             return Ok(Box::new(Stoppable::new(target, self.stop.clone())));
         };
         let mut program = ChildProcess::prepare(command.clone(), params, left, right);
-        program = program.with_workers(Arc::clone(&self.workers)).with_stop(self.stop.clone());
+        program = program.with_workers(Arc::clone(&self.workers)).with_view(plan.view.clone()).with_stop(self.stop.clone());
         if let Some(limit) = plan.max_seconds {
             program = program.with_probe_limit(Duration::try_from_secs_f64(PROBE_PART * limit.get()).unwrap_or(Duration::MAX));
         }

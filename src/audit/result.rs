@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::curves::Curves;
 use super::{AccuracyResult, Audit, PairPlan};
 use crate::attack::GuessRule;
-use crate::model::number::{grouped, percent};
+use crate::model::number::{counted, percent};
 use crate::model::{
     Agreement, AskedReach, Bounds, Claim, Conclusion, ControlResult, Expectation, Grounds, RuleEstimate, Settings, Tally, Truth, Verdict,
 };
@@ -309,7 +309,7 @@ impl Evidence {
         let groups =
             if self.by_groups { format!("; {GROUPS} show {}", self.bounds.in_unit(claim).unwrap_or_default()) } else { String::new() };
         let chance = if self.verdict != Verdict::Violated && right > allowed {
-            format!(", and {} guesses cannot tell these apart", grouped(self.tally.guesses()))
+            format!(", and {} cannot tell these apart", counted(self.tally.guesses(), "guess"))
         } else {
             String::new()
         };

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use crate::model::Until;
 use crate::model::checked::Positive;
-use crate::model::number::grouped;
+use crate::model::number::{counted, grouped};
 use crate::sample::Schedule;
 use crate::target::Timing;
 
@@ -109,7 +109,7 @@ impl PairClock {
         } else {
             &format!("; it ended before the planned sample was complete, so {ANYTIME}")
         };
-        Some(format!("the time limit of {limit} s left time for {} of {} draws{early}", grouped(made), grouped(planned)))
+        Some(format!("the time limit of {limit} s left time for {} of {}{early}", grouped(made), counted(planned, "draw")))
     }
 }
 

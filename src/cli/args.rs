@@ -97,6 +97,23 @@ pub struct ManArgs {
     pub folder: Option<PathBuf>,
 }
 
+/// What has no meaning in a smoke test, which judges nothing and writes nothing.
+const WITHOUT_SMOKE: [&str; 13] = [
+    "csv",
+    "html",
+    "json",
+    "junit",
+    "code_quality",
+    "markdown",
+    "plots",
+    "witnesses",
+    "baseline",
+    "update_baseline",
+    "fail_on",
+    "controls",
+    "resume",
+];
+
 /// What is run: which audits, and how.
 #[derive(Args)]
 pub struct PlanArgs {
@@ -112,11 +129,12 @@ pub struct PlanArgs {
     /// The confidence of all bounds of the run together
     #[arg(long, value_name = "P", default_value = "0.999")]
     pub confidence: Confidence,
-    /// When to stop: after all draws, or as soon as the claim is refuted
+    /// When to stop: after all draws, or as soon as the claim is refuted. A program then makes few draws, and so do the tests of whether they
+    /// are independent: dependence that is not blatant is seen only without this option
     #[arg(long, value_enum, default_value_t)]
     pub until: Until,
     /// The time that each pair may take, in seconds, with the start of programs: slow mechanisms make fewer draws (default: as in the audit
-    /// file, or unlimited). With a limit, the report depends on the speed of the machine
+    /// file, or unlimited). About ten draws are made in any case. With a limit, the report depends on the speed of the machine
     #[arg(long, value_name = "S")]
     pub max_seconds: Option<Positive>,
     /// Also audit the controls: mechanisms that leak more than is claimed; an audit whose control is not refuted is inconclusive
@@ -139,7 +157,8 @@ pub struct RunArgs {
     /// What is run
     #[command(flatten)]
     pub plan: PlanArgs,
-    /// The time that the whole run may take, in seconds; what is left is divided over the pairs that are left
+    /// The time that the whole run may take, in seconds; what is left is divided over the pairs that are left. About ten draws of each pair
+    /// are made in any case
     #[arg(long, value_name = "S")]
     pub max_seconds_total: Option<Positive>,
     /// Run one of several shards, for example 3/16, and write its results to the folder of --out; `dp-audit merge` makes the reports. With
@@ -151,9 +170,9 @@ pub struct RunArgs {
     /// The folder for the results of a shard
     #[arg(long, value_name = "DIR", requires = "shard")]
     pub out: Option<PathBuf>,
-    /// Only check that everything can be run: a few draws of each pair, no judgement, no reports; each cause of failure is shown once (exit
-    /// code 0: all can be run, 5: something cannot)
-    #[arg(long)]
+    /// Only check that everything can be run: a few draws of each pair, no judgement, no reports, no baseline; each cause of failure is shown
+    /// once (exit code 0: all can be run, 5: something cannot)
+    #[arg(long, conflicts_with_all = WITHOUT_SMOKE)]
     pub smoke: bool,
     /// Continue an interrupted run of the same audits with the same settings; if there is none, run from the start
     #[arg(long)]

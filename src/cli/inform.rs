@@ -12,6 +12,7 @@ use super::screen::print;
 use super::tables;
 use super::wrap::{width, wrapped_list};
 use crate::model::Error;
+use crate::model::number::counted;
 use crate::report::exit_code::ExitCode;
 use crate::report::explain;
 use crate::report::json::JsonReport;
@@ -61,8 +62,13 @@ pub fn export(args: &ExportArgs) -> Result<ExitCode, Error> {
             written += 1;
         }
     }
-    let kept = if kept > 0 { format!("; {kept} exist already and were not changed") } else { String::new() };
-    print(format_args!("Wrote {written} files to `{}`{kept}.\nNext: dp-audit run {}\n", args.folder.display(), audits.display()))?;
+    let kept = if kept > 0 { format!("; kept {} as found", counted(kept, "file")) } else { String::new() };
+    print(format_args!(
+        "Wrote {} to `{}`{kept}.\nNext: dp-audit run {}\n",
+        counted(written, "file"),
+        args.folder.display(),
+        audits.display()
+    ))?;
     Ok(ExitCode::AsExpected)
 }
 
@@ -96,7 +102,7 @@ pub fn man(args: &ManArgs) -> Result<ExitCode, Error> {
         check_folder(folder).map_err(|source| unwritable(folder, source))?;
         clap_mangen::generate_to(Cli::command(), folder).map_err(|source: io::Error| unwritable(folder, source))?;
         let pages = fs::read_dir(folder).map_or(0, Iterator::count);
-        print(format_args!("{pages} pages in {}\n", folder.display()))?;
+        print(format_args!("{} in {}\n", counted(pages, "page"), folder.display()))?;
     } else {
         let mut page = Vec::new();
         let rendered = clap_mangen::Man::new(Cli::command()).render(&mut page);

@@ -10,6 +10,7 @@ use super::screen::Screen;
 use super::summary::{View, run_summary};
 use super::wrap::{width, wrapped_lines};
 use crate::audit::{self, Audit, KnownAudit, Listener, RunReport, Worker};
+use crate::model::number::counted;
 use crate::model::{Agreement, Error, Settings};
 use crate::report::baseline::Comparison;
 use crate::report::csv;
@@ -82,11 +83,8 @@ impl<'a> Reporting<'a> {
             let _ = writeln!(text, "Witnesses: {written} in {}; check one with `dp-audit replay FILE`", args.witnesses.display());
         }
         if replaced > 0 {
-            let _ = writeln!(
-                text,
-                "Note: {} has replaced a report with {replaced} audits that were not part of this run",
-                csv.path().display()
-            );
+            let audits = counted(replaced, "audit");
+            let _ = writeln!(text, "Note: {} has replaced a report with {audits} that this run does not have", csv.path().display());
         }
         let comparison = baseline.before.as_ref().map(|before| Comparison::new(before, &JsonReport::new(&report)));
         if let Some(comparison) = &comparison {

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use super::screen::{Screen, print_error};
 use crate::audit::{Audit, PairPlan, Preparer, TargetSource};
 use crate::model::checked::Positive;
-use crate::model::number::grouped;
+use crate::model::number::{counted, grouped};
 use crate::model::{Error, Settings, Side};
 use crate::report::exit_code::ExitCode;
 use crate::target::{PairStream, Phase, Problem, TargetError};
@@ -57,7 +57,7 @@ pub fn smoke(audits: &[Audit], settings: Settings, screen: Screen) -> Result<Exi
     }
     screen.print(summary(&causes, tried))?;
     if !causes.is_empty() && screen == Screen::Quiet {
-        print_error(format_args!("{} of {tried} pairs and accuracy claims cannot be run", failures(&causes)));
+        print_error(format_args!("{} of {} cannot be run", failures(&causes), checks(tried)));
     }
     Ok(if causes.is_empty() { ExitCode::AsExpected } else { ExitCode::NotRun })
 }
@@ -94,6 +94,11 @@ fn key(error: &TargetError) -> String {
     }
 }
 
+/// How many pairs and accuracy claims there are.
+fn checks(count: usize) -> String {
+    counted(count, "check")
+}
+
 fn failures(causes: &[Cause]) -> usize {
     causes.iter().map(|cause| cause.pairs.len() + cause.untried).sum()
 }
@@ -116,17 +121,12 @@ fn summary(causes: &[Cause], tried: usize) -> String {
         }
         text.push('\n');
     }
-    let all = grouped(tried as u64);
+    let all = checks(tried);
     let _ = if causes.is_empty() {
-        writeln!(text, "Smoke test: all {all} pairs and accuracy claims can be run. Nothing was judged.")
+        writeln!(text, "Smoke test: everything can be run ({all}). Nothing was judged.")
     } else {
-        let plural = if causes.len() == 1 { "" } else { "s" };
-        writeln!(
-            text,
-            "Smoke test: {} of {all} pairs and accuracy claims cannot be run, for {} reason{plural}. Nothing was judged.",
-            grouped(failures(causes) as u64),
-            causes.len()
-        )
+        let (failures, reasons) = (grouped(failures(causes) as u64), counted(causes.len(), "reason"));
+        writeln!(text, "Smoke test: {failures} of {all} cannot be run, for {reasons}. Nothing was judged.")
     };
     text
 }

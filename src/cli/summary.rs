@@ -13,7 +13,7 @@ use indicatif::HumanDuration;
 use super::tables::plain_table;
 use super::wrap::wrapped;
 use crate::audit::{AuditReport, RunReport};
-use crate::model::number::{grouped, percent};
+use crate::model::number::{counted, percent};
 use crate::model::{Agreement, Conclusion, Reason};
 use crate::report::commands;
 use crate::report::statement::{Statement, capitalised, short};
@@ -158,7 +158,7 @@ fn undecided(report: &RunReport, view: View<'_>) -> String {
             let bound = row.bound().unwrap_or_default();
             match row.needed_draws() {
                 Some(draws) => {
-                    let line = format!("{bound}, not settled; about {} draws would do", grouped(draws));
+                    let line = format!("{bound}, not settled; about {} would do", counted(draws, "draw"));
                     let command = commands::run_alone(row.report(), &format!("--draws {draws}"));
                     headline(row, &line, view.width) + &command.map_or_else(String::new, |command| format!("    {command}\n"))
                 }
@@ -209,7 +209,7 @@ fn headline(row: Statement<'_>, what: &str, width: usize) -> String {
 fn why(row: Statement<'_>, view: View<'_>) -> String {
     let mut text = String::new();
     if let (Some(bound), Some(reach), Some(draws)) = (row.bound(), row.reach(), row.draws()) {
-        text.push_str(&indented("", &format!("{bound} claimed, reach {}, {} draws.", short(reach, 1.0), grouped(draws)), view.width));
+        text.push_str(&indented("", &format!("{bound} claimed, reach {}, {}.", short(reach, 1.0), counted(draws, "draw")), view.width));
     }
     text.push_str(&indented("Why:", &row.sentence(), view.width));
     if let Some((title, rule)) = row.rule() {
@@ -251,17 +251,17 @@ fn shortened(mut text: String) -> String {
 fn totals(report: &RunReport, seconds: f64, width: usize) -> String {
     let count = |agreement| report.with(agreement).count();
     let done = format!(
-        "{}, {}, {} draws in {}.",
+        "{}, {}, {} in {}.",
         counted(report.audits.len(), "audit"),
         statements(report),
-        grouped(report.draws()),
+        counted(report.draws(), "draw"),
         HumanDuration(Duration::from_secs_f64(seconds)),
     );
     let (differs, undecided) = (count(Agreement::Differs), count(Agreement::Undecided));
     let missing = report.audits.iter().filter(|audit| Statement::all(audit).any(|row| row.conclusion() == Conclusion::Error)).count();
     let mut parts = vec![
         format!("{} refuted", counted(report.count(Conclusion::Violated), "claim")),
-        format!("{} of {} verdicts as expected", count(Agreement::Agrees), report.audits.len()),
+        format!("{} of {} as expected", count(Agreement::Agrees), counted(report.audits.len(), "verdict")),
     ];
     parts.extend((differs > 0).then(|| format!("{differs} not as expected")));
     parts.extend((missing > 0).then(|| format!("{missing} could not be run")));
@@ -279,8 +279,4 @@ fn statements(report: &RunReport) -> String {
         (0, _) => counted(accuracy, "accuracy claim"),
         _ => format!("{}, {}", counted(pairs, "pair"), counted(accuracy, "accuracy claim")),
     }
-}
-
-fn counted(count: usize, noun: &str) -> String {
-    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }

@@ -15,11 +15,11 @@ pub struct Bounds {
     pub epsilon_lower: f64,
     /// Its δ at the claim's ε is at least this.
     pub delta_lower: f64,
-    /// A leak of the same shape is flagged with probability 0.9 from this value on, in the claim's unit. What the reported rule sees must grow
+    /// A leak of the same shape is flagged with probability 0.9 or more from this value on, in the claim's unit. What the reported rule sees must grow
     /// by the same factor for that. Infinite if the rule sees nothing.
     #[serde(with = "crate::model::exact::number")]
     pub detectable: f64,
-    /// The precision of the draws: an excess over the claim *in what the reported rule sees* is flagged with probability 0.9 from this on.
+    /// The precision of the draws: an excess over the claim *in what the reported rule sees* is flagged with probability 0.9 or more from this on.
     #[serde(with = "crate::model::exact::number")]
     pub resolved: f64,
 }

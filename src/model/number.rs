@@ -59,6 +59,18 @@ pub fn percent(share: f64) -> String {
     format!("{percent:.*} %", usize::try_from(decimals).unwrap_or(1))
 }
 
+/// How many of something there are: `1 audit`, `1,234 draws`, `2 processes`.
+#[must_use]
+pub fn counted(count: impl TryInto<u64>, noun: &str) -> String {
+    let count = count.try_into().unwrap_or(u64::MAX);
+    let plural = match count {
+        1 => "",
+        _ if noun.ends_with('s') => "es",
+        _ => "s",
+    };
+    format!("{} {noun}{plural}", grouped(count))
+}
+
 /// A count with commas: `1,234,567`.
 #[must_use]
 pub fn grouped(count: u64) -> String {

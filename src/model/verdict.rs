@@ -25,7 +25,7 @@ pub enum Verdict {
 pub enum Reason {
     /// Every output is a different symbol, so there is nothing to learn from.
     OutputsNeverRepeat,
-    /// The draws are too few to tell a leak just above the claim from one within it.
+    /// The draws are too few to tell a claim that just holds from one that just fails.
     TooFewDraws,
     /// The attack sees no difference between the two sides, on any pair.
     NoDifferenceSeen,

@@ -7,9 +7,9 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::Cell;
+use super::{Cell, TextView};
 use crate::model::Record;
-use crate::model::number::Brief;
+use crate::model::number::{Brief, counted};
 
 /// An event: a condition on the released values.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -17,6 +17,8 @@ use crate::model::number::Brief;
 pub struct OutputEvent {
     condition: Condition,
     which: Which,
+    /// The key to look at, where values are dictionaries.
+    key: Option<String>,
     /// What a value counts as that was not released.
     absent: Option<f64>,
 }
@@ -83,6 +85,8 @@ struct EventKeys {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     component: Option<Record>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    key: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     absent: Option<f64>,
 }
 
@@ -90,10 +94,13 @@ impl TryFrom<EventKeys> for OutputEvent {
     type Error = String;
 
     fn try_from(keys: EventKeys) -> Result<Self, String> {
-        let EventKeys { equals, one_of, contains, within, of, at_least, at_most, component, absent } = keys;
+        let EventKeys { equals, one_of, contains, within, of, at_least, at_most, component, key, absent } = keys;
         if of.is_some() != within.is_some() {
             let (present, missing) = if of.is_some() { ("of", "within") } else { ("within", "of") };
             return Err(format!("has {present} without {missing}; write {{ within = 2.5, of = 10 }}"));
+        }
+        if key.as_ref().is_some_and(String::is_empty) {
+            return Err("has an empty key; name a key of the outputs, or remove it".to_owned());
         }
         let between = at_least.is_some() || at_most.is_some();
         let stated = [equals.is_some(), one_of.is_some(), contains.is_some(), within.is_some(), between];
@@ -131,7 +138,7 @@ impl TryFrom<EventKeys> for OutputEvent {
             (.., Some((radius, item))) => Condition::Within { radius, of: Items::Same(center(&item)?) },
             (.., None) => Condition::Between { at_least, at_most },
         };
-        let event = Self { condition, which: which.unwrap_or(Which::All), absent };
+        let event = Self { condition, which: which.unwrap_or(Which::All), key, absent };
         match (event.items(), event.which) {
             (Some(0), _) => Err("has an empty list; give at least one value".to_owned()),
             (Some(_), Which::One(_)) => Err("has a list and a component; give one value for one component".to_owned()),
@@ -142,7 +149,7 @@ impl TryFrom<EventKeys> for OutputEvent {
 
 impl From<OutputEvent> for EventKeys {
     fn from(event: OutputEvent) -> Self {
-        let mut keys = Self { absent: event.absent, ..Self::default() };
+        let mut keys = Self { absent: event.absent, key: event.key, ..Self::default() };
         keys.component = match event.which {
             Which::All => None,
             Which::Any => Some(Record::Text("any".to_owned())),
@@ -215,12 +222,31 @@ impl OutputEvent {
         }
     }
 
-    /// Checks that the event can be about outputs of this width. Where texts are read, columns come after the values; then the width is
-    /// not `exact`, and a list may be shorter.
+    /// What it looks at in outputs that are texts.
+    #[must_use]
+    pub fn view(&self) -> TextView {
+        let of_parts = |item: &Wanted| matches!(&item.record, Record::Text(text) if text.trim_start().starts_with(['{', '[']));
+        let is_whole = match &self.condition {
+            Condition::Equals(Items::Same(item)) => of_parts(item),
+            Condition::Equals(Items::Each(items)) | Condition::OneOf(items) => items.iter().any(of_parts),
+            Condition::Within { .. } | Condition::Between { .. } => false,
+        };
+        match &self.key {
+            Some(key) => TextView::Key(key.clone()),
+            None if is_whole => TextView::Whole,
+            None => TextView::Values,
+        }
+    }
+
+    /// Checks that the event can be about outputs of this width. Outputs of a program may differ in length; then the width is not
+    /// `exact`, and a list may be shorter.
     ///
     /// # Errors
     /// When it cannot. The error says what to do.
     pub fn check(&self, width: usize, exact: bool) -> Result<(), String> {
+        if exact && self.key.is_some() {
+            return Err("has a key, which is for programs whose outputs are dictionaries; remove it".to_owned());
+        }
         if let Which::One(index) = self.which
             && index >= width
         {
@@ -228,7 +254,7 @@ impl OutputEvent {
         }
         match self.items() {
             Some(items) if items > width || exact && items < width => {
-                Err(format!("its list has {items} values, but an output has {width}; give one for each"))
+                Err(format!("its list has {}, but an output has {width}; give one for each", counted(items, "value")))
             }
             _ => Ok(()),
         }
@@ -266,10 +292,13 @@ impl OutputEvent {
 
 impl fmt::Display for OutputEvent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.which {
-            Which::All => f.write_str("every value is ")?,
-            Which::Any => f.write_str("some value is ")?,
-            Which::One(index) => write!(f, "value {} is ", index + 1)?,
+        match (self.which, &self.key) {
+            (Which::All, None) => f.write_str("every value is ")?,
+            (Which::Any, None) => f.write_str("some value is ")?,
+            (Which::One(index), None) => write!(f, "value {} is ", index + 1)?,
+            (Which::All, Some(key)) => write!(f, "{key} is ")?,
+            (Which::Any, Some(key)) => write!(f, "{key} of some value is ")?,
+            (Which::One(index), Some(key)) => write!(f, "{key} of value {} is ", index + 1)?,
         }
         let list = |items: Vec<String>| format!("({})", items.join(", "));
         let texts = |items: &[Wanted]| items.iter().map(|item| item.record.to_string()).collect();
@@ -382,6 +411,7 @@ mod tests {
             ("{ contains = 1, component = 1 }", "has contains and component"),
             ("{ near = 1 }", "unknown field `near`"),
             ("{ equals = true }", "true"),
+            ("{ equals = 1, key = \"\" }", "has an empty key"),
         ] {
             assert!(problem(text).contains(wanted), "{text}: {}", problem(text));
         }
@@ -394,6 +424,18 @@ mod tests {
         assert!(event("{ equals = [1, 2] }").check(3, true).unwrap_err().contains("its list has 2 values, but an output has 3"));
         assert_eq!(event("{ equals = [1, 2] }").check(3, false), Ok(()));
         assert_eq!(event("{ equals = 1 }").check(3, true), Ok(()));
+        let of_key = event("{ equals = 1, key = \"n\" }");
+        assert!(of_key.check(1, true).unwrap_err().contains("has a key, which is for programs") && of_key.check(1, false).is_ok());
+    }
+
+    #[test]
+    fn an_event_says_what_it_looks_at_in_texts() {
+        for text in ["{ within = 1, of = 2 }", "{ at_least = 3 }", "{ equals = 3 }", "{ equals = \"a\" }", "{ one_of = [1, \"a\"] }"] {
+            assert_eq!(event(text).view(), TextView::Values, "{text}");
+        }
+        assert_eq!(event("{ equals = '{\"a\": 1}' }").view(), TextView::Whole);
+        assert_eq!(event("{ one_of = ['[1, 2]', \"none\"] }").view(), TextView::Whole);
+        assert_eq!(event("{ at_least = 3, key = \"n\" }").view(), TextView::Key("n".to_owned()));
     }
 
     #[test]
@@ -406,6 +448,9 @@ mod tests {
             ("{ within = 2.5, of = [3, 4], absent = 0 }", "every value is within 2.5 of (3, 4) (∅ counts as 0)"),
             ("{ within = 2.5, of = 10 }", "every value is within 2.5 of 10"),
             ("{ at_least = 1, at_most = 2 }", "every value is at least 1 and at most 2"),
+            ("{ at_least = 1, key = \"best.score\" }", "best.score is at least 1"),
+            ("{ equals = 1, key = \"n\", component = 2 }", "n of value 2 is 1"),
+            ("{ contains = 1, key = \"n\" }", "n of some value is 1"),
         ] {
             let event = event(text);
             assert_eq!(event.to_string(), described);

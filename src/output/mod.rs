@@ -11,6 +11,7 @@
 //! | `symbols.rs` | the names of symbols and columns |
 //! | `text.rs` | what a text says |
 //! | `reading.rs` | how texts become more columns |
+//! | `view.rs` | what is looked at in texts: everything, or the value of a key |
 //! | `hash.rs` | the hash function |
 
 mod block;
@@ -23,6 +24,7 @@ mod rows;
 mod symbols;
 mod text;
 mod value;
+mod view;
 
 pub use block::OutputBlock;
 pub use cell::Cell;
@@ -33,6 +35,7 @@ pub use reading::{Probe, Reading, Texts};
 pub use rows::Rows;
 pub use symbols::Symbols;
 pub use value::{Output, OutputRow};
+pub use view::TextView;
 
 /// Wider outputs are rejected as mistakes, from every kind of target.
 pub const MAX_WIDTH: usize = 100_000;

@@ -13,7 +13,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write as _;
 
-use super::text::{Leaf, entries};
+use super::text::{Leaf, entries, has_parts, key_at};
 use super::{Cell, KeyMap, MAX_WIDTH, Symbols};
 
 /// Texts without numbers are names, and need no more columns than their symbol, if there are at most this many.
@@ -37,20 +37,30 @@ pub struct Reading {
     /// The cells of an output before it is read.
     cells: usize,
     readers: Vec<TextReader>,
+    /// The only entry that is looked at, in place of the texts.
+    only: Option<String>,
 }
 
 impl Reading {
-    /// The reading that adds no columns.
+    /// What a cell counts as that should have a key and has no parts.
+    pub(super) const NO_PARTS: Cell = Cell::symbol("no parts");
+
+    /// The reading that leaves outputs as they are.
     #[must_use]
     pub fn plain(cells: usize) -> Self {
-        Self { cells, readers: Vec::new() }
+        Self { cells, ..Self::default() }
     }
 
-    /// Whether it adds no columns.
+    /// The reading that has one entry of each text in its place.
+    pub(super) fn of_key(cells: usize, path: String) -> Self {
+        Self { only: Some(path), ..Self::plain(cells) }
+    }
+
+    /// Whether it leaves outputs as they are.
     #[inline]
     #[must_use]
     pub fn is_plain(&self) -> bool {
-        self.readers.is_empty()
+        self.readers.is_empty() && self.only.is_none()
     }
 
     /// The number of columns.
@@ -62,7 +72,8 @@ impl Reading {
     /// The names of the columns; `own` are the names of the output's own cells, as far as they have names.
     #[must_use]
     pub fn columns(&self, own: &[String]) -> Vec<String> {
-        let own_name = |index: usize| own.get(index).cloned().unwrap_or_else(|| Symbols::unnamed_column(index, self.cells));
+        let only = self.only.as_deref().unwrap_or_default();
+        let own_name = |index: usize| own.get(index).cloned().unwrap_or_else(|| Symbols::unnamed_column(index, self.cells)) + only;
         let mut names: Vec<String> = (0..self.cells).map(own_name).collect();
         for reader in &self.readers {
             let base = names[reader.position].clone();
@@ -73,12 +84,17 @@ impl Reading {
 
     /// Writes a row: the cells of an output, and what its texts say. `name` makes the symbol with a name.
     pub fn read(&self, cells: &[Cell], texts: &Texts, row: &mut [Cell], mut name: impl FnMut(&str) -> Cell) {
+        let text_of = |cell: &Cell| cell.payload().and_then(|payload| texts.get(&payload)).map(String::as_str);
         let (own, mut rest) = row.split_at_mut(self.cells);
         own.copy_from_slice(cells);
+        if let Some(only) = &self.only {
+            for cell in own.iter_mut().filter(|cell| **cell != Cell::ABSENT) {
+                *cell = text_of(cell).map_or(Self::NO_PARTS, |text| entry(text, only, &mut name));
+            }
+        }
         for reader in &self.readers {
             let (columns, others) = rest.split_at_mut(reader.width());
-            let text = cells[reader.position].payload().and_then(|payload| texts.get(&payload));
-            reader.read(text.map(String::as_str), columns, &mut name);
+            reader.read(text_of(&cells[reader.position]), columns, &mut name);
             rest = others;
         }
     }
@@ -127,6 +143,17 @@ impl TextReader {
     }
 }
 
+/// One entry of a text that has parts.
+fn entry(text: &str, path: &str, name: &mut impl FnMut(&str) -> Cell) -> Cell {
+    let mut found = if has_parts(text) { Cell::ABSENT } else { Reading::NO_PARTS };
+    entries(text, false, false, &mut |of, leaf| {
+        if of == path {
+            found = cell_of(leaf, name);
+        }
+    });
+    found
+}
+
 fn cell_of(leaf: Leaf, name: &mut impl FnMut(&str) -> Cell) -> Cell {
     match leaf {
         Leaf::Number(number) => Cell::number(number),
@@ -150,6 +177,8 @@ struct TextsSeen {
     shapes: BTreeSet<u64>,
     /// Whether a text had a number or was JSON.
     has_numbers: bool,
+    /// Whether a text was JSON with parts.
+    has_parts: bool,
     /// Whether a comma was between two digits.
     has_commas: bool,
     entries: HashMap<String, EntrySeen>,
@@ -181,7 +210,21 @@ impl Probe {
     #[must_use]
     pub fn reading(self, cells: usize) -> Reading {
         let readers = self.positions.into_iter().filter(|(position, _)| *position < cells);
-        Reading { cells, readers: readers.filter_map(|(position, seen)| seen.reader(position)).collect() }
+        Reading { readers: readers.filter_map(|(position, seen)| seen.reader(position)).collect(), ..Reading::plain(cells) }
+    }
+
+    /// Whether an output was a dictionary, a list in a list, or another value with parts.
+    pub(super) fn has_parts(&self) -> bool {
+        self.positions.values().any(|seen| seen.has_parts)
+    }
+
+    /// The keys of all outputs with parts, each once.
+    pub(super) fn keys(&self) -> Vec<String> {
+        let paths = self.positions.values().flat_map(|seen| seen.entries.keys());
+        let mut keys: Vec<String> = paths.filter_map(|path| key_at(path)).map(str::to_owned).collect();
+        keys.sort_by_cached_key(|key| in_order(key));
+        keys.dedup();
+        keys
     }
 }
 
@@ -193,6 +236,7 @@ impl TextsSeen {
         }
         let bytes = text.as_bytes();
         self.has_numbers |= bytes.iter().any(u8::is_ascii_digit) || text.trim_start().starts_with(['{', '[']);
+        self.has_parts |= has_parts(text);
         self.has_commas |= bytes.windows(3).any(|w| w[1] == b',' && w[0].is_ascii_digit() && w[2].is_ascii_digit());
         entries(text, true, true, &mut |path, leaf| {
             let cell = cell_of(leaf, &mut Cell::symbol);

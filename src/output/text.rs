@@ -69,6 +69,22 @@ pub fn entries(text: &str, commas: bool, words: bool, sink: &mut dyn FnMut(&str,
     sink(Leaf::LENGTH, Leaf::Number(text.len() as f64));
 }
 
+/// Whether a text is JSON with parts: an object or an array.
+pub fn has_parts(text: &str) -> bool {
+    parse_json(text).is_some()
+}
+
+/// The path of a key: `.count` of `count`, `[2]` of `[2]`.
+pub fn key_path(key: &str) -> String {
+    if key.starts_with('[') { key.to_owned() } else { format!(".{key}") }
+}
+
+/// The key at a path; None if it is not a leaf of JSON.
+pub fn key_at(path: &str) -> Option<&str> {
+    let of_text = NUMBERS.iter().any(|(_, name)| path.contains(name));
+    path.strip_prefix('.').or_else(|| path.starts_with('[').then_some(path)).filter(|_| !of_text)
+}
+
 /// The text as JSON, if it is an object or an array. `NaN` and `Infinity`, which some programs write, are accepted.
 fn parse_json(text: &str) -> Option<Value> {
     if !text.trim_start().starts_with(['{', '[']) {

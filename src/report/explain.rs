@@ -6,7 +6,7 @@ use super::json::{JsonAccuracy, JsonPair, JsonReport};
 use crate::attack::Attack;
 use crate::audit::{Accuracy, Audit};
 use crate::catalogue::registry;
-use crate::model::number::{Brief, percent};
+use crate::model::number::{Brief, counted, percent};
 use crate::model::{Conclusion, Relation};
 
 /// Explains what is claimed, on which pairs it is tested, what the attacker looks at, what each verdict would mean, and, with a report,
@@ -132,7 +132,7 @@ fn attacker(audit: &Audit) -> String {
     } else {
         let views: Vec<&str> = audit.attacks.iter().copied().map(attack_view).collect();
         let components =
-            width.map_or_else(|error| format!("an unknown number of components ({error})"), |width| format!("{width} components"));
+            width.map_or_else(|error| format!("an unknown number of components ({error})"), |width| counted(width, "component"));
         format!("An output has {components}. The attacker looks at: {}.", views.join("; "))
     };
     format!(
@@ -231,7 +231,7 @@ fn pair_result(pair: &JsonPair, confidence: &str) -> String {
     }
     match row.detectable_epsilon {
         Some(detectable) if row.verdict != Conclusion::Violated && detectable.0.is_finite() => {
-            let _ = write!(text, "; a leak of this shape is flagged with probability 0.9 from ε = {} on", Brief(detectable.0));
+            let _ = write!(text, "; a leak of this shape is flagged with probability 0.9 or more from ε = {} on", Brief(detectable.0));
         }
         _ => {}
     }

@@ -1,7 +1,8 @@
 //! Decides whether a run fails: a pure function from results to an exit code.
 
 use super::exit_code::ExitCode;
-use crate::audit::{AccuracyResult, AuditReport, PairResult, RunReport};
+use super::statement::Statement;
+use crate::audit::{AuditReport, RunReport};
 use crate::model::{Agreement, Verdict};
 
 /// Which verdicts fail a run.
@@ -26,28 +27,12 @@ pub struct Gate {
 }
 
 impl Gate {
-    /// The exit code of a run with only this pair.
+    /// The exit code of a run with only this pair or accuracy claim.
     #[must_use]
-    pub fn exit_code_of(&self, audit: &AuditReport, result: &PairResult) -> ExitCode {
-        self.judge(audit, audit.agreement_of(result), result.outcome.as_ref().ok().map(|evidence| evidence.verdict))
-    }
-
-    /// The exit code of a run with only this accuracy claim.
-    #[must_use]
-    pub fn exit_code_of_accuracy(&self, audit: &AuditReport, result: &AccuracyResult) -> ExitCode {
-        self.judge(audit, result.agreement(), result.verdict())
-    }
-
-    /// The exit codes of all pairs and accuracy claims of an audit.
-    pub fn exit_codes(&self, audit: &AuditReport) -> impl Iterator<Item = ExitCode> {
-        let pairs = audit.results.iter().map(|result| self.exit_code_of(audit, result));
-        pairs.chain(audit.accuracy.iter().map(|result| self.exit_code_of_accuracy(audit, result)))
-    }
-
-    fn judge(&self, audit: &AuditReport, agreement: Agreement, verdict: Option<Verdict>) -> ExitCode {
-        let allowed = self.allow_inconclusive || audit.audit.allow_inconclusive.is_some();
-        let violated = verdict == Some(Verdict::Violated);
-        match agreement {
+    pub fn exit_code_of(&self, statement: Statement<'_>) -> ExitCode {
+        let allowed = self.allow_inconclusive || statement.report().audit.allow_inconclusive.is_some();
+        let violated = statement.verdict() == Some(Verdict::Violated);
+        match statement.agreement() {
             Agreement::NotRun => ExitCode::NotRun,
             _ if self.report_only => ExitCode::AsExpected,
             Agreement::Differs => ExitCode::Surprise,
@@ -55,6 +40,11 @@ impl Gate {
             Agreement::Undecided if !allowed => ExitCode::Inconclusive,
             Agreement::Undecided | Agreement::Agrees => ExitCode::AsExpected,
         }
+    }
+
+    /// The exit codes of all pairs and accuracy claims of an audit.
+    pub fn exit_codes(&self, audit: &AuditReport) -> impl Iterator<Item = ExitCode> {
+        Statement::all(audit).map(|statement| self.exit_code_of(statement))
     }
 
     /// The exit code of a finished run. The most severe result decides: first an unexpected verdict or something worse than in the
@@ -80,30 +70,44 @@ impl Gate {
         (!names.is_empty()).then(|| format!("Inconclusive, which is allowed: {}.", names.join("; ")))
     }
 
-    /// The closing line of a run that fails: the exit code and why.
+    /// The closing line of a run that fails: the exit code and everything that is wrong, the most severe first.
     #[must_use]
     pub fn closing_line(&self, report: &RunReport, worse: bool) -> Option<String> {
         let code = self.exit_code(report, worse);
-        let failing = |audit: &&AuditReport| self.exit_codes(audit).any(|found| found == code);
-        let names: Vec<&str> = report.audits.iter().map(AsRef::as_ref).filter(failing).map(|audit| audit.audit.name.as_str()).collect();
-        let why = match code {
-            ExitCode::Surprise if names.is_empty() => "something is worse than in the baseline".to_owned(),
-            ExitCode::Surprise => {
-                let baseline = if worse { ", and something is worse than in the baseline" } else { "" };
-                let what = if self.fail_on == FailOn::Violated { "unexpected or refuted" } else { "not as expected" };
-                format!("{what}: {}{baseline}", names.join("; "))
-            }
-            ExitCode::NotRun => format!("could not be run: {}", names.join("; ")),
-            ExitCode::Inconclusive => format!("inconclusive: {} (--allow-inconclusive lets this pass)", names.join("; ")),
-            _ => return None,
+        if code == ExitCode::AsExpected {
+            return None;
+        }
+        let names = |what: &str, code: ExitCode| {
+            let failing = report.audits.iter().filter(|audit| self.exit_codes(audit).any(|found| found == code));
+            let names: Vec<&str> = failing.map(|audit| audit.audit.name.as_str()).collect();
+            (!names.is_empty()).then(|| format!("{what}: {}", named(&names)))
         };
-        Some(format!("The run fails with exit code {}. {}{}.", code as u8, why[..1].to_uppercase(), &why[1..]))
+        let surprises = if self.fail_on == FailOn::Violated { "Unexpected or refuted" } else { "Not as expected" };
+        let inconclusive = names("Inconclusive", ExitCode::Inconclusive);
+        let causes = [
+            names(surprises, ExitCode::Surprise),
+            (worse && !self.report_only).then(|| "Something is worse than in the baseline".to_owned()),
+            names("Could not be run", ExitCode::NotRun),
+            // The option helps only if nothing else is wrong.
+            inconclusive.map(|text| if code == ExitCode::Inconclusive { text + " (--allow-inconclusive lets this pass)" } else { text }),
+        ];
+        let causes: Vec<String> = causes.into_iter().flatten().collect();
+        Some(format!("The run fails with exit code {}. {}.", code as u8, causes.join(". ")))
     }
+}
+
+/// The first few names, and how many more there are.
+fn named(names: &[&str]) -> String {
+    const SHOWN: usize = 8;
+    let more = names.len().saturating_sub(SHOWN);
+    let more = if more > 0 { format!("; and {more} more") } else { String::new() };
+    format!("{}{more}", names[..names.len().min(SHOWN)].join("; "))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::audit::PairResult;
     use crate::model::Expectation;
     use crate::report::testing::{INCONCLUSIVE, audit, not_run, pair, run, run_of};
 
@@ -123,7 +127,7 @@ mod tests {
         use ExitCode::{AsExpected, Inconclusive, NotRun, Surprise};
         let judged = |fail_on, allow_inconclusive, report_only| {
             let gate = Gate { fail_on, allow_inconclusive, report_only };
-            results().map(|result| gate.exit_code_of(&run(vec![]).audits[0], &result))
+            results().map(|result| gate.exit_code_of(Statement::Pair(&run(vec![]).audits[0], &result)))
         };
         assert_eq!(judged(FailOn::Surprise, false, false), [AsExpected, Surprise, AsExpected, Inconclusive, NotRun]);
         assert_eq!(judged(FailOn::Surprise, true, false), [AsExpected, Surprise, AsExpected, AsExpected, NotRun]);
@@ -165,11 +169,17 @@ mod tests {
             line(vec![weak.clone()], false),
             "The run fails with exit code 3. Inconclusive: weak (--allow-inconclusive lets this pass)."
         );
-        assert_eq!(line(vec![weak.clone(), ("dead", not_run)], false), "The run fails with exit code 5. Could not be run: dead.");
+        // Everything that is wrong is named, and the option that would not help is not.
+        let dead = ("dead", not_run);
         assert_eq!(
-            line(vec![weak.clone(), ("broken", surprise)], true),
-            "The run fails with exit code 2. Not as expected: broken, and something is worse than in the baseline."
+            line(vec![weak.clone(), dead.clone()], false),
+            "The run fails with exit code 5. Could not be run: dead. Inconclusive: weak."
         );
-        assert_eq!(line(vec![weak], true), "The run fails with exit code 2. Something is worse than in the baseline.");
+        let all = line(vec![weak.clone(), dead, ("broken", surprise.clone())], true);
+        let causes = "Not as expected: broken. Something is worse than in the baseline. Could not be run: dead. Inconclusive: weak.";
+        assert_eq!(all, format!("The run fails with exit code 2. {causes}"));
+        assert_eq!(line(vec![weak], true), "The run fails with exit code 2. Something is worse than in the baseline. Inconclusive: weak.");
+        let many = (0..20).map(|_| ("broken", surprise.clone())).collect();
+        assert!(line(many, false).ends_with("broken; broken; and 12 more."));
     }
 }

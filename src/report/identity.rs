@@ -10,6 +10,7 @@ use super::witness;
 use crate::audit::Audit;
 use crate::model::Settings;
 use crate::model::checked::Positive;
+use crate::model::number::counted;
 use crate::output::{Mix, fingerprint};
 
 /// Everything that all bounds and random streams of a run depend on.
@@ -72,7 +73,7 @@ impl RunIdentity {
             return Some(Difference::Option(option, [one, other]));
         }
         let is_same = self.audits == other.audits && self.pairs == other.pairs && self.names == other.names;
-        (!is_same).then(|| Difference::Audits(both.map(|run| format!("{} audits with {} pairs", run.audits, run.pairs))))
+        (!is_same).then(|| Difference::Audits(both.map(|run| format!("{} with {}", counted(run.audits, "audit"), counted(run.pairs, "pair")))))
     }
 }
 

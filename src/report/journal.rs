@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use super::identity::{RunIdentity, audit_fingerprint};
 use super::store::{Destination, unwritable};
 use crate::audit::{AccuracyResult, Audit, AuditReport, Event, KnownAudit, Listener, PairResult, RunReport};
+use crate::model::number::counted;
 use crate::model::{ControlResult, Error, Settings};
 
 /// Whether to continue an interrupted run.
@@ -109,10 +110,11 @@ impl Journal {
         match (self.start, finished) {
             (Start::Over, 0) => None,
             (Start::Over, _) => Some(format!(
-                "An interrupted run finished {finished} of these {all} audits, and --resume would continue it; this one starts over."
+                "An interrupted run finished {finished} of {}, and --resume would continue it; this one starts over.",
+                counted(all, "audit")
             )),
             (Start::Resumed, 0) => Some(format!("Nothing to resume at {path}: running from the start.")),
-            (Start::Resumed, _) => Some(format!("Resuming: {finished} of {all} audits are finished already.")),
+            (Start::Resumed, _) => Some(format!("Resuming: {finished} of {} finished already.", counted(all, "audit"))),
         }
     }
 

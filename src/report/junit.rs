@@ -10,6 +10,7 @@ use super::csv::PairRow;
 use super::exit_code::ExitCode;
 use super::files::Format;
 use super::gate::Gate;
+use super::statement::Statement;
 use crate::audit::{AccuracyResult, AuditReport, PairResult, RunReport};
 use crate::model::Agreement;
 
@@ -45,7 +46,7 @@ impl JUnit {
             }
             Err(error) => format!("could not be run: {error}"),
         };
-        let status = status(self.gate.exit_code_of(audit, result), audit.agreement_of(result), &row, message);
+        let status = status(self.gate.exit_code_of(Statement::Pair(audit, result)), audit.agreement_of(result), &row, message);
         test_case(&row, status, result.outcome.is_ok().then_some(result.seconds))
     }
 
@@ -55,7 +56,7 @@ impl JUnit {
             Ok(_) => format!("{}, expected {}: {}", row.verdict, row.expected, result.sentence()),
             Err(_) => result.sentence(),
         };
-        let status = status(self.gate.exit_code_of_accuracy(audit, result), result.agreement(), &row, message);
+        let status = status(self.gate.exit_code_of(Statement::Accuracy(audit, result)), result.agreement(), &row, message);
         test_case(&row, status, result.outcome.is_ok().then_some(result.seconds))
     }
 }

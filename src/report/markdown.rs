@@ -6,7 +6,7 @@ use std::io;
 use super::csv::PairRow;
 use super::files::Format;
 use crate::audit::{AuditReport, RunReport};
-use crate::model::number::{Brief, percent};
+use crate::model::number::{Brief, counted, percent};
 use crate::model::{Agreement, Conclusion, Reason, Verdict};
 
 /// The format of `--markdown`, and of the summary page of a GitHub Actions job.
@@ -19,7 +19,7 @@ impl Format for Markdown {
 }
 
 fn markdown(report: &RunReport) -> String {
-    let mut text = format!("# dp-audit: {} of {} claims refuted\n\n", report.count(Conclusion::Violated), report.audits.len());
+    let mut text = format!("# dp-audit: {} of {} refuted\n\n", report.count(Conclusion::Violated), counted(report.audits.len(), "claim"));
     if !report.is_complete() {
         text.push_str("**Not all audits have ended**: the run was interrupted or is still running.\n\n");
     }

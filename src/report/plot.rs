@@ -5,7 +5,7 @@ use maud::Markup;
 
 use crate::attack::{Answer, Bar, Distribution, NumberLine};
 use crate::audit::{Curves, Evidence, ProfilePoint};
-use crate::model::number::{Brief, grouped, percent};
+use crate::model::number::{Brief, counted, percent};
 use crate::model::{Claim, Verdict};
 use crate::report::svg::{Drawing, Figure, Scale};
 
@@ -262,7 +262,7 @@ pub fn wealth(picture: &Curves, verdict: Verdict) -> Plot {
         } else {
             ("b w", (column + 7.0).min(WIDTH - 170.0), y.at(threshold) + 16.0)
         };
-        drawing.text(class, column, height, &format!("refuted after {} draws", grouped(refuted.draws)));
+        drawing.text(class, column, height, &format!("refuted after {}", counted(refuted.draws, "draw")));
     } else if verdict == Verdict::Violated {
         drawing.text("b w", LEFT + 6.0, TOP + 14.0, "refuted by the final count");
     }

@@ -7,7 +7,8 @@ use super::exit_code::ExitCode;
 use super::gate::Gate;
 use super::place::{Key, Place, repository_root};
 use super::problem_text;
-use crate::audit::{AccuracyResult, AuditReport, PairResult, RunReport};
+use super::statement::Statement;
+use crate::audit::{AuditReport, RunReport};
 use crate::model::{Agreement, Expectation, Verdict};
 
 /// What kind of problem it is, the most severe first: the order of the exit codes of a run.
@@ -129,18 +130,15 @@ impl ProblemFinder {
 
     /// The problem of one audit, if it has one.
     fn problem(&self, report: &RunReport, audit: &AuditReport, worse: &[&str]) -> Option<Problem> {
-        let statements: Vec<Affected<'_>> = Affected::all(audit).filter(|statement| self.is_problem(audit, *statement)).collect();
+        let statements: Vec<Statement<'_>> = Statement::all(audit).filter(|statement| self.is_problem(*statement)).collect();
         // The most severe result speaks for the audit. If several are equal, the first.
-        let worst = statements.iter().copied().reduce(|worst, next| {
-            let rank = |statement| self.rank(audit, statement);
-            if rank(next) > rank(worst) { next } else { worst }
-        });
+        let worst = statements.iter().copied().reduce(|worst, next| if self.rank(next) > self.rank(worst) { next } else { worst });
         let (kind, fails, mut lines) = match worst {
             Some(worst) => {
-                let kind = worst.kind(audit);
-                let same = statements.iter().filter(|statement| statement.kind(audit) == kind).count() - 1;
+                let kind = self::kind(worst);
+                let same = statements.iter().filter(|statement| self::kind(**statement) == kind).count() - 1;
                 let fails = self.gate.exit_codes(audit).any(|code| code != ExitCode::AsExpected);
-                (kind, fails, problem_text::lines(self, report, audit, worst, same))
+                (kind, fails, problem_text::lines(self, report, worst, same))
             }
             None if worse.is_empty() => return None,
             None => (ProblemKind::WorseThanBaseline, false, problem_text::lines_of_worse(report, audit)),
@@ -152,20 +150,20 @@ impl ProblemFinder {
         Some(Problem { kind, fails, audit: audit.audit.name.clone(), place, message: lines.join("\n") })
     }
 
-    fn is_problem(&self, audit: &AuditReport, statement: Affected<'_>) -> bool {
-        statement.exit_code(&self.gate, audit) != ExitCode::AsExpected || statement.agreement(audit) != Agreement::Agrees
+    fn is_problem(&self, statement: Statement<'_>) -> bool {
+        self.gate.exit_code_of(statement) != ExitCode::AsExpected || statement.agreement() != Agreement::Agrees
     }
 
     /// How severe a result is, in the order of the exit codes of a run.
-    fn rank(&self, audit: &AuditReport, statement: Affected<'_>) -> (u8, u8, bool, f64) {
-        let severity = match statement.exit_code(&self.gate, audit) {
+    fn rank(&self, statement: Statement<'_>) -> (u8, u8, bool, f64) {
+        let severity = match self.gate.exit_code_of(statement) {
             ExitCode::Surprise => 3,
             ExitCode::NotRun => 2,
             ExitCode::Inconclusive => 1,
             _ => 0,
         };
         let violated = statement.verdict() == Some(Verdict::Violated);
-        (severity, statement.agreement(audit) as u8, violated, statement.reach(audit))
+        (severity, statement.agreement() as u8, violated, statement.reach().unwrap_or_default())
     }
 }
 
@@ -183,89 +181,32 @@ fn owner<'a>(report: &'a RunReport, line: &str) -> Option<&'a str> {
 }
 
 /// The keys of the audit file that a problem is about, the best first.
-fn keys(kind: ProblemKind, worst: Option<Affected<'_>>) -> Vec<Key> {
-    let own = match worst {
-        Some(Affected::Accuracy(index, _)) => vec![Key::Accuracy(index)],
-        _ => vec![Key::Top("claim"), Key::Top("stability")],
-    };
+fn keys(kind: ProblemKind, worst: Option<Statement<'_>>) -> Vec<Key> {
+    // The number of an accuracy claim in the file.
+    let accuracy = worst.and_then(|worst| match worst {
+        Statement::Accuracy(audit, result) => audit.accuracy.iter().position(|other| std::ptr::eq(other, result)),
+        Statement::Pair(..) => None,
+    });
+    let own = accuracy.map_or_else(|| vec![Key::Top("claim"), Key::Top("stability")], |index| vec![Key::Accuracy(index)]);
     let first = match kind {
         ProblemKind::NotRun => vec![Key::Top("command"), Key::Top("mechanism")],
-        ProblemKind::LeakNotFound if !matches!(worst, Some(Affected::Accuracy(..))) => vec![Key::Top("expect")],
-        ProblemKind::TruthExceeded if !matches!(worst, Some(Affected::Accuracy(..))) => vec![Key::Top("truth")],
+        ProblemKind::LeakNotFound if accuracy.is_none() => vec![Key::Top("expect")],
+        ProblemKind::TruthExceeded if accuracy.is_none() => vec![Key::Top("truth")],
         _ => Vec::new(),
     };
     [first, own, vec![Key::Top("name")]].concat()
 }
 
-/// What an audit judges: its claim on a pair, or an accuracy claim.
-#[derive(Clone, Copy, Debug)]
-pub enum Affected<'a> {
-    /// The claim on a pair.
-    Pair(&'a PairResult),
-    /// An accuracy claim and its number in the file.
-    Accuracy(usize, &'a AccuracyResult),
-}
-
-impl<'a> Affected<'a> {
-    fn all(audit: &'a AuditReport) -> impl Iterator<Item = Self> {
-        let accuracy = audit.accuracy.iter().enumerate().map(|(index, result)| Self::Accuracy(index, result));
-        audit.results.iter().map(Self::Pair).chain(accuracy)
-    }
-
-    fn exit_code(self, gate: &Gate, audit: &AuditReport) -> ExitCode {
-        match self {
-            Self::Pair(result) => gate.exit_code_of(audit, result),
-            Self::Accuracy(_, result) => gate.exit_code_of_accuracy(audit, result),
-        }
-    }
-
-    fn agreement(self, audit: &AuditReport) -> Agreement {
-        match self {
-            Self::Pair(result) => audit.agreement_of(result),
-            Self::Accuracy(_, result) => result.agreement(),
-        }
-    }
-
-    fn reach(self, audit: &AuditReport) -> f64 {
-        match self {
-            Self::Pair(result) => result.outcome.as_ref().map_or(0.0, |evidence| evidence.bounds.reach(&audit.audit.claim)),
-            Self::Accuracy(_, result) => result.reach().unwrap_or_default(),
-        }
-    }
-
-    /// The verdict; `None` if the mechanism could not be run.
-    #[must_use]
-    pub fn verdict(self) -> Option<Verdict> {
-        match self {
-            Self::Pair(result) => result.outcome.as_ref().ok().map(|evidence| evidence.verdict),
-            Self::Accuracy(_, result) => result.verdict(),
-        }
-    }
-
-    /// What the audit file expects.
-    #[must_use]
-    pub fn expected(self, audit: &AuditReport) -> Expectation {
-        match self {
-            Self::Pair(result) => result.expect.unwrap_or(audit.audit.expect),
-            Self::Accuracy(_, result) => result.accuracy.expect,
-        }
-    }
-
-    /// What kind of problem it is.
-    #[must_use]
-    pub fn kind(self, audit: &AuditReport) -> ProblemKind {
-        let excluded = match self {
-            Self::Pair(result) => result.exceeds_truth(),
-            Self::Accuracy(_, result) => result.excludes_truth(),
-        };
-        match self.verdict() {
-            None => ProblemKind::NotRun,
-            // A claim that is refuted against expectations is worse news than a wrong truth.
-            Some(Verdict::Violated) if !excluded || self.expected(audit) == Expectation::Consistent => ProblemKind::ClaimRefuted,
-            Some(_) if excluded => ProblemKind::TruthExceeded,
-            Some(_) if self.expected(audit) == Expectation::Violated => ProblemKind::LeakNotFound,
-            Some(_) => ProblemKind::Inconclusive,
-        }
+/// What kind of problem a result is.
+pub fn kind(statement: Statement<'_>) -> ProblemKind {
+    let (excluded, expected) = (statement.contradicts_truth(), statement.expected());
+    match statement.verdict() {
+        None => ProblemKind::NotRun,
+        // A claim that is refuted against expectations is worse news than a wrong truth.
+        Some(Verdict::Violated) if !excluded || expected == Expectation::Consistent => ProblemKind::ClaimRefuted,
+        Some(_) if excluded => ProblemKind::TruthExceeded,
+        Some(_) if expected == Expectation::Violated => ProblemKind::LeakNotFound,
+        Some(_) => ProblemKind::Inconclusive,
     }
 }
 
@@ -274,7 +215,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::audit::{Accuracy, AccuracyEvidence};
+    use crate::audit::{Accuracy, AccuracyEvidence, AccuracyResult, PairResult};
     use crate::model::{Claim, FailureLimits, Metric, Truth};
     use crate::report::testing::{INCONCLUSIVE, audit, evidence, not_run, pair, run, run_of};
     use crate::target::TargetError;

@@ -5,11 +5,12 @@ use std::path::Path;
 
 use super::commands::{quoted, selected};
 use super::gate::FailOn;
-use super::problem::{Affected, ProblemFinder, ProblemKind};
+use super::problem::{ProblemFinder, ProblemKind, kind};
+use super::statement::Statement;
 use super::witness::Witness;
 use crate::audit::{AccuracyResult, Audit, AuditReport, Evidence, PairResult, RunReport};
 use crate::model::number::{Brief, percent, round_down};
-use crate::model::{Claim, Expectation, Settings, Truth, Verdict};
+use crate::model::{Claim, Expectation, Settings, Truth};
 
 /// What to do if something is worse than in the baseline.
 pub const ADVICE_ON_WORSE: &str =
@@ -19,17 +20,17 @@ pub const ADVICE_ON_WORSE: &str =
 const DEFAULT_WITNESSES: &str = "results/witnesses";
 
 /// What was found and what to do. `same` other pairs or accuracy claims of the audit have the same kind of problem.
-pub fn lines(finder: &ProblemFinder, report: &RunReport, audit: &AuditReport, worst: Affected<'_>, same: usize) -> Vec<String> {
-    let kind = worst.kind(audit);
+pub fn lines(finder: &ProblemFinder, report: &RunReport, worst: Statement<'_>, same: usize) -> Vec<String> {
+    let (audit, kind) = (worst.report(), kind(worst));
     let mut lines = match worst {
-        Affected::Pair(result) => of_pair(report.settings, audit, result, kind),
-        Affected::Accuracy(_, result) => of_accuracy(report.settings, audit, result, kind),
+        Statement::Pair(_, result) => of_pair(report.settings, audit, result, kind),
+        Statement::Accuracy(_, result) => of_accuracy(report.settings, audit, result, kind),
     };
     if same > 0 {
         let total = audit.results.len() + audit.accuracy.len();
-        lines.push(format!("In all, {} of the {total} checks in this audit file end like this.", same + 1));
+        lines.push(format!("In all, {} of the {total} checks of this audit end like this.", same + 1));
     }
-    lines.push(advice(finder, audit, worst, kind));
+    lines.push(advice(finder, worst, kind));
     lines.extend(commands(finder, report.settings, audit, kind));
     lines
 }
@@ -132,21 +133,20 @@ fn on_pair(audit: &Audit, result: &PairResult, evidence: &Evidence) -> String {
     format!("Measured on the pair “{pair}”{data}. {attacker} {}.", evidence.sentence(claim))
 }
 
-fn advice(finder: &ProblemFinder, audit: &AuditReport, worst: Affected<'_>, kind: ProblemKind) -> String {
-    let expected = worst.expected(audit);
+fn advice(finder: &ProblemFinder, worst: Statement<'_>, kind: ProblemKind) -> String {
     match (kind, worst) {
-        (ProblemKind::ClaimRefuted, _) if expected == Expectation::Violated && finder.gate.fail_on == FailOn::Violated => {
+        (ProblemKind::ClaimRefuted, _) if worst.expected() == Expectation::Violated && finder.gate.fail_on == FailOn::Violated => {
             "The audit file expects this, but with --fail-on violated every refuted claim fails the run.".to_owned()
         }
-        (ProblemKind::ClaimRefuted, Affected::Accuracy(..)) => {
+        (ProblemKind::ClaimRefuted, Statement::Accuracy(..)) => {
             "What to do: make the mechanism more accurate, or claim less. If this is known, write expect = \"violated\" under this [[accuracy]].".to_owned()
         }
-        (ProblemKind::ClaimRefuted, Affected::Pair(_)) if audit.audit.claim.metric().is_some() => {
+        (ProblemKind::ClaimRefuted, Statement::Pair(audit, _)) if audit.audit.claim.metric().is_some() => {
             "What to do: limit what one record can change, or claim a larger distance. If this is known, write expect = \"violated\" into the audit \
              file."
                 .to_owned()
         }
-        (ProblemKind::ClaimRefuted, Affected::Pair(_)) => {
+        (ProblemKind::ClaimRefuted, Statement::Pair(audit, _)) => {
             let fix = "What to do: correct the mechanism (often its noise is too small, or one record can change more than was assumed), or claim less.";
             let known = if audit.audit.is_from_file() { " If this is known, write expect = \"violated\" into the audit file." } else { "" };
             format!("{fix}{known}")
@@ -155,7 +155,7 @@ fn advice(finder: &ProblemFinder, audit: &AuditReport, worst: Affected<'_>, kind
             "What to do: if the mechanism was corrected, remove expect = \"violated\"; otherwise use more draws, or a pair on which more leaks.".to_owned()
         }
         (ProblemKind::TruthExceeded, _) => "What to do: check the stated truth, and whether the mechanism is the one that it was computed for.".to_owned(),
-        (ProblemKind::Inconclusive, _) => match worst.verdict().and_then(Verdict::reason) {
+        (ProblemKind::Inconclusive, _) => match worst.reason() {
             Some(reason) => format!("Why ({reason}): {}.", reason.advice()),
             None => "What to do: look at the other pairs of this audit.".to_owned(),
         },

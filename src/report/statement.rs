@@ -76,20 +76,22 @@ impl<'a> Statement<'a> {
     /// The conclusion.
     #[must_use]
     pub fn conclusion(self) -> Conclusion {
+        self.verdict().into()
+    }
+
+    /// The verdict; `None` if the mechanism could not be run.
+    #[must_use]
+    pub fn verdict(self) -> Option<Verdict> {
         match self {
-            Self::Pair(_, result) => result.conclusion(),
-            Self::Accuracy(_, result) => result.conclusion(),
+            Self::Pair(_, result) => result.outcome.as_ref().ok().map(|evidence| evidence.verdict),
+            Self::Accuracy(_, result) => result.verdict(),
         }
     }
 
     /// Why it is inconclusive.
     #[must_use]
     pub fn reason(self) -> Option<Reason> {
-        let verdict = match self {
-            Self::Pair(_, result) => result.outcome.as_ref().ok().map(|evidence| evidence.verdict),
-            Self::Accuracy(_, result) => result.verdict(),
-        };
-        verdict.and_then(Verdict::reason)
+        self.verdict().and_then(Verdict::reason)
     }
 
     /// How much of the claim was seen; `None` if the mechanism could not be run.

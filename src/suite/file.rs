@@ -390,19 +390,21 @@ fn subject(
             let needed = "mechanism is \"command\", which needs one: command = [\"python3\", \"my_mechanism.py\"]";
             Err(KeyProblem::new("mechanism", needed))
         }
-        (name, _) => match only_for_programs.into_iter().find(|(_, given)| *given) {
+        (name, command) => match only_for_programs.into_iter().find(|(_, given)| *given) {
+            _ if registry::find(name).is_none() => Err(KeyProblem::new("mechanism", unknown_mechanism(name, command.is_some()))),
             Some((key, _)) => {
                 Err(KeyProblem::new(key, format!("{key}: is for mechanism = \"command\" only; remove it or change the mechanism")))
             }
-            None if registry::find(name).is_none() => Err(KeyProblem::new("mechanism", unknown_mechanism(name))),
             None => Ok(Subject::Registered { mechanism, params }),
         },
     }
 }
 
-fn unknown_mechanism(name: &str) -> String {
+fn unknown_mechanism(name: &str, has_command: bool) -> String {
     let known = registry::ENTRIES.iter().map(|entry| entry.name).chain([process::NAME]);
-    nearest(name, known).map_or_else(
+    // A file with a command is about a program, however the mechanism is called.
+    let near = if has_command { Some(process::NAME) } else { nearest(name, known) };
+    near.map_or_else(
         || registry::unknown(name),
         |near| format!("mechanism is \"{name}\", which is not known; did you mean \"{near}\"? `dp-audit list --mechanisms` shows all"),
     )

@@ -2,8 +2,12 @@
 
 use toml::{Table, Value};
 
+use super::suggest::nearest;
+
 /// The key of the tables.
 const AUDIT: &str = "audit";
+/// All lists of tables that a file may have.
+const LISTS: [&str; 3] = [AUDIT, "pair", "accuracy"];
 /// The key whose values are merged: an audit may change one parameter and share the others.
 const PARAMS: &str = "params";
 
@@ -49,20 +53,33 @@ impl Entry {
 ///
 /// # Errors
 /// What is wrong, and at which key.
-pub fn entries(mut shared: Table) -> Result<Vec<Entry>, (&'static str, &'static str)> {
-    let Some(audits) = shared.remove(AUDIT) else { return Ok(vec![Entry::whole(shared)]) };
-    let Value::Array(audits) = audits else { return Err((AUDIT, "audit is not a list of tables; write [[audit]] above the keys of each")) };
+pub fn entries(mut shared: Table) -> Result<Vec<Entry>, (String, String)> {
+    let Some(audits) = shared.remove(AUDIT) else {
+        return misspelt(&shared).map_or_else(|| Ok(vec![Entry::whole(shared)]), Err);
+    };
+    let problem = |key: &str, message: &str| (key.to_owned(), message.to_owned());
+    let no_list = || problem(AUDIT, "audit is not a list of tables; write [[audit]] above the keys of each");
+    let Value::Array(audits) = audits else { return Err(no_list()) };
     if audits.is_empty() {
-        return Err((AUDIT, "audit is empty; write [[audit]] above the keys of each audit, or remove it"));
+        return Err(problem(AUDIT, "audit is empty; write [[audit]] above the keys of each audit, or remove it"));
     }
     if shared.contains_key("name") {
-        return Err(("name", "name is for a file with one audit; give each [[audit]] its own name"));
+        return Err(problem("name", "name is for a file with one audit; give each [[audit]] its own name"));
     }
     let entry = |(index, audit): (usize, Value)| match audit {
         Value::Table(own) => Ok(Entry { table: merged(&shared, &own), own, index: Some(index) }),
-        _ => Err((AUDIT, "audit is not a list of tables; write [[audit]] above the keys of each")),
+        _ => Err(no_list()),
     };
     audits.into_iter().enumerate().map(entry).collect()
+}
+
+/// A list of tables that no audit has, with a name that is nearly that of the list of audits or pairs.
+fn misspelt(table: &Table) -> Option<(String, String)> {
+    let is_list = |value: &Value| matches!(value, Value::Array(items) if items.iter().any(Value::is_table));
+    table.iter().filter(|(key, value)| is_list(value) && !LISTS.contains(&key.as_str())).find_map(|(key, _)| {
+        let near = nearest(key, LISTS)?;
+        Some((key.clone(), format!("unknown field `{key}`; did you mean [[{near}]]?")))
+    })
 }
 
 fn merged(shared: &Table, own: &Table) -> Table {
@@ -80,7 +97,7 @@ fn merged(shared: &Table, own: &Table) -> Table {
 mod tests {
     use super::*;
 
-    fn of(text: &str) -> Result<Vec<Entry>, (&'static str, &'static str)> {
+    fn of(text: &str) -> Result<Vec<Entry>, (String, String)> {
         entries(toml::from_str(text).unwrap())
     }
 
@@ -120,10 +137,21 @@ mod tests {
 
     #[test]
     fn what_is_no_list_of_audits_is_refused() {
-        for (text, key) in
-            [("audit = []", "audit"), ("audit = 3", "audit"), ("audit = [3]", "audit"), ("name = \"x\"\n[[audit]]\nname = \"y\"", "name")]
-        {
+        for (text, key) in [
+            ("[[audits]]", "audits"),
+            ("[[Audit]]", "Audit"),
+            ("[[pairs]]", "pairs"),
+            ("audit = []", "audit"),
+            ("audit = 3", "audit"),
+            ("audit = [3]", "audit"),
+            ("name = \"x\"\n[[audit]]\nname = \"y\"", "name"),
+        ] {
             assert_eq!(of(text).map(|_| ()).unwrap_err().0, key, "{text}");
+        }
+        assert_eq!(of("[[audits]]").map(|_| ()).unwrap_err().1, "unknown field `audits`; did you mean [[audit]]?");
+        // Generated pairs are a table, and what is far from every name is left to the check of all keys.
+        for text in ["[pairs]\npatterns = { components = 2 }", "[[colours]]", "[[pair]]\n[[accuracy]]"] {
+            assert!(of(text).is_ok(), "{text}");
         }
     }
 }

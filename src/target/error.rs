@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use crate::model::number::counted;
 use crate::model::{Metric, Side};
 use crate::output::MAX_WIDTH;
 use crate::stats::independence::Dependence;
@@ -14,7 +15,7 @@ use crate::stats::sources::SourceDifference;
 #[non_exhaustive]
 pub enum TargetError {
     /// It returned fewer or more outputs than requested.
-    #[error("asked for {asked} outputs, got {got}")]
+    #[error("asked for {}, got {got}", counted(*asked, "output"))]
     WrongCount {
         /// How many were requested.
         asked: usize,
@@ -155,7 +156,7 @@ pub enum Problem {
         reason: String,
     },
     /// It returned fewer or more outputs than requested.
-    #[error("asked for {asked} outputs, got {got}")]
+    #[error("asked for {}, got {got}", counted(*asked, "output"))]
     WrongCount {
         /// How many were requested.
         asked: usize,

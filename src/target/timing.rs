@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::model::number::counted;
+
 use serde::{Deserialize, Serialize};
 
 /// How long all processes of a program took together, in seconds.
@@ -22,7 +24,7 @@ pub struct Timing {
 impl fmt::Display for Timing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { processes, start_up, prepare, draw, .. } = self;
-        let plural = if *processes == 1 { "" } else { "es" };
-        write!(f, "{processes} process{plural}, together {start_up:.1} s to start, {prepare:.1} s to prepare, {draw:.1} s to draw")
+        let processes = counted(*processes, "process");
+        write!(f, "{processes}, together {start_up:.1} s to start, {prepare:.1} s to prepare, {draw:.1} s to draw")
     }
 }

@@ -14,6 +14,7 @@
 use serde::Deserialize;
 
 use crate::catalogue::additive::continuous::{Calibration, one};
+use crate::catalogue::additive::grid::GridAnswers;
 use crate::catalogue::query::Query;
 use crate::model::Dataset;
 use crate::model::checked::Positive;
@@ -40,9 +41,7 @@ pub struct Params {
 
 /// `f(D)` on a grid plus discrete Gaussian noise, on every component.
 pub struct DiscreteGaussian {
-    /// The answers, in steps of the grid.
-    values: Vec<f64>,
-    grid: f64,
+    answers: GridAnswers,
     noise: noise::DiscreteGaussian,
 }
 
@@ -60,18 +59,16 @@ impl Mechanism for DiscreteGaussian {
         let noise = noise::DiscreteGaussian::new(steps).map_err(|problem| {
             Misfit::params("calibration", &format!("gives a standard deviation, in steps of the grid, that {problem}"))
         })?;
-        Ok(Self { values: answers.values.iter().map(|value| (value / grid).round()).collect(), grid, noise })
+        Ok(Self { answers: GridAnswers::new(&answers.values, grid), noise })
     }
 
     fn width(&self) -> usize {
-        self.values.len()
+        self.answers.len()
     }
 
     #[inline]
     fn run(&self, rng: &mut Generator, row: &mut [Cell]) {
-        for (cell, value) in row.iter_mut().zip(&self.values) {
-            *cell = Cell::number((value + self.noise.sample(rng)) * self.grid);
-        }
+        self.answers.write(row, || self.noise.sample(rng));
     }
 }
 
@@ -102,7 +99,7 @@ mod tests {
     #[test]
     fn noise_is_around_the_answer_and_on_the_grid() {
         let fine = prepared("calibration = { rho = 0.5 }\ngrid = 0.25", 1.3).unwrap();
-        assert_eq!(fine.values, [5.0]);
+        assert_eq!(fine.answers.steps, [5.0]);
         let drawn = draws(&fine, 100_000);
         assert!(drawn.iter().all(|y| (y * 4.0).fract() == 0.0));
         // Four steps are σ = 1; five standard errors of the mean and of the mean square have probability 6e-7.

@@ -11,16 +11,14 @@
 
 use serde::Deserialize;
 
+use crate::catalogue::additive::continuous::one;
+use crate::catalogue::additive::grid::GridAnswers;
 use crate::catalogue::query::Query;
 use crate::model::Dataset;
 use crate::model::checked::{Epsilon, Positive};
 use crate::noise::{CutDiscreteLaplace, Generator, LEAST_RATE};
 use crate::output::Cell;
 use crate::target::{Mechanism, Misfit, Universe};
-
-fn one() -> Positive {
-    Positive::ONE
-}
 
 /// Parameters of discrete Laplace noise.
 #[derive(Deserialize)]
@@ -61,9 +59,7 @@ impl Params {
 
 /// `f(D)` on a grid plus discrete Laplace noise, on every component.
 pub struct DiscreteLaplace {
-    /// The answers, in steps of the grid.
-    values: Vec<f64>,
-    grid: f64,
+    answers: GridAnswers,
     noise: CutDiscreteLaplace,
 }
 
@@ -74,21 +70,17 @@ impl Mechanism for DiscreteLaplace {
 
     fn prepare(params: &Params, data: &Dataset, universe: &Universe) -> Result<Self, Misfit> {
         let answers = params.query.answer(data, universe)?;
-        let grid = params.grid.get();
-        let rate = params.rate(answers.sensitivity)?;
-        let values = answers.values.iter().map(|value| (value / grid).round()).collect();
-        Ok(Self { values, grid, noise: CutDiscreteLaplace::new(rate, params.cut) })
+        let noise = CutDiscreteLaplace::new(params.rate(answers.sensitivity)?, params.cut);
+        Ok(Self { answers: GridAnswers::new(&answers.values, params.grid.get()), noise })
     }
 
     fn width(&self) -> usize {
-        self.values.len()
+        self.answers.len()
     }
 
     #[inline]
     fn run(&self, rng: &mut Generator, row: &mut [Cell]) {
-        for (cell, value) in row.iter_mut().zip(&self.values) {
-            *cell = Cell::number((value + self.noise.sample(rng)) * self.grid);
-        }
+        self.answers.write(row, || self.noise.sample(rng));
     }
 }
 
@@ -116,7 +108,7 @@ mod tests {
     #[test]
     fn a_finer_grid_has_the_same_scale_and_rounds_the_answers() {
         let fine = prepared("query = 'values'\nepsilon = 0.5\ngrid = 0.125", 1.3);
-        assert_eq!((fine.values[0], rate("query = 'values'\nepsilon = 0.5\ngrid = 0.125")), (10.0, Ok(0.5 / 8.0)));
+        assert_eq!((fine.answers.steps[0], rate("query = 'values'\nepsilon = 0.5\ngrid = 0.125")), (10.0, Ok(0.5 / 8.0)));
         // A step that does not divide the sensitivity is on the safe side.
         assert_eq!(rate("query = 'values'\nepsilon = 0.5\ngrid = 0.3"), Ok(0.125));
         let mut row = [Cell::ABSENT];

@@ -4,6 +4,7 @@ pub mod continuous;
 pub mod correlated;
 pub mod discrete_gaussian;
 pub mod discrete_laplace;
+mod grid;
 pub mod poisson_sample;
 pub mod post_processing;
 pub mod printed;

@@ -3,6 +3,7 @@
 use maud::{Markup, display, html};
 
 use super::Page;
+use super::accuracy::accuracy_bar;
 use super::bar::bar;
 use crate::audit::{Audit, AuditReport, Evidence, PairResult, RunReport};
 use crate::model::number::{Brief, grouped, percent, round_down};
@@ -48,6 +49,14 @@ impl Page<'_> {
         // The most significant pair comes first.
         let (first, others): (Vec<_>, Vec<_>) =
             report.results.iter().partition(|result| best.is_some_and(|(best, _)| best.pair == result.pair));
+        // An accuracy claim that does not hold comes before pairs that do.
+        let speaks = match worst {
+            Some(Statement::Accuracy(_, result)) if result.conclusion() != Conclusion::Consistent || report.results.is_empty() => {
+                Some(result)
+            }
+            _ => None,
+        };
+        let rest = report.accuracy.iter().filter(|result| speaks.is_none_or(|speaks| !std::ptr::eq(speaks, *result)));
         let suite = self.suites.binary_search(&super::suite(report)).unwrap_or_default();
         html! {
             details.card.(class).surprise[surprise] id=(anchor) open[open] data-suite=(suite) data-place=(places[0]) data-file=(places[1]) {
@@ -60,16 +69,19 @@ impl Page<'_> {
                         " " a.link href={ "#" (anchor) } title="link to this card" { "#" }
                         small { (worst.map_or_else(String::new, Statement::sentence)) }
                     }
-                    @if let Some((_, evidence)) = best.filter(|_| conclusion != Conclusion::Error) { (pair_bar(evidence, audit)) }
+                    @if let Some(result) = speaks {
+                        (accuracy_bar(result))
+                    } @else if let Some((_, evidence)) = best.filter(|_| conclusion != Conclusion::Error) {
+                        (pair_bar(evidence, audit))
+                    }
                 }
                 div.body {
                     @if let Some(worst) = worst { (self.next(worst)) }
+                    @if let Some(result) = speaks { (self.accuracy_claim(report, result, true)) }
                     @for result in first { (self.pair_body(report, result, true)) }
                     @if best.is_none() { (facts(audit)) }
                     @for result in others { (self.other_pair(report, result)) }
-                    @for result in &report.accuracy {
-                        (self.accuracy_claim(report, result, report.results.is_empty() && report.accuracy.len() == 1))
-                    }
+                    @for result in rest { (self.accuracy_claim(report, result, false)) }
                     @if let Some(control) = report.control { p { "Control: " (display(control)) "." } }
                     @if let Some(again) = commands::run_alone(report, &options(self.run.settings)) {
                         p.again { "Run this audit alone; the whole confidence is then its own:" }
@@ -152,7 +164,7 @@ fn verdict_text(run: &RunReport, evidence: &Evidence, audit: &Audit) -> Markup {
     let symbol = claim.main().measure.symbol();
     let detected = if bounds.detectable.is_finite() {
         let detectable = Brief(-round_down(-bounds.detectable, 4));
-        format!("A leak of this shape is flagged with probability 0.9 from {symbol} = {detectable} on.")
+        format!("A leak of this shape is flagged with probability 0.9 or more from {symbol} = {detectable} on.")
     } else {
         "The attack sees no leak whose growth it could flag.".to_owned()
     };

@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use super::card::{anchor, command};
 use super::{Page, bar, conclusion};
 use crate::audit::RunReport;
-use crate::model::number::{grouped, percent};
+use crate::model::number::{counted, percent};
 use crate::model::{Agreement, Conclusion, Until};
 use crate::report::commands;
 use crate::report::statement::{Statement, capitalised};
@@ -40,8 +40,8 @@ impl Page<'_> {
                 p.brand { "dp-audit" }
                 h1.bad[bad] { (headline(run)) }
                 p.lead {
-                    b { (run.count(Conclusion::Violated)) } " of " (all) " claims refuted, " (run.with(Agreement::Agrees).count()) " of " (all)
-                    " verdicts as expected. All bounds hold together with confidence " (percent(run.settings.confidence.get())) "."
+                    b { (run.count(Conclusion::Violated)) } " of " (counted(all, "claim")) " refuted, "
+                    (run.with(Agreement::Agrees).count()) " of " (counted(all, "verdict")) " as expected. All bounds hold together with confidence " (percent(run.settings.confidence.get())) "."
                 }
                 @if !run.is_complete() {
                     p.alert { "Not all audits have ended: the run was interrupted or is still running." }
@@ -50,7 +50,7 @@ impl Page<'_> {
                 (self.against_baseline())
                 (self.settings())
                 div.tiles {
-                    (tile("all", "audits", all))
+                    (tile("all", if all == 1 { "audit" } else { "audits" }, all))
                     @if surprises > 0 { (tile("surprise", "not as expected", surprises)) }
                     (tile("violated", "violated", count(Conclusion::Violated)))
                     (tile("consistent", "consistent", count(Conclusion::Consistent)))
@@ -150,7 +150,7 @@ impl Page<'_> {
         }));
         parts.push(format!("seed {}", settings.seed));
         parts.push(
-            settings.draws.map_or_else(|| "draws as in the audit files".to_owned(), |draws| format!("{} draws per pair", grouped(draws))),
+            settings.draws.map_or_else(|| "draws as in the audit files".to_owned(), |draws| format!("{} per pair", counted(draws, "draw"))),
         );
         parts.extend((settings.until == Until::Decided).then(|| "until decided".to_owned()));
         parts.extend(settings.controls.then(|| "with controls".to_owned()));

@@ -19,7 +19,7 @@ use super::json::JsonReport;
 use super::origin::Origin;
 use super::statement::Statement;
 use crate::audit::{AuditReport, RunReport};
-use crate::model::number::grouped;
+use crate::model::number::counted;
 use crate::model::{Agreement, Conclusion};
 
 const STYLE: &str = include_str!("style.css");
@@ -182,8 +182,8 @@ fn footer(report: &RunReport) -> Markup {
                 "If a claim is refuted, the true leak may be larger than the bound."
             }
             p {
-                (grouped(report.draws())) " draws on " (report.pairs - report.accuracy_claims().min(report.pairs)) " pairs"
-                @if report.accuracy_claims() > 0 { " and " (report.accuracy_claims()) " accuracy claims" }
+                (counted(report.draws(), "draw")) " on " (counted(report.pairs - report.accuracy_claims().min(report.pairs), "pair"))
+                @if report.accuracy_claims() > 0 { " and " (counted(report.accuracy_claims(), "accuracy claim")) }
                 ". The same seed gives the same results."
             }
         }
@@ -327,6 +327,38 @@ mod tests {
         assert!(
             page.contains("<b>Pair “second” could not be run:</b> it panics on every draw of both sides: no. Its claim was not judged.")
         );
+    }
+
+    #[test]
+    fn what_is_refuted_comes_first_in_a_card() {
+        let text = r#"
+            name = "count"
+            mechanism = "laplace"
+            params = { query = "count", epsilon = 1.0 }
+            claim = { epsilon = 1.0 }
+            relation = "add-remove"
+            [[pair]]
+            name = "one more"
+            left = ["x"]
+            right = ["x", "x"]
+            [[accuracy]]
+            name = "far too close"
+            data = ["x"]
+            event = { within = 0.01, of = 1 }
+            probability = 0.99
+        "#;
+        let audit = suite::parse(Path::new("audit.toml"), text).unwrap();
+        let settings = Settings { draws: Some(100_000), ..Settings::default() };
+        let mut report = audit::run(&[audit], settings, &crate::prepare, &());
+        let card = |report: &RunReport| page(report).into_string().split_once("<details class=\"card ").unwrap().1.to_owned();
+        let refuted = card(&report);
+        let (summary, body) = refuted.split_once("</summary>").unwrap();
+        assert!(summary.contains("fails ≥ ") && !summary.contains("ε ≥ "), "{summary}");
+        assert!(body.find("far too close") < body.find("one more"), "{body}");
+        assert_eq!(body.matches("<details class=\"pair violated\" open").count(), 1, "{body}");
+        // Where nothing is refuted, the pair speaks for the mechanism.
+        change(&mut report, 0, |audit| audit.accuracy.clear());
+        assert!(card(&report).split_once("</summary>").unwrap().0.contains("ε ≥ "));
     }
 
     #[test]

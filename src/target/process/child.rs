@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use super::command::CommandLine;
 use super::group::ProcessGroup;
 use super::protocol::{self, Greeting, Hello, Reply, Request};
+use crate::model::number::counted;
 use crate::model::text::printable;
 use crate::output::OutputBlock;
 use crate::target::error::HELLO_TASK;
@@ -93,15 +94,16 @@ impl Child {
         self.reusable
     }
 
-    /// Sends the parameters and datasets, and reads the hello, which describes the outputs. The width is that of earlier children.
-    pub fn greet(&mut self, greeting: &Greeting, width: Option<usize>) -> Result<Greeted, TargetError> {
+    /// Sends the parameters and datasets, and reads the hello, which describes the outputs. `first` is the hello of an earlier child, `trials` how long
+    /// the child may try out the mechanism before its hello.
+    pub fn greet(&mut self, greeting: &Greeting, first: Option<&Hello>, trials: Option<Duration>) -> Result<Greeted, TargetError> {
         let (starting, asked) = (self.starting.take(), Instant::now());
         let is_first = starting.is_some();
         if !is_first {
             self.check_unrequested()?;
         }
         let read = |stdout: &mut StdoutReader, deadline| Ok(Hello::parse(&stdout.line(deadline)?)?);
-        let hello = self.exchange(HELLO_TASK, greeting.line(width), Duration::ZERO, read)?;
+        let hello = self.exchange(HELLO_TASK, greeting.line(first, trials), Duration::ZERO, read)?;
         self.reusable = hello.reusable;
         let waited = starting.unwrap_or(asked).elapsed();
         // A program that does not say how long it took to start has spent all the time on it.
@@ -113,8 +115,7 @@ impl Child {
     pub fn ask(&mut self, request: &Request, width: usize, patience: Duration) -> Result<OutputBlock, TargetError> {
         let count = request.count;
         self.check_unrequested()?;
-        let plural = if count == 1 { "" } else { "s" };
-        self.exchange(&format!("to answer a request for {count} output{plural}"), request.line(), patience, |stdout, deadline| {
+        self.exchange(&format!("to answer a request for {}", counted(count, "output")), request.line(), patience, |stdout, deadline| {
             stdout.answer(count, width, deadline)
         })
     }

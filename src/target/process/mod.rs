@@ -42,7 +42,7 @@ pub use workers::Workers;
 
 use super::{Phase, Problem, Stop, StreamSeed, Target, TargetError, Timing};
 use crate::model::{Dataset, Params, Side};
-use crate::output::{OutputBlock, Reading, Rows, Symbols};
+use crate::output::{OutputBlock, Reading, Rows, Symbols, TextView};
 
 /// The name that audit files use for any program.
 pub const NAME: &str = "command";
@@ -56,8 +56,10 @@ const MAX_WAITING_CELLS: usize = 1 << 22;
 pub struct ChildProcess {
     command: CommandLine,
     greeting: Greeting,
-    /// How long the outputs of the probe may take.
+    /// How long the outputs of the probe may take, and how long a process may try out the mechanism before it.
     probe_limit: Option<Duration>,
+    /// What is looked at in outputs that are texts.
+    view: TextView,
     /// Where processes come from and go to.
     workers: Arc<Workers>,
     /// Processes that have not been greeted for this pair.
@@ -93,6 +95,7 @@ impl ChildProcess {
             command,
             greeting,
             probe_limit: None,
+            view: TextView::Everything,
             workers: Arc::default(),
             waiting: Mutex::default(),
             idle: Mutex::default(),
@@ -129,6 +132,13 @@ impl ChildProcess {
         self
     }
 
+    /// The same program, of whose texts only this is looked at.
+    #[must_use]
+    pub fn with_view(mut self, view: TextView) -> Self {
+        self.view = view;
+        self
+    }
+
     /// A child that is ready for requests: an idle one, one of an earlier pair, or a new one.
     fn child(&self) -> Result<Child, TargetError> {
         let idle = lock(&self.idle).pop();
@@ -143,7 +153,7 @@ impl ChildProcess {
 
     /// The child, after it has said hello.
     fn greeted(&self, mut child: Child) -> Result<Child, TargetError> {
-        let Greeted { hello, waited, start_up } = child.greet(&self.greeting, self.hello.get().map(|hello| hello.width))?;
+        let Greeted { hello, waited, start_up } = child.greet(&self.greeting, self.hello.get(), self.probe_limit)?;
         self.pace.greeted(waited, start_up);
         self.seeded.fetch_and(hello.seeded, Ordering::Relaxed);
         let width = hello.width;

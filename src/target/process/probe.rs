@@ -11,10 +11,10 @@ use super::{ChildProcess, lock};
 use crate::model::Side;
 use crate::output::{MAX_WIDTH, OutputBlock, Probe, Reading, Rows, Symbols, Texts};
 use crate::stats::sources::difference;
-use crate::target::{PairStream, Phase, Problem, StreamSeed, TargetError};
+use crate::target::{PairStream, Phase, PrepareError, Problem, StreamSeed, TargetError};
 
 /// The outputs of either side, in the requests that ask for them. If time is limited, the later requests are left out.
-const REQUESTS: [usize; 4] = [2, 6, 24, COMPARED - 32];
+const REQUESTS: [usize; 5] = [1, 1, 6, 24, COMPARED - 32];
 
 /// How long the first outputs may take, unless a time limit of the audit says less. With a second per draw there are 32 of either side.
 const PROBE_TIME: Duration = Duration::from_secs(20);
@@ -73,7 +73,8 @@ impl ChildProcess {
             }
             lock(&self.idle).push(child);
         }
-        let reading = probe.reading(self.width());
+        let reading = probe.reading_for(&self.view, self.width());
+        let reading = reading.map_err(|problem| TargetError::NotPrepared(PrepareError::Event(problem)))?;
         if reading.width() > MAX_WIDTH {
             return Err(TargetError::TooWide { width: reading.width() });
         }

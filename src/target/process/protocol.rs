@@ -24,13 +24,17 @@ impl Greeting {
         Self(line(&json!({ VERSION_KEY: VERSION, "params": params, "left": left.records(), "right": right.records() })))
     }
 
-    /// The line to send, with the width of outputs if another child has said it already.
-    pub fn line(&self, width: Option<usize>) -> Vec<u8> {
-        // The datasets may be large, so they are written only once; the width goes in front of them.
-        match width {
-            Some(width) => [format!("{{\"width\":{width},").as_bytes(), &self.0[1..]].concat(),
-            None => self.0.clone(),
+    /// The line to send. `first` is what another child has said already, `trials` how long a child may try out the mechanism.
+    pub fn line(&self, first: Option<&Hello>, trials: Option<Duration>) -> Vec<u8> {
+        // The datasets may be large, so they are written only once; the rest goes in front of them.
+        let mut line = "{".to_owned();
+        if let Some(Hello { width, seeded, .. }) = first {
+            line += &format!("\"width\":{width},\"seeded\":{seeded},");
         }
+        if let Some(trials) = trials {
+            line += &format!("\"seconds\":{},", trials.as_secs_f64());
+        }
+        [line.as_bytes(), &self.0[1..]].concat()
     }
 }
 

@@ -20,7 +20,7 @@ use file::Outputs;
 pub use separator::Separator;
 pub use target::{Recorded, RowOrder, SampleNames};
 
-use crate::model::number::grouped;
+use crate::model::number::{counted, grouped};
 use crate::model::{Error, FileProblem};
 use crate::stats::binomial::upper_tail;
 
@@ -99,7 +99,7 @@ impl Recording {
 impl fmt::Display for Recording {
     /// What was read, and how much of it can be used.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let outputs = |outputs: &Outputs| format!("{} has {} outputs", outputs.name, grouped(outputs.rows.len() as u64));
+        let outputs = |outputs: &Outputs| format!("{} has {}", outputs.name, counted(outputs.rows.len(), "output"));
         write!(f, "{}, {}. ", outputs(&self.left), outputs(&self.right))?;
         match &self.left.header {
             Some(names) => write!(f, "The first row of each is treated as a header ({}). ", names.join(", "))?,

@@ -175,6 +175,8 @@ fn what_cannot_be_audited_is_an_error_with_its_reason() {
     for (text, options, params, wanted) in cases {
         let (code, table, shown) = run(text, options, params, "20000");
         assert_eq!(code, 5, "{text}: {shown}");
+        // The other generator is named only where the exception is about the generator.
+        assert_eq!(shown.contains("numpy"), wanted.iter().any(|part| part.contains("numpy")), "{text}: {shown}");
         assert_eq!(table.column("verdict"), ["error"], "{text}");
         assert_has(&shown, wanted);
     }
@@ -200,6 +202,92 @@ fn dictionaries_and_nested_lists_are_taken_apart() {
         let (code, table, shown) = run(&text, &[], "", "20000");
         assert_eq!(code, 2, "{output}: {shown}");
         assert!(table.number(0, "epsilon_lower") > 5.0, "{output}: {shown}");
+    }
+}
+
+/// A claim about the accuracy of a Python function: the exit code, the report, what was shown.
+fn accuracy(text: &str, event: &str, probability: f64) -> (i32, Table, String) {
+    let audit = format!(
+        "name = \"accurate\"\nmechanism = \"command\"\ncommand = [\"python3\", {WORKER:?}, \"mechanism.py\"]\n\
+         [[accuracy]]\nname = \"close\"\ndata = [\"x\"]\nevent = {event}\nprobability = {probability}\n"
+    );
+    let folder = folder(&[("accurate", &audit)]);
+    write(folder.path(), "audits/mechanism.py", text);
+    let output = dp_audit(folder.path(), &["run", "--draws", "20000"]);
+    (code(&output), Table::of_run(folder.path()), format!("{}{}", errors(&output), shown(&output)))
+}
+
+#[test]
+fn an_accuracy_claim_looks_at_a_key_of_a_dictionary_and_never_at_the_dictionary() {
+    if !python("an_accuracy_claim_looks_at_a_key_of_a_dictionary_and_never_at_the_dictionary", "import json") {
+        return;
+    }
+    // A uniform number is below 0.9 with probability 0.9, `n` is the same in all outputs, and `rare` is missing in half of them.
+    let dictionary = "def mechanism(data, rng):\n    x = rng.random()\n    \
+                      return {'x': x, 'n': 5, 'best': {'name': 'a'}} | ({'rare': 1} if x < 0.5 else {})\n";
+    for (event, probability, expected) in [
+        ("{ at_most = 0.9, key = \"x\" }", 0.87, "consistent"),
+        ("{ at_most = 0.9, key = \"x\" }", 0.93, "violated"),
+        ("{ equals = 5, key = \"n\" }", 1.0, "consistent"),
+        ("{ equals = \"a\", key = \"best.name\" }", 1.0, "consistent"),
+        ("{ equals = 1, key = \"rare\" }", 0.45, "consistent"),
+        ("{ equals = 1, key = \"rare\", absent = 1 }", 1.0, "consistent"),
+    ] {
+        // 20,000 draws have a standard error of at most 0.0036. With probability 1, one failure in 10,000 should be noticed.
+        let (_, table, shown) = accuracy(dictionary, event, probability);
+        let verdict = if probability == 1.0 { "inconclusive" } else { expected };
+        assert_eq!(table.column("verdict"), [verdict], "{event}: {shown}");
+        assert!(probability < 1.0 || table.number(0, "failures") == 0.0, "{event}: {shown}");
+    }
+    let names = "def mechanism(data, rng):\n    return rng.choice([{'a': True}, {'b': True}])\n";
+    let sets = "def mechanism(data, rng):\n    return {'a', 'b'}\n";
+    for (text, event, wanted) in [
+        (dictionary, "{ at_most = 0.9 }", "name one, as in key = \"best.name\""),
+        (dictionary, "{ equals = \"a\" }", "the outputs have parts (best.name, n, rare, x)"),
+        (dictionary, "{ equals = 5, key = \"m\" }", "no output has the key m; they have best.name, n, rare, x"),
+        (names, "{ contains = \"a\" }", "key = \"a\""),
+        (sets, "{ contains = \"a\" }", "key = \"a\""),
+        ("def mechanism(data, rng):\n    return rng.random()\n", "{ at_most = 1, key = \"x\" }", "the outputs are no dictionaries"),
+    ] {
+        let (code, table, shown) = accuracy(text, event, 0.5);
+        assert_eq!((code, table.column("verdict")), (5, vec!["error"]), "{event}: {shown}");
+        assert!(shown.split_whitespace().collect::<Vec<_>>().join(" ").contains(wanted), "{event}: {shown}");
+    }
+    // A text beside the numbers that it is about is one value, and a whole dictionary can be asked for.
+    let texts = "def mechanism(data, rng):\n    return f'about {rng.random()} people' if rng.random() < 0.01 else 3\n";
+    assert_eq!(accuracy(texts, "{ equals = 3 }", 0.95).1.column("verdict"), ["consistent"]);
+    assert_eq!(accuracy(names, "{ equals = '{\"a\": true}' }", 0.45).1.column("verdict"), ["consistent"]);
+}
+
+#[test]
+fn trials_before_the_hello_keep_to_their_time() {
+    use std::io::{BufRead as _, BufReader, Write as _};
+    use std::process::{Command, Stdio};
+    if !python("trials_before_the_hello_keep_to_their_time", "import json") {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let slow =
+        "import os, time\ndef mechanism(data, rng):\n    time.sleep(0.05)\n    open('draws', 'a').write('x')\n    return rng.random()\n";
+    write(folder.path(), "mechanism.py", slow);
+    // A draw takes longer than all trials may. Each side is drawn once, and once more if nobody has found out whether seeds are honoured.
+    for (said, draws, seeded) in [("", 4, true), (", \"width\": 1, \"seeded\": false", 2, false)] {
+        std::fs::remove_file(folder.path().join("draws")).ok();
+        let mut worker = Command::new("python3")
+            .args([WORKER, "mechanism.py"])
+            .current_dir(folder.path())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let greeting = format!("{{\"seconds\": 0.01{said}, \"dp_audit\": 1, \"params\": {{}}, \"left\": [], \"right\": [1]}}");
+        writeln!(worker.stdin.as_mut().unwrap(), "{greeting}").unwrap();
+        let mut hello = String::new();
+        BufReader::new(worker.stdout.take().unwrap()).read_line(&mut hello).unwrap();
+        drop(worker.stdin.take());
+        worker.wait().unwrap();
+        assert!(hello.contains(&format!("\"seeded\": {seeded}")), "{hello}");
+        assert_eq!(std::fs::read_to_string(folder.path().join("draws")).unwrap().len(), draws, "{said}");
     }
 }
 

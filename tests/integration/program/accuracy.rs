@@ -36,7 +36,7 @@ fn a_claim_is_consistent_violated_or_inconclusive() {
     // All limits hold together with probability 0.999 in each run. With 200,000 draws the standard error is 0.0005.
     let (passes, text, table) = run(NEAR, &["--draws", "200000"]);
     assert_eq!((passes, table.cell(0, "verdict"), table.cell(0, "as_expected")), (0, "consistent", "true"), "{text}");
-    assert_has(&text, &["1 audit, 1 accuracy claim, 200,000 draws", "0 claims refuted, 1 of 1 verdicts as expected"]);
+    assert_has(&text, &["1 audit, 1 accuracy claim, 200,000 draws", "0 claims refuted, 1 of 1 verdict as expected"]);
     let (lower, upper) = (table.number(0, "failure_lower"), table.number(0, "failure_upper"));
     assert!(lower < 0.049_787 && upper > 0.049_787 && upper < 0.055, "{lower} to {upper}");
     assert!((table.number(0, "reach") - lower / 0.05).abs() < 1e-4);
@@ -52,7 +52,7 @@ fn a_claim_is_consistent_violated_or_inconclusive() {
     assert_has(&text, &["“every value is within 3 of 1” fails in", "and 0.03 is allowed", "NOT AS EXPECTED", "exit code 2"]);
     let (expected, text, _) = run(&claiming("probability = 0.97\nexpect = \"violated\""), &["--draws", "200000"]);
     assert_eq!(expected, 0, "{text}");
-    assert_has(&text, &["1 claim refuted, 1 of 1 verdicts as expected"]);
+    assert_has(&text, &["1 claim refuted, 1 of 1 verdict as expected"]);
     assert_eq!(run(&claiming("probability = 0.97\nexpect = \"violated\""), &["--draws", "200000", "--fail-on", "violated"]).0, 2);
 
     let (undecided, text, table) = run(NEAR, &["--draws", "1000"]);

@@ -97,8 +97,19 @@ fn a_smoke_test_shows_every_cause_once() {
     assert_eq!(text.matches("cannot be started").count(), 1, "{text}");
     assert_eq!(text.matches("a module is missing").count(), 1, "{text}");
     assert!(text.contains("missing too / ") && text.contains("1 more of the same program, not tried"), "{text}");
-    assert!(text.contains("4 of 5 pairs and accuracy claims cannot be run, for 2 reasons"), "{text}");
+    assert!(text.contains("4 of 5 checks cannot be run, for 2 reasons"), "{text}");
     assert!(!folder.path().join("results").exists(), "a smoke test writes nothing");
+}
+
+#[test]
+fn what_a_smoke_test_does_not_do_is_refused() {
+    let folder = folder(&[("a", GOOD)]);
+    for options in [&["--html", "r.html"][..], &["--baseline", "b.json"], &["--csv", "-"], &["--resume"], &["--controls"]] {
+        let output = dp_audit(folder.path(), &[&["run", "--smoke"], options].concat());
+        assert_eq!(code(&output), 1, "{options:?}");
+        assert!(errors(&output).contains("cannot be used with") && errors(&output).contains(options[0]), "{}", errors(&output));
+    }
+    assert!(!folder.path().join("r.html").exists());
 }
 
 #[test]
@@ -107,5 +118,5 @@ fn a_smoke_test_judges_nothing() {
     let folder = folder(&[("a", GOOD), ("b", &named("second").replace("epsilon = 1.0 }\nclaim", "epsilon = 9.0 }\nclaim"))]);
     let output = dp_audit(folder.path(), &["run", "--smoke"]);
     assert_eq!(code(&output), 0, "{}", errors(&output));
-    assert!(shown(&output).contains("all 2 pairs and accuracy claims can be run"), "{}", shown(&output));
+    assert!(shown(&output).contains("everything can be run (2 checks)"), "{}", shown(&output));
 }

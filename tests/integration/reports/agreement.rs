@@ -161,7 +161,7 @@ fn recorded_outputs_get_the_same_reports_but_no_witness() {
     assert_eq!(json["audits"][0]["witness"], Value::Null, "there are no fresh draws to replay it with");
     let html = read(folder.path(), "r.html");
     assert!(
-        html.contains("<b>1</b> of 1 claims refuted")
+        html.contains("<b>1</b> of 1 claim refuted")
             && html.contains("<h1 class=\"bad\">1 not as expected</h1>")
             && !html.contains("D (left)")
     );

@@ -182,7 +182,7 @@ fn a_partial_run_keeps_the_report_on_all_audits_and_stale_witnesses_go() {
     assert_eq!(witnesses(folder.path()).len(), 2, "the witness of the other audit is still true");
     // A folder or file of one's own replaces the report, and says so.
     let output = run(&["audits/broken.toml"]);
-    assert_has(&shown(&output), &["results/audit.csv has replaced a report with 1 audits that were not part of this run"]);
+    assert_has(&shown(&output), &["results/audit.csv has replaced a report with 1 audit that this run does not have"]);
     // A mechanism that is mended leaves no witness, whatever its parameters are now.
     write(folder.path(), "audits/good.toml", &laplace("good", 1.0, "consistent"));
     write(folder.path(), "results/witnesses/notes.json", "{}");
