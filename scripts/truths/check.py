@@ -17,6 +17,7 @@ sys.dont_write_bytecode = True
 
 import accuracy
 import additive
+import encoding
 import histogram
 import local
 import median
@@ -28,7 +29,7 @@ import spec
 import stability
 import tables
 
-FAMILIES = (additive, histogram, local, median, ratio, regression, selection, sparse_vector, stability, tables)
+FAMILIES = (additive, encoding, histogram, local, median, ratio, regression, selection, sparse_vector, stability, tables)
 MODELS = {name: model for family in FAMILIES for name, model in family.MODELS.items()}
 NO_MODEL, WRONG = "no model", "MISMATCH"
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]

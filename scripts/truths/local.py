@@ -76,7 +76,7 @@ def rappor(params, left, right, audit):
     report = params.get("report", {"q": 1.0, "p": 0.0})
 
     def one(bit):
-        stays = 1 - params["f"] / 2 if bit else params["f"] / 2
+        stays = 1 - params["f"] / 2 if bit else 0.0 if params.get("background") == "missing" else params["f"] / 2
         return stays * report["q"] + (1 - stays) * report["p"]
 
     size, hashes = params.get("bits", 20), params.get("hashes", 4)

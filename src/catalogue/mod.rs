@@ -9,7 +9,7 @@
 //! | `histogram.rs` | histograms that suppress small counts |
 //! | `ratio/` | ratios and regression |
 //! | `sparse_vector.rs` | the sparse vector technique |
-//! | `local/` | randomized response and RAPPOR |
+//! | `local/` | what each person reports alone: randomized response, unary and histogram encodings, hashing, RAPPOR and others |
 //! | `k_anonymity.rs` | k-anonymous tables |
 //! | `transformation.rs` | what is computed before noise is added, for stability claims |
 //! | `composed.rs` | several releases of any other mechanism |

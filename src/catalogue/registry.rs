@@ -7,7 +7,7 @@ use super::additive::{
     continuous, correlated, discrete_gaussian, discrete_laplace, poisson_sample, post_processing, printed, reused_noise,
     truncated_geometric,
 };
-use super::local::{randomized_response, rappor};
+use super::local::{Reports, d_bit_flip, grr, hadamard, hashing, histogram_encoding, randomized_response, rappor, subset, unary};
 use super::ratio::{quotient, regression};
 use super::selection::{exponential, mode, noisy_max, subsample};
 use super::test_release::guarded_mean;
@@ -133,6 +133,13 @@ pub const ENTRIES: &[Registered] = &[
     Registered::of::<sparse_vector::SparseVector>(),
     Registered::of::<sparse_vector::Parallel>(),
     Registered::of::<rappor::Rappor>(),
+    Registered::of::<Reports<grr::Grr>>(),
+    Registered::of::<Reports<unary::Unary>>(),
+    Registered::of::<Reports<histogram_encoding::HistogramEncoding>>(),
+    Registered::of::<Reports<hashing::Hashing>>(),
+    Registered::of::<Reports<subset::Subset>>(),
+    Registered::of::<Reports<hadamard::Hadamard>>(),
+    Registered::of::<Reports<d_bit_flip::DBitFlip>>(),
     Registered::of::<exponential::Exponential>(),
     Registered::of::<poisson_sample::LaplaceSampledCount>(),
     Registered::of::<poisson_sample::GaussianSampledCount>(),

@@ -150,6 +150,16 @@ pub fn uniform(rng: &mut Generator) -> f64 {
     rng.random()
 }
 
+/// A whole number below `n`, each with the same probability; 0 if `n` is 0.
+#[inline]
+pub fn below(rng: &mut Generator, n: u16) -> u16 {
+    // 48 random bits times n, without the 48 lowest bits: no number is more likely than another by more than 2^-48.
+    let bits = rng.random::<u64>() >> 16;
+    #[allow(clippy::cast_possible_truncation)] // less than n
+    let number = ((bits * u64::from(n)) >> 48) as u16;
+    number
+}
+
 /// True with probability `p`.
 #[inline]
 pub fn bernoulli(rng: &mut Generator, p: f64) -> bool {

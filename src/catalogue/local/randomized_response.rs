@@ -10,6 +10,7 @@
 
 use serde::Deserialize;
 
+use super::noisy_bit;
 use crate::model::Dataset;
 use crate::model::checked::Epsilon;
 use crate::noise;
@@ -43,7 +44,7 @@ impl Bits {
     #[inline]
     fn run(&self, rng: &mut Generator, row: &mut [Cell]) {
         for (cell, one) in row.iter_mut().zip(&self.one) {
-            *cell = Cell::number(f64::from(u8::from(noise::bernoulli(rng, *one))));
+            *cell = noisy_bit(rng, *one);
         }
     }
 }

@@ -7,12 +7,16 @@
 //! f/2; then s = 1 − f/2. RAPPOR reports a 1 of the result as 1 with probability q and a 0 as 1 with p; then
 //! `s = (1 − f/2)·q + f/2·p`. A single report depends on these probabilities only, so the two steps are drawn as one.
 //!
+//! *The bug*: `background = "missing"` leaves bits that are not set as they are in the first step. *True leakage*: infinite, if one value sets a bit
+//! that the other does not and the second step is not made.
+//!
 //! Hash function i maps a text to one of the bits by `Mix`, the 64-bit hash of this program, over i and the text, modulo the number of bits.
 
 use serde::Deserialize;
 
+use super::{Background, noisy_bit};
 use crate::model::{Dataset, Record};
-use crate::noise::{self, Generator};
+use crate::noise::Generator;
 use crate::output::{Cell, MAX_WIDTH, Mix};
 use crate::target::{Mechanism, Misfit, Universe};
 
@@ -30,6 +34,8 @@ pub struct Params {
     /// Hash functions.
     #[serde(default = "four")]
     hashes: u16,
+    #[serde(default)]
+    background: Background,
 }
 
 /// The probabilities of reporting a 1.
@@ -64,7 +70,11 @@ fn filter(value: &str, bits: u16, hashes: u16) -> Vec<bool> {
 impl Params {
     /// The probability of reporting 1 for a bit.
     fn one(&self, bit: bool) -> f64 {
-        let kept = if bit { 1.0 - self.f / 2.0 } else { self.f / 2.0 };
+        let kept = match (bit, self.background) {
+            (true, _) => 1.0 - self.f / 2.0,
+            (false, Background::Drawn) => self.f / 2.0,
+            (false, Background::Missing) => 0.0,
+        };
         self.report.map_or(kept, |report| kept * report.q + (1.0 - kept) * report.p)
     }
 
@@ -120,7 +130,7 @@ impl Mechanism for Rappor {
     #[inline]
     fn run(&self, rng: &mut Generator, row: &mut [Cell]) {
         for (cell, one) in row.iter_mut().zip(&self.one) {
-            *cell = Cell::number(f64::from(u8::from(noise::bernoulli(rng, *one))));
+            *cell = noisy_bit(rng, *one);
         }
     }
 }
@@ -130,7 +140,7 @@ mod tests {
     use super::*;
 
     fn params(f: f64, report: Option<Report>) -> Params {
-        Params { f, report, bits: 20, hashes: 4 }
+        Params { f, report, bits: 20, hashes: 4, background: Background::Drawn }
     }
 
     fn close(a: f64, b: f64) {
@@ -146,7 +156,7 @@ mod tests {
 
     #[test]
     fn outputs_that_are_too_wide_are_refused_before_they_are_made() {
-        let params = Params { f: 0.5, report: None, bits: u16::MAX, hashes: u16::MAX };
+        let params = Params { bits: u16::MAX, hashes: u16::MAX, ..params(0.5, None) };
         // Once 65,535 by 65,535 comparisons.
         assert_eq!(filter("x", params.bits, params.hashes).len(), 65_535);
         assert!(params.check(1).is_ok());
@@ -163,5 +173,8 @@ mod tests {
         let report = Some(Report { q: 0.55, p: 0.45 });
         close(params(0.75, report).one(true), 0.5125);
         close(params(0.75, report).one(false), 0.4875);
+        let missing = Params { background: Background::Missing, ..params(0.5, None) };
+        close(missing.one(true), 0.75);
+        close(missing.one(false), 0.0);
     }
 }
