@@ -515,7 +515,7 @@ impl CalibrateArgs {
             (false, paths) => {
                 // What is calibrated is the attack on pairs. The limits of accuracy claims are exact, and stability needs no statistics.
                 let mut audits = suite::load(paths)?;
-                audits.retain(|audit| audit.is_about_pairs() && audit.claim.metric().is_none());
+                audits.retain(|audit| !audit.pairs.is_empty() && audit.claim.metric().is_none());
                 audits.iter_mut().for_each(|audit| audit.accuracy.clear());
                 if audits.is_empty() {
                     let paths: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
