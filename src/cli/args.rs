@@ -49,6 +49,9 @@ or a replay did not confirm its witness; 3 an audit is inconclusive; \
 pub enum Command {
     /// Run audits and compare the verdicts with the expected ones
     Run(RunArgs),
+    /// Search for a pair of neighbours that refutes a claim, and make it as small as possible (exit code 0: none was found, or one was expected;
+    /// 2: one was found)
+    Search(SearchArgs),
     /// Audit outputs that were collected before: two CSV files, one for each dataset
     Samples(SamplesArgs),
     /// List the audits, or the mechanisms that audit files can use
@@ -123,6 +126,9 @@ pub struct RunArgs {
     /// code 0: all can be run, 5: something cannot)
     #[arg(long)]
     pub smoke: bool,
+    /// First search for more pairs in audits with a [search] section; what refutes a claim is reported like the pairs of the file
+    #[arg(long, conflicts_with_all = ["resume", "smoke", "pair"])]
+    pub search: bool,
     /// The number of worker threads, and of busy processes of a program (default: one per core)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub threads: Option<u16>,
@@ -180,6 +186,71 @@ impl RunArgs {
     #[must_use]
     pub fn start(&self) -> Start {
         if self.resume { Start::Resumed } else { Start::Over }
+    }
+}
+
+/// Arguments of `search`.
+#[derive(Args)]
+#[command(after_help = "The audit file says in [search] what a dataset may be: docs/search.md. Only the best pairs are frozen and judged, on \
+draws that the search has not seen, so the confidence holds however many candidates were tried. That no pair is found is no proof.")]
+pub struct SearchArgs {
+    /// An audit file, a folder, or the name of an audit
+    pub audit: String,
+    /// Where to look for an audit by its name
+    #[arg(default_value = "audits")]
+    pub paths: Vec<PathBuf>,
+    /// All draws of the search, those that certify included (default: as in the audit file, or 20,000,000)
+    #[arg(long, value_name = "N", value_parser = draws)]
+    pub draws: Option<u64>,
+    /// The time that the search may take, in seconds (default: as in the audit file, or 60)
+    #[arg(long, value_name = "S")]
+    pub seconds: Option<Positive>,
+    /// The seed of all random streams
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub seed: u64,
+    /// The confidence of all bounds together
+    #[arg(long, value_name = "P", default_value = "0.999")]
+    pub confidence: Confidence,
+    /// Add the smallest pair that refutes the claim to the audit file, and write its witness
+    #[arg(long)]
+    pub add: bool,
+    /// The folder for the witness of a pair that is added; `dp-audit replay` checks it
+    #[arg(long, value_name = "DIR", default_value = "results/witnesses")]
+    pub witnesses: PathBuf,
+    /// The number of worker threads, and of busy processes of a program (default: one per core)
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub threads: Option<u16>,
+    /// The CSV report on the pairs that were certified; use - for standard output, as for all reports
+    #[arg(long, value_name = "FILE", default_value = "results/search.csv")]
+    pub csv: PathBuf,
+    /// The reports to write in addition to the CSV
+    #[command(flatten)]
+    pub reports: ReportArgs,
+    /// What is shown
+    #[command(flatten)]
+    pub shown: ShownArgs,
+}
+
+/// What a search may cost, if that differs from the audit file.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SearchEffort {
+    /// All draws.
+    pub draws: Option<u64>,
+    /// All seconds.
+    pub seconds: Option<Positive>,
+}
+
+impl SearchArgs {
+    /// The settings of the search.
+    #[must_use]
+    pub fn settings(&self) -> Settings {
+        Settings { seed: self.seed, confidence: self.confidence, ..Settings::default() }
+    }
+
+    /// What it may cost.
+    #[must_use]
+    pub fn effort(&self) -> SearchEffort {
+        SearchEffort { draws: self.draws, seconds: self.seconds }
     }
 }
 

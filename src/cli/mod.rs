@@ -3,7 +3,7 @@
 //! | file | what it contains |
 //! |---|---|
 //! | `args.rs` | the command line |
-//! | `run.rs`, `samples.rs`, `replay.rs`, `calibrate.rs` | the commands that measure |
+//! | `run.rs`, `search.rs`, `samples.rs`, `replay.rs`, `calibrate.rs` | the commands that measure |
 //! | `smoke.rs` | `run --smoke`: a few draws of each pair |
 //! | `inform.rs` | the commands that only print or write files |
 //! | `progress.rs` | progress during a run |
@@ -21,6 +21,7 @@ mod replay;
 mod run;
 mod samples;
 mod screen;
+mod search;
 mod smoke;
 mod summary;
 mod tables;
@@ -77,6 +78,7 @@ fn annotate(annotation: impl FnOnce() -> String) {
 fn dispatch(command: &Command) -> Result<ExitCode, Error> {
     match command {
         Command::Run(args) => on_threads(args.threads, || run::run(args)),
+        Command::Search(args) => on_threads(args.threads, || search::search(args)),
         Command::Samples(args) => on_threads(args.threads, || samples::samples(args)),
         Command::Replay(args) => on_threads(args.threads, || replay::replay(args)),
         Command::Calibrate(args) => on_threads(args.threads, || calibrate::calibrate(args)),

@@ -4,9 +4,10 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::args::{ReportDestinations, RunArgs};
+use super::args::{ReportDestinations, RunArgs, SearchEffort};
 use super::progress::Progress;
 use super::screen::{Screen, print_error};
+use super::search::{refuse_unsearched, search_all};
 use super::smoke::smoke;
 use super::summary::{View, run_summary};
 use super::wrap::{width, wrapped_lines};
@@ -28,8 +29,11 @@ use crate::suite;
 
 /// Runs audits, writes reports, and prints the results.
 pub fn run(args: &RunArgs) -> Result<ExitCode, Error> {
-    let audits = suite::filter_pairs(suite::filter(suite::load(&args.paths)?, args.filter.as_deref())?, args.pair.as_deref())?;
+    let mut audits = suite::filter_pairs(suite::filter(suite::load(&args.paths)?, args.filter.as_deref())?, args.pair.as_deref())?;
     suite::check(&audits)?;
+    if !args.search {
+        refuse_unsearched(&audits)?;
+    }
     let (settings, gate) = (args.settings(), args.gate.gate());
     if args.smoke {
         return smoke(&audits, settings, Screen::new(args.shown.quiet, false));
@@ -43,16 +47,19 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Error> {
     let taken = reports.use_standard_output();
     let screen = Screen::new(args.shown.quiet, taken);
     let witnesses = Witnesses::open(&args.witnesses, settings)?;
+    let (searched, efforts) =
+        if args.search { search_all(&mut audits, settings, &SearchEffort::default(), args.shown.quiet) } else { Default::default() };
     let journal = Journal::open(&csv, &audits, settings, args.start(), |text| print_error(text))?;
     if let Some(notice) = journal.as_ref().and_then(Journal::notice).filter(|_| !args.shown.quiet) {
         print_error(notice);
     }
-    let known = |audit: &Audit| journal.as_ref()?.found(audit);
+    let known = |audit: &Audit| searched.get(&audit.name).cloned().or_else(|| journal.as_ref()?.found(audit));
     let mut listeners: Vec<&dyn Listener> = vec![&witnesses];
     listeners.extend(journal.as_ref().map(|journal| journal as &dyn Listener));
     let view = View { verbose: args.shown.verbose, width: width(), witnesses: Some(&args.witnesses) };
     let input = RunInput { audits: &audits, settings, source: &Preparer::default(), known: &known, view };
     let (report, mut text) = input.run_and_report(reports, &listeners, screen)?;
+    text.push_str(&efforts);
     if args.shown.verbose {
         text.push_str(&timings(&report));
     }

@@ -4,7 +4,7 @@ use super::found::{Finalist, Found, SearchError};
 use super::race::{Entrant, Limit, Meter, OWN, Race};
 use super::shrink::shrink;
 use super::source::PairSource;
-use crate::audit::{Audit, Listener, Pair, PairPlan, PairResult, run_pair};
+use crate::audit::{Audit, Listener, Pair, PairPlan, PairResult, SearchHistory, run_pair};
 use crate::model::checked::Positive;
 use crate::model::{Settings, Until, Verdict};
 use crate::target::{PrepareError, Target, TargetError};
@@ -128,14 +128,20 @@ pub fn search<S: PairSource>(
     let (racers, heats) = (std::mem::take(&mut race.racers), std::mem::take(&mut race.heats));
     let mut misfits: Vec<(String, usize)> = std::mem::take(&mut race.misfits).into_iter().collect();
     misfits.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-    Ok(Found { finalists, racers, heats, misfits, draws: meter.draws(), shrinks, seconds: meter.seconds() })
+    let draws = meter.draws() + certified(&finalists);
+    let history = SearchHistory { racers, heats, misfits, shrinks, draws, certified: finalists.len(), seconds: meter.seconds() };
+    Ok(Found { finalists, history })
 }
 
 /// What is left of draws and time.
 fn left<P>(arena: &Arena<'_, P>, meter: &Meter, finalists: &[Finalist<P>]) -> Limit {
-    let certified: u64 = finalists.iter().filter_map(|finalist| finalist.result.outcome.as_ref().ok()).map(|evidence| evidence.draws).sum();
     let Limit { draws, seconds } = arena.effort.part(1.0);
-    Limit { draws: draws.saturating_sub(meter.draws() + certified), seconds: (seconds - meter.seconds()).max(0.0) }
+    Limit { draws: draws.saturating_sub(meter.draws() + certified(finalists)), seconds: (seconds - meter.seconds()).max(0.0) }
+}
+
+/// The draws that certified these.
+fn certified<P>(finalists: &[Finalist<P>]) -> u64 {
+    finalists.iter().filter_map(|finalist| finalist.result.outcome.as_ref().ok()).map(|evidence| evidence.draws).sum()
 }
 
 /// A name that no pair of the audit has.

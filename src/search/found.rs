@@ -2,10 +2,7 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
-
-use crate::audit::{Pair, PairResult};
-use crate::model::number::grouped;
+use crate::audit::{Pair, PairResult, SearchHistory};
 use crate::target::TargetError;
 
 /// What a search found.
@@ -14,18 +11,8 @@ pub struct Found<P> {
     /// The frozen pairs in the order in which they were certified. If the last one refutes the claim, it may be a smaller form of the one
     /// before.
     pub finalists: Vec<Finalist<P>>,
-    /// All candidates, in the order in which they entered the race.
-    pub racers: Vec<Racer>,
-    /// The rounds of the race.
-    pub heats: Vec<Heat>,
-    /// Why candidates could not be run, and how many.
-    pub misfits: Vec<(String, usize)>,
-    /// The draws that chose. Those that certify are in the finalists.
-    pub draws: u64,
-    /// Pairs that were tried while shrinking.
-    pub shrinks: usize,
-    /// How long it took.
-    pub seconds: f64,
+    /// What was done.
+    pub history: SearchHistory,
 }
 
 /// A pair that was frozen and then judged on fresh draws.
@@ -43,37 +30,6 @@ pub struct Finalist<P> {
     pub refutes: bool,
 }
 
-/// A candidate of the race.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Racer {
-    /// What it is.
-    pub origin: String,
-    /// A short form of D.
-    pub left: String,
-    /// A short form of D'.
-    pub right: String,
-}
-
-/// A round of the race: candidates with the same number of draws.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Heat {
-    /// The draws of each candidate.
-    pub draws: u64,
-    /// The candidates, the best first.
-    pub standings: Vec<Standing>,
-}
-
-/// How a candidate did in a round.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Standing {
-    /// Its number among the racers.
-    pub racer: usize,
-    /// The share of the claim that it promised.
-    pub share: f64,
-    /// Whether it went on.
-    pub kept: bool,
-}
-
 impl<P> Found<P> {
     /// The smallest pair that refutes the claim, if one was found.
     #[must_use]
@@ -89,31 +45,6 @@ impl<P> Found<P> {
             // The first of equal ones.
             self.finalists.iter().reduce(|best, next| if lower(next) > lower(best) { next } else { best })
         })
-    }
-
-    /// All draws, with those that certify.
-    #[must_use]
-    pub fn all_draws(&self) -> u64 {
-        let certified = self.finalists.iter().filter_map(|finalist| finalist.result.outcome.as_ref().ok()).map(|evidence| evidence.draws);
-        self.draws + certified.sum::<u64>()
-    }
-
-    /// How many candidates could not be run.
-    #[must_use]
-    pub fn misfit_count(&self) -> usize {
-        self.misfits.iter().map(|(_, count)| count).sum()
-    }
-
-    /// What the search did, in one sentence.
-    #[must_use]
-    pub fn effort(&self) -> String {
-        let misfits = match self.misfit_count() {
-            0 => String::new(),
-            count => format!(", {} of which could not be run", grouped(count as u64)),
-        };
-        let shrinks = if self.shrinks > 0 { format!(", {} smaller pairs", grouped(self.shrinks as u64)) } else { String::new() };
-        let (candidates, draws) = (grouped(self.racers.len() as u64), grouped(self.all_draws()));
-        format!("The search tried {candidates} candidates{misfits}{shrinks}, with {draws} draws in {:.1} seconds", self.seconds)
     }
 }
 

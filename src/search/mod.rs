@@ -35,6 +35,6 @@ mod values;
 
 pub use domain_pairs::{DataPair, DomainPairs};
 pub use find::{Arena, Effort, FINALISTS, SHARES, search};
-pub use found::{Finalist, Found, Heat, Racer, SearchError, Standing};
+pub use found::{Finalist, Found, SearchError};
 pub use notation::pair_toml;
 pub use source::PairSource;

@@ -8,10 +8,10 @@ use rand::SeedableRng;
 use rayon::prelude::*;
 
 use super::find::Arena;
-use super::found::{Heat, Racer, SearchError, Standing};
+use super::found::SearchError;
 use super::promise::{Promise, promise};
 use super::source::PairSource;
-use crate::audit::{Event, Listener, PairPlan};
+use crate::audit::{Event, Heat, Listener, PairPlan, Racer, Standing};
 use crate::noise::Generator;
 use crate::target::{PrepareError, Problem, TargetError};
 
@@ -204,11 +204,6 @@ impl<'a, S: PairSource, L: Listener + ?Sized> Race<'a, S, L> {
         let most = self.misfits.iter().max_by_key(|(_, count)| **count);
         let reason = most.map_or_else(|| "there was no time to try one".to_owned(), |(reason, _)| reason.clone());
         SearchError::NoneFits { tried: self.misfits.values().sum(), reason }
-    }
-
-    /// Whether some candidate could be run.
-    pub fn is_fit(&self) -> bool {
-        self.fit
     }
 
     /// The plan of a look at a candidate. Each look has its own streams.
