@@ -64,12 +64,25 @@ pub enum Command {
     Replay(ReplayArgs),
     /// Measure the auditor itself: false alarms for mechanisms that leak exactly as much as they claim, or power against too little noise
     Calibrate(CalibrateArgs),
+    /// Write a first audit file with a [search] section, and a mechanism to replace by your own
+    Init(InitArgs),
     /// Write the built-in audits and the Python worker to a folder
     Export(ExportArgs),
     /// Print a completion script for a shell
     Completions(CompletionsArgs),
     /// Print the manual page, or write the pages of all commands to a folder
     Man(ManArgs),
+}
+
+/// Arguments of `init`.
+#[derive(Args)]
+pub struct InitArgs {
+    /// The folder; existing files are not changed
+    #[arg(default_value = ".")]
+    pub folder: PathBuf,
+    /// A mechanism in Rust (default: in Python)
+    #[arg(long)]
+    pub rust: bool,
 }
 
 /// Arguments of `export`.

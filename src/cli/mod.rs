@@ -85,6 +85,7 @@ fn dispatch(command: &Command) -> Result<ExitCode, Error> {
         Command::List(args) => inform::list(args),
         Command::Show(args) => inform::show(args),
         Command::Explain(args) => inform::explain(args),
+        Command::Init(args) => inform::init(args),
         Command::Export(args) => inform::export(args),
         Command::Completions(args) => inform::completions(args),
         Command::Man(args) => inform::man(args),

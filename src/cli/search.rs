@@ -17,7 +17,7 @@ use crate::report::exit_code::ExitCode;
 use crate::report::html::Html;
 use crate::report::plots::Plots;
 use crate::report::problem::ProblemFinder;
-use crate::report::statement::{Statement, capitalised};
+use crate::report::statement::Statement;
 use crate::report::store::{Destination, unwritable};
 use crate::report::witness::Witness;
 use crate::search::{Arena, DataPair, DomainPairs, Effort, Finalist, Found, SHARES, SearchError, pair_toml, search as find};
@@ -139,7 +139,7 @@ pub fn search(args: &SearchArgs) -> Result<ExitCode, Error> {
     let taken = reports.use_standard_output();
     let screen = Screen::new(args.shown.quiet, taken);
     let progress = Progress::new(audits.len(), args.shown.quiet);
-    let (mut text, mut all, mut code) = (String::new(), Vec::new(), ExitCode::AsExpected);
+    let (mut all, mut code) = (Vec::new(), ExitCode::AsExpected);
     for audit in &audits {
         // Given pairs are where the search starts; they are not judged again.
         let mut searched = searched(audit, settings, statements, &args.effort(), &progress);
@@ -151,9 +151,10 @@ pub fn search(args: &SearchArgs) -> Result<ExitCode, Error> {
             searched.results.push(best.result.clone());
         }
         let report = AuditReport::new(Arc::new(searched.audit.clone()), searched.results.clone(), None);
-        text.push_str(&in_words(audit, &searched, &report, settings));
+        // What was found is shown at once: the next search may take a minute.
+        screen.print(in_words(audit, &searched, &report, settings))?;
         if args.add {
-            text.push_str(&add(audit, &searched, &report, settings, args)?);
+            screen.print(wrapped_lines(&add(audit, &searched, &report, settings, args)?, width()))?;
         }
         code = worse(code, exit_code(audit, &searched));
         all.push(searched);
@@ -166,6 +167,7 @@ pub fn search(args: &SearchArgs) -> Result<ExitCode, Error> {
     listeners.extend(plots.as_ref().map(|plots| plots as &dyn Listener));
     let lookup = |audit: &Audit| known.get(audit.name.as_str()).cloned();
     audit::run_rest(&found, settings, &Preparer::default(), &lookup, listeners.as_slice());
+    let mut text = String::new();
     let written = files.close().and(plots.map(Plots::close).transpose());
     if written.is_ok() {
         paths.iter().for_each(|place| _ = writeln!(text, "Report: {}", place.path().display()));
@@ -238,9 +240,9 @@ fn in_words(audit: &Audit, searched: &Searched, report: &AuditReport, settings: 
         if let Some(statement) = statement(&smallest.pair.name) {
             let bound = statement.bound().unwrap_or_default();
             text.push_str(&wrapped(&format!("{bound}, with confidence {}.", percent(settings.confidence.get())), "    Bound: ", "           ", width));
-            text.push_str(&wrapped(&format!("{}.", capitalised(&statement.sentence())), "    Why:   ", "           ", width));
+            text.push_str(&wrapped(&statement.sentence(), "    Why:   ", "           ", width));
             if let Some((what, rule)) = statement.rule() {
-                text.push_str(&wrapped(&format!("{rule}."), &format!("    {:<7}", format!("{what}:")), "           ", width));
+                text.push_str(&wrapped(&format!("{rule}."), &format!("    {what:<7}"), "           ", width));
             }
         }
         let racer = found.finalists.iter().find_map(|finalist| finalist.racer.filter(|_| finalist.refutes));

@@ -38,6 +38,7 @@ pub mod plot;
 pub mod plots;
 pub mod problem;
 mod problem_text;
+mod race;
 pub mod replay;
 pub mod statement;
 pub mod store;

@@ -1,6 +1,6 @@
 //! What a candidate promises: the bound that is to be expected on it, as a share of the claim.
 
-use crate::attack::{DrawBudget, Explorer};
+use crate::attack::{Attack, DrawBudget, Explorer};
 use crate::audit::{PairPlan, run_pair};
 use crate::model::{Claim, Tally};
 use crate::sample::Sampler;
@@ -9,6 +9,9 @@ use crate::target::{PairStream, Phase, Target, TargetError};
 
 /// The level at which candidates are compared. It is lenient: a candidate that is dropped is lost, and one that is kept is looked at again.
 const LENIENT: f64 = 0.2;
+
+/// With at most so many draws, only attacks that learn fast are used.
+const FEW: u64 = 1 << 15;
 
 /// What a candidate promises.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -40,7 +43,9 @@ fn explored(plan: &PairPlan, target: &dyn Target, draws: u64) -> Result<Promise,
     let stream = PairStream::new(plan.seed, &plan.audit, &plan.pair.name);
     let mut sampler = Sampler::open(target, stream, Phase::Search, &|_| ())?;
     let budget = DrawBudget { explore: draws, certify: draws, alpha: LENIENT };
-    let mut explorer = Explorer::new(sampler.width(), &plan.attacks, &plan.claim, budget);
+    let quick = quick(&plan.attacks);
+    let attacks = if draws <= FEW && !quick.is_empty() { &quick } else { &plan.attacks };
+    let mut explorer = Explorer::new(sampler.width(), attacks, &plan.claim, budget);
     explorer.absorb(&mut sampler, draws, &[])?;
     let learned = explorer.learn();
     let at = |alpha: f64| {
@@ -52,6 +57,12 @@ fn explored(plan: &PairPlan, target: &dyn Target, draws: u64) -> Result<Promise,
         shares.fold(0.0, f64::max)
     };
     Ok(Promise { share: at(LENIENT), sure: at(plan.level.fixed(1.0)) })
+}
+
+/// The attacks that learn fast. With few draws the others rarely learn more, and most candidates get few draws.
+fn quick(attacks: &[Attack]) -> Vec<Attack> {
+    let is_slow = |attack: &Attack| matches!(attack, Attack::Differences | Attack::Pairs | Attack::Directions | Attack::Interactions);
+    attacks.iter().copied().filter(|attack| !is_slow(attack)).collect()
 }
 
 /// The counts that are to be expected in so many draws.

@@ -12,13 +12,14 @@ use super::found::SearchError;
 use super::promise::{Promise, promise};
 use super::source::PairSource;
 use crate::audit::{Event, Heat, Listener, PairPlan, Racer, Standing};
+use crate::model::checked::Positive;
 use crate::noise::Generator;
 use crate::target::{PrepareError, Problem, TargetError};
 
 /// Candidates that start together.
 const ENTRANTS: usize = 64;
-/// Their draws in the first heat.
-const FIRST_DRAWS: u64 = 1024;
+/// The draws of each in the first heat.
+const FIRST_DRAWS: std::ops::RangeInclusive<u64> = 1024..=8192;
 /// The race of a generation ends with this many.
 const WINNERS: usize = 4;
 /// Candidates that are remembered as parents of new ones.
@@ -134,7 +135,7 @@ impl<'a, S: PairSource, L: Listener + ?Sized> Race<'a, S, L> {
             entrants.push(self.entrant(pair, Some(self.racers.len() - 1)));
         }
         self.dry = entrants.is_empty();
-        let mut draws = FIRST_DRAWS;
+        let mut draws = self.first_draws();
         loop {
             entrants = self.heat(entrants, draws, limit)?;
             if let Some(ready) = self.confirmed(&entrants, limit)? {
@@ -149,6 +150,18 @@ impl<'a, S: PairSource, L: Listener + ?Sized> Race<'a, S, L> {
         }
         self.remember(entrants);
         self.settle(limit)
+    }
+
+    /// The draws of the first heat. A small ε is hard to tell from none.
+    fn first_draws(&self) -> u64 {
+        let fewest = *FIRST_DRAWS.start();
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // saturates
+        let draws = (fewest as f64 / self.arena.audit.claim.epsilon().max(1e-3)) as u64;
+        // A small budget must allow some heats.
+        let draws = draws.clamp(fewest, *FIRST_DRAWS.end());
+        // Programs are slow. What they leak when they fail on some data shows in few draws.
+        let draws = if self.arena.parallel { draws } else { draws / 4 };
+        draws.min(self.arena.effort.draws / (4 * ENTRANTS as u64)).max(64)
     }
 
     /// A candidate without draws.
@@ -208,8 +221,12 @@ impl<'a, S: PairSource, L: Listener + ?Sized> Race<'a, S, L> {
 
     /// The plan of a look at a candidate. Each look has its own streams.
     fn plan(&mut self, pair: &S::Pair, draws: u64) -> PairPlan {
+        /// Seconds of a look. They only limit how many first outputs of a program are looked at: a few are enough here.
+        const SECONDS: f64 = 0.1;
         self.asked += 1;
-        self.arena.plan(self.source.pair(pair, format!("{OWN}{}", self.asked)), draws)
+        let mut plan = self.arena.plan(self.source.pair(pair, format!("{OWN}{}", self.asked)), draws);
+        plan.max_seconds = Positive::try_from(SECONDS).ok();
+        plan
     }
 
     /// A fresh look at one pair.

@@ -58,12 +58,13 @@ fn structures(size: usize, a: &Record, b: &Record, spread: &[Record]) -> Vec<(&'
     found
 }
 
-/// What is added to a dataset, or replaces its last record, and what that is called.
-fn extras(a: &Record, b: &Record, spread: &[Record], nasty: &[Record]) -> Vec<(String, Record)> {
-    let named = |name: &str, record: &Record| (name.to_owned(), record.clone());
-    let mut found = vec![named("the farthest", b), named("an equal one", a)];
-    found.extend(spread.iter().filter(|record| *record != a && *record != b).map(|record| named("a landmark", record)));
-    found.extend(nasty.iter().map(|record| (format!("{record}"), record.clone())));
+/// What is added to a dataset, or replaces its last record: what that is called, and its rank.
+fn extras(a: &Record, b: &Record, spread: &[Record], nasty: &[Record]) -> Vec<(String, Record, usize)> {
+    let mut found = vec![("the farthest".to_owned(), b.clone(), 0), ("an equal one".to_owned(), a.clone(), 1)];
+    // What programmers forget comes early: it is cheap to try and leaks a lot.
+    found.extend(nasty.iter().zip(0..).map(|(record, place)| (format!("{record}"), record.clone(), 1 + place / 6)));
+    let others = spread.iter().filter(|record| *record != a && *record != b);
+    found.extend(others.zip(2..).map(|(record, rank)| ("a landmark".to_owned(), record.clone(), rank)));
     found
 }
 
@@ -71,11 +72,14 @@ fn lists(domain: &Domain, relation: &Relation) -> Vec<Start> {
     let replace = *relation == Relation::ReplaceOne;
     let (spread, nasty) = (landmarks(&domain.record), nasty(&domain.record));
     let mut found = Vec::new();
-    // Two values at a time: neighbours in the list of landmarks, of which the first are the bounds.
+    // Two values at a time: the first landmark with each of the others, then neighbours in the list.
     let couples: Vec<(&Record, &Record)> = match spread.as_slice() {
         [] => return found,
         [only] => vec![(only, only)],
-        several => several.windows(2).flat_map(|two| [(&two[0], &two[1]), (&two[1], &two[0])]).take(8).collect(),
+        [first, others @ ..] => {
+            let with_first = others.iter().take(3).flat_map(|other| [(first, other), (other, first)]);
+            with_first.chain(others.windows(2).take(3).map(|two| (&two[0], &two[1]))).collect()
+        }
     };
     for (size_rank, size) in sizes(domain).into_iter().enumerate() {
         // Large datasets take memory and time, so there are few of them.
@@ -88,7 +92,7 @@ fn lists(domain: &Domain, relation: &Relation) -> Vec<Start> {
             for (structure_rank, (structure, records)) in structures(size, a, b, &spread).into_iter().enumerate() {
                 // Nasty values are tried in small datasets only: in large ones they are found by mutation.
                 let extras = extras(a, b, &spread, if size <= 5 && couple_rank == 0 { &nasty } else { &[] });
-                for (extra_rank, (name, extra)) in extras.into_iter().enumerate().take(most_extras) {
+                for (name, extra, extra_rank) in extras.into_iter().take(most_extras) {
                     let rank = size_rank + 2 * couple_rank + structure_rank + extra_rank;
                     let mut add = |origin: String, genome: Genome, more: usize| found.push(Start { genome, origin, rank: rank + more });
                     if replace {
@@ -130,9 +134,10 @@ fn bases(size: usize, a: f64, b: f64) -> Vec<(&'static str, Vec<f64>)> {
 fn steps(size: usize, relation: &Relation, d: f64) -> Vec<(&'static str, Vec<f64>)> {
     let of = |value: &dyn Fn(usize) -> f64| (0..size).map(value).collect::<Vec<_>>();
     let one = |place: usize, d: f64| of(&|index| if index == place { d } else { 0.0 });
-    let mut found = vec![("one above", one(0, d)), ("one below", one(0, -d)), ("the last above", one(size - 1, d)), ("the last below", one(size - 1, -d))];
+    let mut found = Vec::new();
     if *relation == Relation::ComponentWise {
         let half = size / 2;
+        // What all components leak adds up, so these come first.
         found.extend([
             ("all above", of(&|_| d)),
             ("all below", of(&|_| -d)),
@@ -143,6 +148,7 @@ fn steps(size: usize, relation: &Relation, d: f64) -> Vec<(&'static str, Vec<f64
             ("alternating", of(&|index| if index % 2 == 0 { d } else { -d })),
         ]);
     }
+    found.extend([("one above", one(0, d)), ("one below", one(0, -d)), ("the last above", one(size - 1, d)), ("the last below", one(size - 1, -d))]);
     found
 }
 
@@ -165,7 +171,7 @@ fn vectors(domain: &Domain, relation: &Relation, distance: f64) -> Vec<Start> {
                 for (step_rank, (step_name, step)) in steps(size, relation, distance).into_iter().enumerate() {
                     if base.iter().zip(&step).all(|(base, step)| within(&(base + step))) {
                         let genome = Genome::Vectors { base: base.clone(), step };
-                        let rank = size_rank + value_rank + base_rank + step_rank;
+                        let rank = 4 * size_rank + 2 * value_rank + 2 * base_rank + step_rank;
                         found.push(Start { genome, origin: format!("{base_name}, {step_name}"), rank });
                     }
                 }

@@ -73,7 +73,10 @@ fn varied(columns: &[(String, RecordDomain)], of: fn(&RecordDomain) -> Vec<Recor
     if first.len() < columns.len() {
         return Vec::new();
     }
-    let special = columns.iter().enumerate().flat_map(|(index, (_, column))| of(column).into_iter().map(move |value| (index, value)));
+    let of_columns: Vec<Vec<Record>> = columns.iter().map(|(_, column)| of(column)).collect();
+    let most = of_columns.iter().map(Vec::len).max().unwrap_or(0);
+    // The columns in turn: first the first value of each.
+    let special = (0..most).flat_map(|place| of_columns.iter().enumerate().filter_map(move |(index, values)| Some((index, values.get(place)?.clone()))));
     let with = |(index, value): (usize, Record)| {
         let mut fields = first.clone();
         fields[index] = value;

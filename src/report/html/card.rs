@@ -10,6 +10,7 @@ use crate::model::{Agreement, Claim, Conclusion, Settings, Until, Verdict};
 use crate::output::fingerprint;
 use crate::report::commands;
 use crate::report::plot::Plot;
+use crate::report::race::race;
 use crate::report::statement::{Statement, rounded, short};
 use crate::report::witness::file_words;
 
@@ -69,6 +70,10 @@ impl Page<'_> {
                     @for result in others { (self.other_pair(report, result)) }
                     @for result in &report.accuracy {
                         (self.accuracy_claim(report, result, report.results.is_empty() && report.accuracy.len() == 1))
+                    }
+                    @if let Some(history) = &report.search {
+                        p { (history.effort()) "." }
+                        @if !history.heats.is_empty() { div.figures { (race(history)) } }
                     }
                     @if let Some(control) = report.control { p { "Control: " (display(control)) "." } }
                     @if let Some(again) = commands::run_alone(report, &options(self.run.settings)) {
