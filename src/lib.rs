@@ -57,6 +57,7 @@
 //! sample     coin, batches, rounds and looks: folds draws, knows no rules
 //! attack     rows → scores → bins → orders → guess rule
 //! audit      plan → run → result; events
+//! search     a domain → candidates → a race → frozen pairs, certified and shrunk
 //! api        a closure → a finding, with assertions
 //! suite      audit files → checked audits                                 (feature cli, as all below)
 //! report     formats, gates, baselines, journals, witnesses, replays
@@ -89,6 +90,7 @@ pub mod output;
 pub mod report;
 #[doc(hidden)]
 pub mod sample;
+pub mod search;
 #[doc(hidden)]
 pub mod stats;
 #[doc(hidden)]

@@ -171,7 +171,7 @@ def run(draws, fits, width, seeded, features, kind):
                 start_up = time.monotonic() - BEGUN
                 if request["dp_audit"] != VERSION:
                     raise Refusal(f"this worker speaks version {VERSION} of the protocol")
-                sides = {side: request[side] for side in ("left", "right")}
+                sides = {side: [record(value) for value in request[side]] for side in ("left", "right")}
                 originals = copy.deepcopy(sides)
                 params = request["params"]
                 generator = generators(kind)
@@ -202,6 +202,13 @@ def run(draws, fits, width, seeded, features, kind):
             reason = f"{type(error).__name__}: {error}"
             traceback.print_exc()
         give_up(reason)
+
+
+def record(value):
+    """A record of a dataset: {"number": "nan"} stands for a number that JSON does not have."""
+    if isinstance(value, list):
+        return [record(field) for field in value]
+    return float(value["number"]) if isinstance(value, dict) else value
 
 
 def give_up(reason):

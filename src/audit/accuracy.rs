@@ -88,16 +88,16 @@ impl Audit {
     }
 
     /// How many of them are decided by statistics: the run's confidence is divided over those of all audits. Pairs of a stability claim are
-    /// compared exactly.
+    /// compared exactly. What is reserved for a search counts, whatever it finds.
     #[must_use]
     pub fn uncertain_statements(&self) -> usize {
-        self.accuracy.len() + if self.claim.metric().is_some() { 0 } else { self.pairs.len() }
+        self.accuracy.len() + if self.claim.metric().is_some() { 0 } else { self.pairs.len() + self.reserved }
     }
 
-    /// Whether it audits a claim about pairs: about privacy or stability. Without pairs, its claim means nothing.
+    /// Whether it audits a claim about pairs: about privacy or stability. Without pairs, given or to be searched, its claim means nothing.
     #[must_use]
     pub fn is_about_pairs(&self) -> bool {
-        !self.pairs.is_empty()
+        !self.pairs.is_empty() || self.search.is_some()
     }
 
     /// All draws that it may make.

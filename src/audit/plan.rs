@@ -8,7 +8,7 @@ use super::Accuracy;
 use crate::attack::Attack;
 use crate::model::checked::Positive;
 use crate::model::number::Brief;
-use crate::model::{AskedReach, Claim, DEFAULT_DRAWS, Dataset, Expectation, Limit, Params, Relation, Settings, Truth, Until};
+use crate::model::{AskedReach, Claim, DEFAULT_DRAWS, Dataset, Expectation, Limit, Params, Relation, SearchRequest, Settings, Truth, Until};
 use crate::output::TextView;
 use crate::stats::Level;
 use crate::target::Subject;
@@ -57,6 +57,17 @@ pub struct Audit {
     /// What is claimed about accuracy.
     #[serde(default)]
     pub accuracy: Vec<Accuracy>,
+    /// Where a search may look for more pairs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub search: Option<SearchRequest>,
+    /// Shares of the run's α that are kept for pairs that a search finds, or would have found.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub reserved: usize,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // as serde asks for it
+fn is_zero(number: &usize) -> bool {
+    *number == 0
 }
 
 /// Something that leaks more than an audit claims: the mutation test of the audit.
@@ -141,6 +152,8 @@ impl Audit {
             attacks: Attack::DEFAULT.to_vec(),
             pairs: pairs.into_iter().map(pair).collect(),
             accuracy: Vec::new(),
+            search: None,
+            reserved: 0,
         }
     }
 
@@ -170,7 +183,8 @@ impl Audit {
     }
 
     /// The plan of one pair.
-    pub(super) fn plan(&self, pair: &Pair, settings: Settings, uncertain: usize) -> PairPlan {
+    #[must_use]
+    pub fn plan(&self, pair: &Pair, settings: Settings, uncertain: usize) -> PairPlan {
         PairPlan {
             audit: self.name.clone(),
             pair: pair.clone(),

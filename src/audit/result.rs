@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::curves::Curves;
-use super::{AccuracyResult, Audit, PairPlan};
+use super::{AccuracyResult, Audit, PairPlan, SearchHistory};
 use crate::attack::GuessRule;
 use crate::model::number::{counted, percent};
 use crate::model::{
@@ -37,6 +37,8 @@ pub struct AuditReport {
     pub accuracy: Vec<AccuracyResult>,
     /// What became of its control; `None` if none was audited.
     pub control: Option<ControlResult>,
+    /// What a search for pairs did; `None` if there was none.
+    pub search: Option<Arc<SearchHistory>>,
 }
 
 /// What was found on one pair.
@@ -155,7 +157,7 @@ impl AuditReport {
     /// What an audit found. The verdicts on its pairs depend on the whole audit: on its reach, and on its control.
     #[must_use]
     pub fn new(audit: Arc<Audit>, results: Vec<PairResult>, control: Option<ControlResult>) -> Self {
-        let mut report = Self { audit, results, accuracy: Vec::new(), control };
+        let mut report = Self { audit, results, accuracy: Vec::new(), control, search: None };
         let Audit { ref claim, resolution, reach: ref asked, .. } = *report.audit;
         let (reach, asked_reach) = (report.reach(), asked.at_least());
         for evidence in report.results.iter_mut().filter_map(|result| result.outcome.as_mut().ok()) {
@@ -170,6 +172,13 @@ impl AuditReport {
     #[must_use]
     pub fn with_accuracy(mut self, accuracy: Vec<AccuracyResult>) -> Self {
         self.accuracy = accuracy;
+        self
+    }
+
+    /// The same report with what a search did.
+    #[must_use]
+    pub fn with_search(mut self, search: Option<Arc<SearchHistory>>) -> Self {
+        self.search = search;
         self
     }
 

@@ -6,7 +6,7 @@ use super::accuracy::prepare_and_judge;
 use super::control::{count_controls, is_refuted, run_control};
 use super::pair::run_pair;
 use super::time_limit::RunClock;
-use super::{AccuracyPlan, AccuracyResult, Audit, AuditReport, Control, Event, Listener, PairPlan, PairResult, RunReport};
+use super::{AccuracyPlan, AccuracyResult, Audit, AuditReport, Control, Event, Listener, PairPlan, PairResult, RunReport, SearchHistory};
 use crate::model::{ControlResult, Settings};
 use crate::target::{PrepareError, Target, TargetError};
 
@@ -63,15 +63,19 @@ pub fn run(audits: &[Audit], settings: Settings, source: &dyn TargetSource, list
     run_rest(audits, settings, source, &|_| None, listener)
 }
 
-/// What is already known about an audit.
-#[derive(Clone, Debug)]
+/// What is already known about an audit: everything, or what a search found on some of its pairs.
+#[derive(Clone, Debug, Default)]
 pub struct KnownAudit {
-    /// The results of its pairs.
+    /// Whether nothing is left to do.
+    pub complete: bool,
+    /// The results of its pairs, or of some of them.
     pub results: Vec<PairResult>,
     /// The results of its accuracy claims.
     pub accuracy: Vec<AccuracyResult>,
     /// What became of its control.
     pub control: Option<ControlResult>,
+    /// What a search did.
+    pub search: Option<Arc<SearchHistory>>,
 }
 
 /// Does the same, but skips audits whose results are already known.
@@ -97,17 +101,19 @@ pub fn run_with(
     let (uncertain, controls) = (count_uncertain(audits), count_controls(audits));
     let mut report = RunReport { settings, pairs, audits: Vec::new() };
     let known: Vec<(&Audit, Option<KnownAudit>)> = twins_first(audits).into_iter().map(|audit| (audit, known(audit))).collect();
-    let new = || known.iter().filter(|(_, known)| known.is_none()).map(|(audit, _)| audit);
+    let new = || known.iter().filter(|(_, known)| known.as_ref().is_none_or(|known| !known.complete)).map(|(audit, _)| audit);
     let statements = new().map(|audit| audit.statements() + usize::from(settings.controls && audit.control_audit().is_some())).sum();
     let mut clock = RunClock::start(settings.max_seconds_total, statements);
     for (audit, known) in known {
         listener.hear(Event::AuditStarted { audit, draws: audit.all_draws(settings) });
-        let finished = if let Some(KnownAudit { results, accuracy, control }) = known {
-            AuditReport::new(Arc::new(audit.clone()), results, control).with_accuracy(accuracy)
+        let KnownAudit { complete, results: known, accuracy, control, search } = known.unwrap_or_default();
+        let finished = if complete {
+            AuditReport::new(Arc::new(audit.clone()), known, control).with_accuracy(accuracy).with_search(search)
         } else {
             let results = audit.plans(settings, uncertain).map(|mut plan| {
                 plan.max_seconds = clock.next(plan.max_seconds);
-                worker.pair(&plan, &listener)
+                let found = known.iter().find(|result| result.pair == plan.pair.name).cloned();
+                found.unwrap_or_else(|| worker.pair(&plan, &listener))
             });
             let results = results.collect();
             let without = AuditReport::new(Arc::new(audit.clone()), results, None);
@@ -117,7 +123,7 @@ pub fn run_with(
                 worker.accuracy(&plan, &listener)
             });
             let accuracy = accuracy.collect();
-            AuditReport::new(without.audit, without.results, control).with_accuracy(accuracy)
+            AuditReport::new(without.audit, without.results, control).with_accuracy(accuracy).with_search(search)
         };
         let finished = Arc::new(finished);
         listener.hear(Event::AuditFinished { report: &finished });

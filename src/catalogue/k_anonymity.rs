@@ -65,7 +65,7 @@ impl Generalisation {
 /// A patient's traits and condition from `zip, age, condition`.
 fn patient(record: &Record, fields: &[Record], shape: &str) -> Result<(Traits, String), Misfit> {
     match fields {
-        [Record::Text(zip), Record::Number(age), Record::Text(condition)] => {
+        [Record::Text(zip), Record::Number(age), Record::Text(condition)] if age.is_finite() => {
             Ok((Traits { zip: zip.clone(), age: *age }, condition.clone()))
         }
         _ => Err(Misfit::Data(format!("the record {record} is not a patient; write patients as {shape}"))),

@@ -51,6 +51,9 @@ or a replay did not confirm its witness; 3 an audit is inconclusive; \
 pub enum Command {
     /// Run audits and compare the verdicts with the expected ones
     Run(RunArgs),
+    /// Search for a pair of neighbours that refutes a claim, and make it as small as possible (exit code 0: none was found, or one was expected;
+    /// 2: one was found)
+    Search(SearchArgs),
     /// Audit outputs that were collected before: two CSV files, one for each dataset
     Samples(SamplesArgs),
     /// List the audits, or the mechanisms that audit files can use
@@ -67,12 +70,25 @@ pub enum Command {
     Replay(ReplayArgs),
     /// Measure the auditor itself: false alarms for mechanisms that leak exactly as much as they claim, or power against too little noise
     Calibrate(CalibrateArgs),
+    /// Write a first audit file with a [search] section, and a mechanism to replace by your own
+    Init(InitArgs),
     /// Write the built-in audits and the Python worker to a folder
     Export(ExportArgs),
     /// Print a completion script for a shell
     Completions(CompletionsArgs),
     /// Print the manual page, or write the pages of all commands to a folder
     Man(ManArgs),
+}
+
+/// Arguments of `init`.
+#[derive(Args)]
+pub struct InitArgs {
+    /// The folder; existing files are not changed
+    #[arg(default_value = ".")]
+    pub folder: PathBuf,
+    /// A mechanism in Rust (default: in Python)
+    #[arg(long)]
+    pub rust: bool,
 }
 
 /// Arguments of `export`.
@@ -174,6 +190,9 @@ pub struct RunArgs {
     /// once (exit code 0: all can be run, 5: something cannot)
     #[arg(long, conflicts_with_all = WITHOUT_SMOKE)]
     pub smoke: bool,
+    /// First search for more pairs in audits with a [search] section; what refutes a claim is reported like the pairs of the file
+    #[arg(long, conflicts_with_all = ["resume", "smoke", "pair", "shard"])]
+    pub search: bool,
     /// Continue an interrupted run of the same audits with the same settings; if there is none, run from the start
     #[arg(long)]
     pub resume: bool,
@@ -288,6 +307,71 @@ impl RunArgs {
     #[must_use]
     pub fn start(&self) -> Start {
         Start::of(self.resume)
+    }
+}
+
+/// Arguments of `search`.
+#[derive(Args)]
+#[command(after_help = "The audit file says in [search] what a dataset may be: docs/search.md. Only the best pairs are frozen and judged, on \
+draws that the search has not seen, so the confidence holds however many candidates were tried. That no pair is found is no proof.")]
+pub struct SearchArgs {
+    /// An audit file, a folder, or the name of an audit
+    pub audit: String,
+    /// Where to look for an audit by its name
+    #[arg(default_value = "audits")]
+    pub paths: Vec<PathBuf>,
+    /// All draws of the search, those that certify included (default: as in the audit file, or 20,000,000)
+    #[arg(long, value_name = "N", value_parser = draws)]
+    pub draws: Option<u64>,
+    /// The time that the search may take, in seconds (default: as in the audit file, or 60)
+    #[arg(long, value_name = "S")]
+    pub seconds: Option<Positive>,
+    /// The seed of all random streams
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub seed: u64,
+    /// The confidence of all bounds together
+    #[arg(long, value_name = "P", default_value = "0.999")]
+    pub confidence: Confidence,
+    /// Add the smallest pair that refutes the claim to the audit file, and write its witness
+    #[arg(long)]
+    pub add: bool,
+    /// The folder for the witness of a pair that is added; `dp-audit replay` checks it
+    #[arg(long, value_name = "DIR", default_value = "results/witnesses")]
+    pub witnesses: PathBuf,
+    /// The number of worker threads, and of busy processes of a program (default: one per core)
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub threads: Option<u16>,
+    /// The CSV report on the pairs that were certified; use - for standard output, as for all reports
+    #[arg(long, value_name = "FILE", default_value = "results/search.csv")]
+    pub csv: PathBuf,
+    /// The reports to write in addition to the CSV
+    #[command(flatten)]
+    pub reports: ReportArgs,
+    /// What is shown
+    #[command(flatten)]
+    pub shown: ShownArgs,
+}
+
+/// What a search may cost, if that differs from the audit file.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SearchEffort {
+    /// All draws.
+    pub draws: Option<u64>,
+    /// All seconds.
+    pub seconds: Option<Positive>,
+}
+
+impl SearchArgs {
+    /// The settings of the search.
+    #[must_use]
+    pub fn settings(&self) -> Settings {
+        Settings { seed: self.seed, confidence: self.confidence, ..Settings::default() }
+    }
+
+    /// What it may cost.
+    #[must_use]
+    pub fn effort(&self) -> SearchEffort {
+        SearchEffort { draws: self.draws, seconds: self.seconds }
     }
 }
 
@@ -623,7 +707,7 @@ impl CalibrateArgs {
             (false, paths) => {
                 // What is calibrated is the attack on pairs. The limits of accuracy claims are exact, and stability needs no statistics.
                 let mut audits = suite::load(paths)?;
-                audits.retain(|audit| audit.is_about_pairs() && audit.claim.metric().is_none());
+                audits.retain(|audit| !audit.pairs.is_empty() && audit.claim.metric().is_none());
                 audits.iter_mut().for_each(|audit| audit.accuracy.clear());
                 if audits.is_empty() {
                     let paths: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();

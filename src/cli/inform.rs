@@ -1,4 +1,4 @@
-//! The commands that measure nothing: `list`, `show`, `explain`, `export`, `completions`, `man`.
+//! The commands that measure nothing: `list`, `show`, `explain`, `init`, `export`, `completions`, `man`.
 
 use std::fs;
 use std::io;
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::CommandFactory;
 use include_dir::{Dir, DirEntry, include_dir};
 
-use super::args::{Cli, CompletionsArgs, ExplainArgs, ExportArgs, ListArgs, ManArgs, ShowArgs};
+use super::args::{Cli, CompletionsArgs, ExplainArgs, ExportArgs, InitArgs, ListArgs, ManArgs, ShowArgs};
 use super::screen::print;
 use super::tables;
 use super::wrap::{width, wrapped_list};
@@ -44,6 +44,26 @@ pub fn explain(args: &ExplainArgs) -> Result<ExitCode, Error> {
     let audit = suite::one(suite::load(&args.which.paths)?, &args.which.audit)?;
     let report = args.json.as_deref().map(JsonReport::read).transpose()?;
     print(wrapped_list(&explain::explain(&audit, report.as_ref()), width()))?;
+    Ok(ExitCode::AsExpected)
+}
+
+/// Writes a first audit file and a mechanism. Existing files are not changed.
+pub fn init(args: &InitArgs) -> Result<ExitCode, Error> {
+    let files = if args.rust {
+        [("my_mechanism.rs", include_str!("init/my_mechanism.rs.txt")), ("my-audit.toml", include_str!("init/rust.toml"))]
+    } else {
+        [("my_mechanism.py", include_str!("init/my_mechanism.py")), ("my-audit.toml", include_str!("init/python.toml"))]
+    };
+    for (name, content) in files {
+        let path = args.folder.join(name);
+        if path.exists() {
+            print(format_args!("Kept {}: it exists already.\n", path.display()))?;
+        } else {
+            write(&path, content.as_bytes())?;
+            print(format_args!("Wrote {}.\n", path.display()))?;
+        }
+    }
+    print(format_args!("Next: dp-audit search {}\n", args.folder.join("my-audit.toml").display()))?;
     Ok(ExitCode::AsExpected)
 }
 

@@ -3,7 +3,7 @@
 //! | file | what it contains |
 //! |---|---|
 //! | `args.rs` | the command line |
-//! | `run.rs`, `samples.rs`, `replay.rs`, `calibrate.rs` | the commands that measure |
+//! | `run.rs`, `search.rs`, `samples.rs`, `replay.rs`, `calibrate.rs` | the commands that measure |
 //! | `report.rs` | what `run` and `merge` write, and what fails them |
 //! | `shards.rs` | `run --shard`, `explore` and `merge` |
 //! | `smoke.rs` | `run --smoke`: a few draws of each pair |
@@ -24,6 +24,7 @@ mod report;
 mod run;
 mod samples;
 mod screen;
+mod search;
 mod shards;
 mod smoke;
 mod summary;
@@ -87,6 +88,7 @@ fn annotate(annotation: impl FnOnce() -> String) {
 fn dispatch(command: &Command) -> Result<ExitCode, Error> {
     match command {
         Command::Run(args) => on_threads(args.plan.threads, || run::run(args)),
+        Command::Search(args) => on_threads(args.threads, || search::search(args)),
         Command::Merge(args) => on_threads(None, || shards::merge(args)),
         Command::Explore(args) => on_threads(args.plan.threads, || shards::explore(args)),
         Command::Samples(args) => on_threads(args.threads, || samples::samples(args)),
@@ -95,6 +97,7 @@ fn dispatch(command: &Command) -> Result<ExitCode, Error> {
         Command::List(args) => inform::list(args),
         Command::Show(args) => inform::show(args),
         Command::Explain(args) => inform::explain(args),
+        Command::Init(args) => inform::init(args),
         Command::Export(args) => inform::export(args),
         Command::Completions(args) => inform::completions(args),
         Command::Man(args) => inform::man(args),

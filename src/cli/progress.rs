@@ -46,6 +46,11 @@ impl Progress {
         });
     }
 
+    /// Removes the bar, when what it showed has ended without a report.
+    pub fn clear(&self) {
+        self.with(|running| running.bar.finish_and_clear());
+    }
+
     fn with(&self, act: impl FnOnce(&mut Running)) {
         if let Ok(mut running) = self.running.lock()
             && let Some(running) = running.as_mut()

@@ -7,6 +7,7 @@ use std::time::Instant;
 use super::args::{OutputArgs, ReportDestinations};
 use super::progress::Progress;
 use super::screen::Screen;
+use super::search::SearchedAudits;
 use super::summary::{View, run_summary};
 use super::wrap::{width, wrapped_lines};
 use crate::audit::{self, Audit, KnownAudit, Listener, RunReport, Worker};
@@ -40,6 +41,8 @@ pub struct Reporting<'a> {
     finder: ProblemFinder,
     reports: ReportDestinations,
     witnesses: Witnesses,
+    /// What a search found before.
+    searched: Option<&'a SearchedAudits>,
 }
 
 impl<'a> Reporting<'a> {
@@ -53,7 +56,17 @@ impl<'a> Reporting<'a> {
         let finder = ProblemFinder::from_environment(&gate, Some(&args.witnesses));
         let reports = args.reports.open(csv.clone(), &finder, baseline.compared(), html)?;
         let witnesses = Witnesses::open(&args.witnesses, settings)?;
-        Ok(Self { args, audits, settings, gate, baseline, csv, replaced, finder, reports, witnesses })
+        Ok(Self { args, audits, settings, gate, baseline, csv, replaced, finder, reports, witnesses, searched: None })
+    }
+
+    /// The same for audits with the pairs that a search has found.
+    pub fn with_search(self, searched: &'a SearchedAudits) -> Self {
+        Self { audits: &searched.audits, searched: Some(searched), ..self }
+    }
+
+    /// The audits.
+    pub fn audits(&self) -> &'a [Audit] {
+        self.audits
     }
 
     /// The CSV report.
@@ -63,15 +76,17 @@ impl<'a> Reporting<'a> {
 
     /// Gets all results from the worker, writes the reports, and prints the end of the run.
     pub fn run(self, worker: &dyn Worker, journal: Option<Journal>) -> Result<ExitCode, Error> {
-        let Self { args, audits, settings, gate, baseline, csv, replaced, finder, reports, witnesses } = self;
+        let Self { args, audits, settings, gate, baseline, csv, replaced, finder, reports, witnesses, searched } = self;
         let taken = reports.use_standard_output();
         let screen = Screen::new(args.shown.quiet, taken);
-        let known = |audit: &Audit| journal.as_ref()?.found(audit);
+        let of_search = |audit: &Audit| searched?.known.get(&audit.name).cloned();
+        let known = |audit: &Audit| of_search(audit).or_else(|| journal.as_ref()?.found(audit));
         let mut listeners: Vec<&dyn Listener> = vec![&witnesses];
         listeners.extend(journal.as_ref().map(|journal| journal as &dyn Listener));
         let view = View { verbose: args.shown.verbose, width: width(), witnesses: Some(&args.witnesses) };
         let input = RunInput { audits, settings, worker, known: &known, view };
         let (report, mut text) = input.run_and_report(reports, &listeners, screen)?;
+        text.push_str(searched.map_or("", |searched| searched.efforts.as_str()));
         if args.shown.verbose {
             text.push_str(&timings(&report));
         }

@@ -1,8 +1,9 @@
 //! The command `dp-audit run`.
 
-use super::args::RunArgs;
+use super::args::{RunArgs, SearchEffort};
 use super::report::Reporting;
 use super::screen::{Screen, print_error};
+use super::search::{refuse_unsearched, search_all};
 use super::shards::run_shard;
 use super::smoke::smoke;
 use crate::audit::{Here, Preparer};
@@ -13,16 +14,25 @@ use crate::report::journal::Journal;
 /// Runs audits, writes reports, and prints the results.
 pub fn run(args: &RunArgs) -> Result<ExitCode, Error> {
     let audits = args.plan.audits()?;
+    if !args.search {
+        refuse_unsearched(&audits)?;
+    }
     let settings = args.settings();
+    let quiet = args.output.shown.quiet;
     if args.smoke {
-        return smoke(&audits, settings, Screen::new(args.output.shown.quiet, false));
+        return smoke(&audits, settings, Screen::new(quiet, false));
     }
     if let Some((shard, out)) = args.shard.zip(args.out.as_deref()) {
         return run_shard(args, &audits, shard, out);
     }
-    let reporting = Reporting::open(&args.output, &audits, settings, &args.plan.selection())?;
-    let journal = Journal::open(reporting.csv(), &audits, settings, args.start(), |text| print_error(text))?;
-    if let Some(notice) = journal.as_ref().and_then(Journal::notice).filter(|_| !args.output.shown.quiet) {
+    let searched;
+    let mut reporting = Reporting::open(&args.output, &audits, settings, &args.plan.selection())?;
+    if args.search {
+        searched = search_all(&audits, settings, &SearchEffort::default(), quiet);
+        reporting = reporting.with_search(&searched);
+    }
+    let journal = Journal::open(reporting.csv(), reporting.audits(), settings, args.start(), |text| print_error(text))?;
+    if let Some(notice) = journal.as_ref().and_then(Journal::notice).filter(|_| !quiet) {
         print_error(notice);
     }
     reporting.run(&Here(&Preparer::default()), journal)

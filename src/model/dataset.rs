@@ -5,28 +5,63 @@ use std::fmt;
 use std::sync::Arc;
 
 use serde::de::{self, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::ser::SerializeMap;
 use serde::{Deserialize, Serialize, Serializer};
 
 use super::Whole;
 use super::number::Brief;
 
 /// One record of a dataset.
-#[derive(Clone, Debug, Serialize)]
-#[serde(untagged)]
+#[derive(Clone, Debug)]
 pub enum Record {
-    /// A number.
+    /// A number. It may be NaN or infinite.
     Number(f64),
     /// A category.
     Text(String),
     /// Several attributes of one person.
     Fields(Vec<Record>),
+    /// A value that is not known: `None` in Python.
+    Missing,
 }
 
 impl Record {
-    /// The number, if the record is one.
+    /// The number, if the record is a finite one. Mechanisms in Rust accept no others.
     #[must_use]
     pub fn number(&self) -> Option<f64> {
-        if let Self::Number(number) = self { Some(*number) } else { None }
+        if let Self::Number(number) = self { Some(*number).filter(|number| number.is_finite()) } else { None }
+    }
+}
+
+/// What JSON has no number for is `{ "number": "nan" }`, with `nan`, `inf` or `-inf`.
+const NUMBER: &str = "number";
+/// A missing value is `null` in JSON, and `{ missing = true }` in TOML, which has no `null`.
+const MISSING: &str = "missing";
+
+impl Serialize for Record {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Number(number) if number.is_finite() => serializer.serialize_f64(*number),
+            Self::Number(number) => {
+                let mut map = serializer.serialize_map(Some(1))?;
+                map.serialize_entry(NUMBER, &number.to_string().to_lowercase())?;
+                map.end()
+            }
+            Self::Text(text) => serializer.serialize_str(text),
+            Self::Fields(fields) => serializer.collect_seq(fields),
+            Self::Missing => serializer.serialize_unit(),
+        }
+    }
+}
+
+impl Record {
+    /// The place of its kind in the order of records.
+    fn rank(&self) -> u8 {
+        match self {
+            Self::Number(_) => 0,
+            Self::Text(_) => 1,
+            Self::Fields(_) => 2,
+            Self::Missing => 3,
+        }
     }
 }
 
@@ -36,8 +71,7 @@ impl Ord for Record {
             (Self::Number(a), Self::Number(b)) => a.total_cmp(b),
             (Self::Text(a), Self::Text(b)) => a.cmp(b),
             (Self::Fields(a), Self::Fields(b)) => a.cmp(b),
-            (Self::Number(_), _) | (Self::Text(_), Self::Fields(_)) => Ordering::Less,
-            _ => Ordering::Greater,
+            _ => self.rank().cmp(&other.rank()),
         }
     }
 }
@@ -59,8 +93,11 @@ impl Eq for Record {}
 impl fmt::Display for Record {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Number(number) if *number == 0.0 && number.is_sign_negative() => f.write_str("-0.0"),
+            Self::Number(number) if !number.is_finite() => f.write_str(&number.to_string().to_lowercase()),
             Self::Number(number) => write!(f, "{}", Brief(*number)),
             Self::Text(text) => f.write_str(text),
+            Self::Missing => f.write_str(MISSING),
             Self::Fields(fields) => {
                 let fields: Vec<String> = fields.iter().map(ToString::to_string).collect();
                 write!(f, "[{}]", fields.join(", "))
@@ -105,8 +142,8 @@ struct RunVisitor;
 /// The error for a value that is not a record.
 fn not_a_record<E: de::Error>(value: impl fmt::Display) -> E {
     E::custom(format!(
-        "the record {value} is neither a finite number, a string nor an array of these; \
-         write repeated records as {{ value = …, times = … }}"
+        "the record {value} is neither a number, a string nor an array of these; \
+         write repeated records as {{ value = …, times = … }} and missing values as {{ missing = true }}"
     ))
 }
 
@@ -114,7 +151,7 @@ impl<'de> Visitor<'de> for RunVisitor {
     type Value = Run;
 
     fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.write_str("a number, a string, an array of these, or { value = …, times = … }")
+        f.write_str("a number, a string, an array of these, { value = …, times = … } or { missing = true }")
     }
 
     fn visit_i64<E: de::Error>(self, integer: i64) -> Result<Run, E> {
@@ -129,11 +166,7 @@ impl<'de> Visitor<'de> for RunVisitor {
     }
 
     fn visit_f64<E: de::Error>(self, number: f64) -> Result<Run, E> {
-        if number.is_finite() {
-            Ok(Run { value: Record::Number(number), times: None })
-        } else {
-            Err(not_a_record(number.to_string().to_lowercase()))
-        }
+        Ok(Run { value: Record::Number(number), times: None })
     }
 
     fn visit_str<E: de::Error>(self, text: &str) -> Result<Run, E> {
@@ -145,7 +178,7 @@ impl<'de> Visitor<'de> for RunVisitor {
     }
 
     fn visit_unit<E: de::Error>(self) -> Result<Run, E> {
-        Err(not_a_record("null"))
+        Ok(Run { value: Record::Missing, times: None })
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Run, A::Error> {
@@ -157,13 +190,29 @@ impl<'de> Visitor<'de> for RunVisitor {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut keys: A) -> Result<Run, A::Error> {
-        let (mut value, mut times) = (None, None);
+        let (mut value, mut times, mut special) = (None, None, None);
         while let Some(key) = keys.next_key::<String>()? {
             match key.as_str() {
                 "value" => value = Some(keys.next_value::<Record>()?),
                 "times" => times = Some(keys.next_value::<Whole>()?.get()),
-                other => return Err(de::Error::unknown_field(other, &["value", "times"])),
+                MISSING if keys.next_value::<bool>()? => special = Some(Record::Missing),
+                MISSING => return Err(de::Error::custom("missing is false, must be true; write the value instead")),
+                NUMBER => {
+                    let text = keys.next_value::<String>()?;
+                    let number: Option<f64> = text.parse().ok().filter(|number: &f64| !number.is_finite());
+                    let number = number.ok_or_else(|| de::Error::custom(format!("number is {text}, must be nan, inf or -inf")))?;
+                    special = Some(Record::Number(number));
+                }
+                other => return Err(de::Error::unknown_field(other, &["value", "times", MISSING])),
             }
+        }
+        match (special, value.is_some() || times.is_some()) {
+            (Some(special), false) => return Ok(Run { value: special, times: None }),
+            (Some(special), true) => {
+                let problem = format!("{special} has other keys beside it; repeat it as {{ value = {{ missing = true }}, times = … }}");
+                return Err(de::Error::custom(problem));
+            }
+            (None, _) => {}
         }
         let value = value.ok_or_else(|| de::Error::missing_field("value"))?;
         let times = times.ok_or_else(|| de::Error::missing_field("times"))?;
@@ -242,7 +291,7 @@ impl Dataset {
     pub fn numbers(&self) -> Result<Vec<f64>, String> {
         self.0
             .iter()
-            .map(|record| record.number().ok_or_else(|| format!("the record {record} is not a number, which this mechanism needs")))
+            .map(|record| record.number().ok_or_else(|| format!("the record {record} is not a finite number, which this mechanism needs")))
             .collect()
     }
 
@@ -297,9 +346,24 @@ mod tests {
     }
 
     #[test]
+    fn values_that_few_expect_are_read_and_written() {
+        let data = parse("[nan, inf, -inf, -0.0, { missing = true }, [{ missing = true }, nan], { value = nan, times = 2 }]").unwrap();
+        assert_eq!(data.to_string(), "[nan, inf, -inf, -0.0, missing, [missing, nan], nan × 2]");
+        let json = serde_json::to_string(&data).unwrap();
+        assert!(json.starts_with(r#"[{"number":"nan"},{"number":"inf"},{"number":"-inf"},-0.0,null,[null,{"number":"nan"}],"#), "{json}");
+        let again: Dataset = serde_json::from_str(&json).unwrap();
+        assert_eq!(again, data, "the sign of zero and NaN count");
+        assert_ne!(parse("[0.0]").unwrap(), parse("[-0.0]").unwrap());
+        assert!(data.numbers().unwrap_err().contains("the record nan"));
+        assert!(serde_json::from_str::<Dataset>(r#"[{"number":"7"}]"#).unwrap_err().to_string().contains("must be nan"));
+    }
+
+    #[test]
     fn errors_name_the_bad_record() {
         assert!(parse("[true]").unwrap_err().contains("the record true"));
-        assert!(parse("[nan]").unwrap_err().contains("the record nan"));
+        assert!(parse("[{ missing = false }]").unwrap_err().contains("must be true"));
+        assert!(parse("[{ missing = true, times = 3 }]").unwrap_err().contains("other keys"));
+        assert_eq!(parse("[{ value = { missing = true }, times = 3 }]").unwrap().len(), 3);
         assert!(parse("[{ value = 1, times = -1 }]").unwrap_err().contains("times is -1"));
         assert!(parse("[{ value = 1, time = 2 }]").unwrap_err().contains("times"));
         assert!(parse("[{ value = 1, times = 2, step = 1 }]").unwrap_err().contains("step"));

@@ -198,7 +198,9 @@ fn center(record: &Record) -> Result<f64, String> {
 impl Wanted {
     fn new(record: Record) -> Result<Self, String> {
         let cell = match &record {
+            Record::Number(number) if !number.is_finite() => return Err(format!("has {record}, must be a finite number or a text")),
             Record::Number(number) => plain(Cell::number(*number)),
+            Record::Missing => return Err("has a missing value; give numbers and texts".to_owned()),
             Record::Text(text) => Cell::symbol(text),
             Record::Fields(_) => return Err("has a list in a list; give numbers and texts".to_owned()),
         };

@@ -42,6 +42,7 @@ pub mod plot;
 pub mod plots;
 pub mod problem;
 mod problem_text;
+mod race;
 pub mod replay;
 pub mod shard;
 pub mod shard_file;

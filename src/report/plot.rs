@@ -9,13 +9,13 @@ use crate::model::number::{Brief, counted, percent};
 use crate::model::{Claim, Verdict};
 use crate::report::svg::{Drawing, Figure, Scale};
 
-const WIDTH: f64 = 340.0;
-const HEIGHT: f64 = 190.0;
+pub(super) const WIDTH: f64 = 340.0;
+pub(super) const HEIGHT: f64 = 190.0;
 /// The borders of the plot area. The axis is below it.
-const LEFT: f64 = 36.0;
-const RIGHT: f64 = WIDTH - 14.0;
-const TOP: f64 = 8.0;
-const BOTTOM: f64 = HEIGHT - 32.0;
+pub(super) const LEFT: f64 = 36.0;
+pub(super) const RIGHT: f64 = WIDTH - 14.0;
+pub(super) const TOP: f64 = 8.0;
+pub(super) const BOTTOM: f64 = HEIGHT - 32.0;
 /// The height of a bar beside its name.
 const BAR_HEIGHT: f64 = 19.0;
 /// The height of a name above its bar.
@@ -102,7 +102,7 @@ fn numbers(drawing: &mut Drawing, line: &NumberLine, score: &str) {
 }
 
 /// The horizontal axis, with a name, and with a mark and a label at each of these values. No label leaves the picture.
-fn x_axis(drawing: &mut Drawing, scale: Scale, name: &str, marks: impl IntoIterator<Item = (f64, String)>) {
+pub(super) fn x_axis(drawing: &mut Drawing, scale: Scale, name: &str, marks: impl IntoIterator<Item = (f64, String)>) {
     let (start, end) = scale.ends();
     drawing.line("ax", (start, BOTTOM), (end, BOTTOM));
     for (value, label) in marks {

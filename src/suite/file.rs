@@ -8,6 +8,7 @@ use super::accuracy::{self, AccuracyFile};
 use super::control::short_noise;
 use super::pattern::{Components, Pattern};
 use super::problem::{KeyProblem, distinct};
+use super::search::{self, SearchFile};
 use super::several::{self, Entry};
 use super::suggest::{nearest, with_suggestion};
 use crate::attack::Attack;
@@ -49,6 +50,7 @@ struct AuditFile {
     pair: Vec<PairFile>,
     #[serde(default)]
     accuracy: Vec<AccuracyFile>,
+    search: Option<SearchFile>,
 }
 
 impl AuditFile {
@@ -68,7 +70,7 @@ impl AuditFile {
             ("attacks", self.attacks.is_some()),
         ];
         let mut problems = Vec::new();
-        if !self.pair.is_empty() || self.pairs.is_some() {
+        if !self.pair.is_empty() || self.pairs.is_some() || self.search.is_some() {
             if self.claim.is_some() && self.stability.is_some() {
                 problems.push(KeyProblem::new("stability", "stability and claim are both given; an audit has one claim, so remove one"));
             }
@@ -77,7 +79,8 @@ impl AuditFile {
             problems.extend(self.stability_problem());
             problems.extend(self.relation.is_none().then(|| missing("relation", "relation = \"add-remove\"")));
         } else if self.accuracy.is_empty() {
-            let problem = "pair: there is none; add a [[pair]] with name, left and right, or set pairs.patterns, or add an [[accuracy]]";
+            let problem = "pair: there is none; add a [[pair]] with name, left and right, or say in [search] what a dataset may be, or set \
+                 pairs.patterns, or add an [[accuracy]]";
             problems.push(KeyProblem::new("", problem));
         } else if let Some((key, _)) = about_pairs.into_iter().find(|(_, given)| *given) {
             problems.push(KeyProblem::new(key, format!("{key} is about pairs, and there is none; add a [[pair]], or remove {key}")));
@@ -297,6 +300,10 @@ fn check(file_path: &Path, file: AuditFile) -> Result<Audit, Vec<KeyProblem>> {
         problems.append(&mut found);
         Vec::new()
     });
+    let search = file.search.map(|raw| search::check(raw, &relation)).transpose().unwrap_or_else(|mut found| {
+        problems.append(&mut found);
+        None
+    });
     if !problems.is_empty() {
         return Err(problems);
     }
@@ -318,7 +325,12 @@ fn check(file_path: &Path, file: AuditFile) -> Result<Audit, Vec<KeyProblem>> {
         attacks: file.attacks.unwrap_or_else(|| Attack::DEFAULT.to_vec()),
         pairs,
         accuracy,
+        search,
+        reserved: 0,
     };
+    if let Some(problem) = search::check_candidates(&audit) {
+        return Err(vec![problem]);
+    }
     if audit.control.is_none() {
         audit.control = short_noise(&audit);
     }

@@ -6,6 +6,7 @@ mod excerpt;
 mod file;
 mod pattern;
 mod problem;
+mod search;
 mod several;
 mod suggest;
 

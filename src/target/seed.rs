@@ -18,6 +18,8 @@ pub enum Phase {
     Probe,
     /// Draws on which an accuracy claim is judged.
     Accuracy,
+    /// Draws by which a search for pairs chooses. What it finds is judged on others.
+    Search,
 }
 
 /// The streams of one pair of one audit in one run.
@@ -117,7 +119,7 @@ mod tests {
         for run in 0..4 {
             for audit in ["a", "b", "ab"] {
                 for pair in ["a", "b", ""] {
-                    for phase in [Phase::Explore, Phase::Certify, Phase::Replay, Phase::Accuracy] {
+                    for phase in [Phase::Explore, Phase::Certify, Phase::Replay, Phase::Accuracy, Phase::Search] {
                         for batch in 0..16 {
                             let stream = PairStream::new(run, audit, pair);
                             assert!(seen.insert(stream.side(phase, batch, Side::Left).bytes()));

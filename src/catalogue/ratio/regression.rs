@@ -79,7 +79,7 @@ impl Fit {
 fn point(record: &Record) -> Result<(f64, f64), Misfit> {
     let fields = if let Record::Fields(fields) = record { fields.as_slice() } else { &[] };
     match fields {
-        [Record::Number(x), Record::Number(y)] => Ok((*x, *y)),
+        [Record::Number(x), Record::Number(y)] if x.is_finite() && y.is_finite() => Ok((*x, *y)),
         _ => Err(Misfit::Data(format!("the record {record} is not a point; write points as [x, y]"))),
     }
 }

@@ -11,6 +11,7 @@ use crate::model::{Agreement, Claim, Conclusion, Settings, Until, Verdict};
 use crate::output::fingerprint;
 use crate::report::commands;
 use crate::report::plot::Plot;
+use crate::report::race::race;
 use crate::report::statement::{Statement, rounded, short};
 use crate::report::witness::file_words;
 
@@ -82,6 +83,10 @@ impl Page<'_> {
                     @if best.is_none() { (facts(audit)) }
                     @for result in others { (self.other_pair(report, result)) }
                     @for result in rest { (self.accuracy_claim(report, result, false)) }
+                    @if let Some(history) = &report.search {
+                        p { (history.effort()) "." }
+                        @if !history.heats.is_empty() { div.figures { (race(history)) } }
+                    }
                     @if let Some(control) = report.control { p { "Control: " (display(control)) "." } }
                     @if let Some(again) = commands::run_alone(report, &options(self.run.settings)) {
                         p.again { "Run this audit alone; the whole confidence is then its own:" }

@@ -143,7 +143,7 @@ impl Shuffled {
                 (end + self.explored.load(Ordering::Relaxed).max(self.probed), rows.saturating_sub(end)..rows.saturating_sub(first))
             }
             // A file has no fresh draws.
-            Phase::Replay | Phase::Probe | Phase::Accuracy => return Err(used_up),
+            Phase::Replay | Phase::Probe | Phase::Accuracy | Phase::Search => return Err(used_up),
         };
         if used > rows {
             return Err(used_up);

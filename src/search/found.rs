@@ -1,0 +1,76 @@
+//! What a search found.
+
+use std::fmt;
+
+use crate::audit::{Pair, PairResult, SearchHistory};
+use crate::target::TargetError;
+
+/// What a search found.
+#[derive(Clone, Debug)]
+pub struct Found<P> {
+    /// The frozen pairs in the order in which they were certified. If the last one refutes the claim, it may be a smaller form of the one
+    /// before.
+    pub finalists: Vec<Finalist<P>>,
+    /// What was done.
+    pub history: SearchHistory,
+}
+
+/// A pair that was frozen and then judged on fresh draws.
+#[derive(Clone, Debug)]
+pub struct Finalist<P> {
+    /// The candidate.
+    pub candidate: P,
+    /// The same as a pair of the audit.
+    pub pair: Pair,
+    /// Its number among the racers; `None` for a pair that shrinking made.
+    pub racer: Option<usize>,
+    /// What was found on it.
+    pub result: PairResult,
+    /// Whether it refutes the claim.
+    pub refutes: bool,
+}
+
+impl<P> Found<P> {
+    /// The smallest pair that refutes the claim, if one was found.
+    #[must_use]
+    pub fn smallest(&self) -> Option<&Finalist<P>> {
+        self.finalists.iter().rev().find(|finalist| finalist.refutes)
+    }
+
+    /// The pair that shows most of the claim among those that were judged, if one could be.
+    #[must_use]
+    pub fn best(&self) -> Option<&Finalist<P>> {
+        self.smallest().or_else(|| {
+            let lower = |finalist: &Finalist<P>| finalist.result.outcome.as_ref().map_or(-1.0, |evidence| evidence.bounds.lower);
+            // The first of equal ones.
+            self.finalists.iter().reduce(|best, next| if lower(next) > lower(best) { next } else { best })
+        })
+    }
+}
+
+/// Why a search could not be made.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SearchError {
+    /// The mechanism cannot be run at all.
+    Target(TargetError),
+    /// No candidate can be run.
+    NoneFits {
+        /// How many were tried.
+        tried: usize,
+        /// The most frequent reason.
+        reason: String,
+    },
+}
+
+impl fmt::Display for SearchError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Target(error) => error.fmt(f),
+            Self::NoneFits { tried, reason } => {
+                write!(f, "none of {tried} candidates can be run; most often because {reason}. Correct record or size in [search]")
+            }
+        }
+    }
+}
+
+impl std::error::Error for SearchError {}

@@ -1,0 +1,106 @@
+//! What a candidate promises: the bound that is to be expected on it, as a share of the claim.
+
+use crate::attack::{Attack, DrawBudget, Explorer};
+use crate::audit::{PairPlan, run_pair};
+use crate::model::{Claim, Tally};
+use crate::sample::Sampler;
+use crate::stats::Certified;
+use crate::target::{PairStream, Phase, Target, TargetError};
+
+/// The level at which candidates are compared. It is lenient: a candidate that is dropped is lost, and one that is kept is looked at again.
+const LENIENT: f64 = 0.2;
+
+/// With at most so many draws, only attacks that learn fast are used.
+const FEW: u64 = 1 << 15;
+
+/// What a candidate promises.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Promise {
+    /// The share of the claim that as many draws would show at a lenient level. Candidates are compared by it.
+    pub share: f64,
+    /// The same at the level of a certification. Above 1, a certification will hardly fail.
+    pub sure: f64,
+}
+
+/// Learns rules from fresh draws and computes the bounds that are to be expected from them. Nothing here is judged: what is frozen is
+/// judged on other draws.
+///
+/// # Errors
+/// When the mechanism cannot be run on this pair.
+pub fn promise(plan: &PairPlan, target: &dyn Target, draws: u64) -> Result<Promise, TargetError> {
+    if plan.claim.metric().is_some() {
+        // Without noise, the distance is what it is.
+        let evidence = run_pair(plan, target, &()).outcome?;
+        let share = share_of(&plan.claim, &[evidence.bounds.lower]);
+        return Ok(Promise { share, sure: share });
+    }
+    let promised = explored(plan, target, draws);
+    target.close();
+    promised
+}
+
+fn explored(plan: &PairPlan, target: &dyn Target, draws: u64) -> Result<Promise, TargetError> {
+    let stream = PairStream::new(plan.seed, &plan.audit, &plan.pair.name);
+    let mut sampler = Sampler::open(target, stream, Phase::Search, &|_| ())?;
+    let budget = DrawBudget { explore: draws, certify: draws, alpha: LENIENT };
+    let quick = quick(&plan.attacks);
+    let attacks = if draws <= FEW && !quick.is_empty() { &quick } else { &plan.attacks };
+    let mut explorer = Explorer::new(sampler.width(), attacks, &plan.claim, budget);
+    explorer.absorb(&mut sampler, draws, &[])?;
+    let learned = explorer.learn();
+    let at = |alpha: f64| {
+        let shares = learned.iter().map(|learned| {
+            let expected = tally(learned.forecast.correct, learned.forecast.wrong, draws);
+            let certified = Certified::new(expected, learned.rule.regions(), alpha, &plan.claim, learned.method);
+            share_of(&plan.claim, &[certified.lower(), certified.second_lower()])
+        });
+        shares.fold(0.0, f64::max)
+    };
+    Ok(Promise { share: at(LENIENT), sure: at(plan.level.fixed(1.0)) })
+}
+
+/// The attacks that learn fast. With few draws the others rarely learn more, and most candidates get few draws.
+fn quick(attacks: &[Attack]) -> Vec<Attack> {
+    let is_slow = |attack: &Attack| matches!(attack, Attack::Differences | Attack::Pairs | Attack::Directions | Attack::Interactions);
+    attacks.iter().copied().filter(|attack| !is_slow(attack)).collect()
+}
+
+/// The counts that are to be expected in so many draws.
+fn tally(correct: f64, wrong: f64, draws: u64) -> Tally {
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a share of the draws
+    let count = |share: f64| (share * draws as f64).round() as u64;
+    let (correct, wrong) = (count(correct).min(draws), count(wrong).min(draws));
+    Tally { correct, wrong: wrong.min(draws - correct), abstained: draws - correct - wrong.min(draws - correct) }
+}
+
+/// The largest share of a limit that a bound shows. Where a limit is 0, a bound above it counts as twice the claim and more.
+fn share_of(claim: &Claim, lower: &[f64]) -> f64 {
+    let share = |(lower, value): (f64, f64)| match (lower > 0.0, value > 0.0) {
+        (false, _) => 0.0,
+        (true, true) => lower / value,
+        (true, false) => 2.0 + lower,
+    };
+    let shares = lower.iter().copied().zip(claim.limits().iter().map(|limit| limit.value)).map(share);
+    shares.fold(0.0, f64::max)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_are_of_the_limit_that_is_shown_most() {
+        let claim = Claim::new(2.0, 0.01).unwrap();
+        assert_eq!(share_of(&claim, &[1.0, 0.0]), 0.5);
+        assert_eq!(share_of(&claim, &[1.0, 0.02]), 2.0);
+        let pure = Claim::new(2.0, 0.0).unwrap();
+        assert_eq!(share_of(&pure, &[1.0, 0.0]), 0.5);
+        assert!(share_of(&pure, &[1.0, 1e-3]) > 1.0, "any δ refutes it");
+    }
+
+    #[test]
+    fn expected_counts_add_up_to_the_draws() {
+        assert_eq!(tally(0.5, 0.25, 1000), Tally { correct: 500, wrong: 250, abstained: 250 });
+        assert_eq!(tally(0.9, 0.2, 10).draws(), 10);
+    }
+}

@@ -1,0 +1,311 @@
+//! The race: many candidates with few draws each, the better half gets twice as many.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use rand::SeedableRng;
+use rayon::prelude::*;
+
+use super::find::Arena;
+use super::found::SearchError;
+use super::promise::{Promise, promise};
+use super::source::PairSource;
+use crate::audit::{Event, Heat, Listener, PairPlan, Racer, Standing};
+use crate::model::checked::Positive;
+use crate::noise::Generator;
+use crate::target::{PrepareError, Problem, TargetError};
+
+/// Candidates that start together.
+const ENTRANTS: usize = 64;
+/// The draws of each in the first heat.
+const FIRST_DRAWS: std::ops::RangeInclusive<u64> = 1024..=8192;
+/// The race of a generation ends with this many.
+const WINNERS: usize = 4;
+/// Candidates that are remembered as parents of new ones.
+const ELITE: usize = 16;
+/// How many times more draws must confirm a candidate that looks certain.
+const CONFIRM: u64 = 4;
+/// If none of so many candidates can be run, none will be.
+const GIVE_UP: usize = 2 * ENTRANTS;
+/// No stream of an audit has such a name, because names in files have no control characters.
+pub const OWN: char = '\u{1}';
+
+/// A candidate and what it promised last.
+#[derive(Clone, Debug)]
+pub struct Entrant<P> {
+    /// Its number among all racers; `None` for a pair that shrinking made.
+    pub racer: Option<usize>,
+    /// The candidate.
+    pub pair: P,
+    /// The draws of its last heat.
+    pub draws: u64,
+    /// What it promised there.
+    pub promise: Promise,
+    /// Whether it was looked at with as many draws as it deserves.
+    settled: bool,
+}
+
+/// The draws and the time that were spent.
+pub struct Meter {
+    started: Instant,
+    draws: AtomicU64,
+}
+
+impl Meter {
+    /// Starts now.
+    pub fn start() -> Self {
+        Self { started: Instant::now(), draws: AtomicU64::new(0) }
+    }
+
+    /// Seconds since the start.
+    pub fn seconds(&self) -> f64 {
+        self.started.elapsed().as_secs_f64()
+    }
+
+    /// The draws so far.
+    pub fn draws(&self) -> u64 {
+        self.draws.load(Ordering::Relaxed)
+    }
+
+    /// More draws were made.
+    pub fn add(&self, draws: u64) {
+        self.draws.fetch_add(draws, Ordering::Relaxed);
+    }
+}
+
+/// How far a part of the search may go.
+#[derive(Clone, Copy, Debug)]
+pub struct Limit {
+    /// Until so many draws were made in all.
+    pub draws: u64,
+    /// Until so many seconds have passed.
+    pub seconds: f64,
+}
+
+/// The race.
+pub struct Race<'a, S: PairSource, L: ?Sized> {
+    pub(super) arena: &'a Arena<'a, S::Pair>,
+    pub(super) source: &'a mut S,
+    pub(super) meter: &'a Meter,
+    listener: &'a L,
+    rng: Generator,
+    pub(super) elite: Vec<Entrant<S::Pair>>,
+    pub(super) racers: Vec<Racer>,
+    pub(super) heats: Vec<Heat>,
+    pub(super) misfits: BTreeMap<String, usize>,
+    fit: bool,
+    /// The number of promises that were asked for: each has its own random streams.
+    asked: u64,
+    pub(super) dry: bool,
+}
+
+impl<'a, S: PairSource, L: Listener + ?Sized> Race<'a, S, L> {
+    /// A race without racers.
+    pub fn new(arena: &'a Arena<'a, S::Pair>, source: &'a mut S, meter: &'a Meter, listener: &'a L) -> Self {
+        Self {
+            arena,
+            source,
+            meter,
+            listener,
+            rng: Generator::seed_from_u64(arena.settings.seed),
+            elite: Vec::new(),
+            racers: Vec::new(),
+            heats: Vec::new(),
+            misfits: BTreeMap::new(),
+            fit: false,
+            asked: 0,
+            dry: false,
+        }
+    }
+
+    /// Whether a limit is reached.
+    pub fn is_over(&self, limit: Limit) -> bool {
+        self.meter.draws() >= limit.draws || self.meter.seconds() >= limit.seconds
+    }
+
+    /// One generation of candidates. Returns a candidate that will hardly fail to refute the claim, as soon as there is one.
+    pub fn generation(&mut self, limit: Limit) -> Result<Option<Entrant<S::Pair>>, SearchError> {
+        let parents: Vec<S::Pair> = self.elite.iter().map(|entrant| entrant.pair.clone()).collect();
+        let mut entrants = Vec::new();
+        while entrants.len() < ENTRANTS {
+            let Some(pair) = self.source.next(&mut self.rng, &parents) else { break };
+            let shown = self.source.pair(&pair, String::new());
+            self.racers.push(Racer { origin: self.source.origin(&pair), left: shown.left.to_string(), right: shown.right.to_string() });
+            entrants.push(self.entrant(pair, Some(self.racers.len() - 1)));
+        }
+        self.dry = entrants.is_empty();
+        let mut draws = self.first_draws();
+        loop {
+            entrants = self.heat(entrants, draws, limit)?;
+            if let Some(ready) = self.confirmed(&entrants, limit)? {
+                self.remember(entrants);
+                return Ok(Some(ready));
+            }
+            if entrants.len() <= WINNERS || self.is_over(limit) {
+                break;
+            }
+            entrants.truncate(entrants.len().div_ceil(2));
+            draws *= 2;
+        }
+        self.remember(entrants);
+        self.settle(limit)
+    }
+
+    /// The draws of the first heat. A small ε is hard to tell from none.
+    fn first_draws(&self) -> u64 {
+        let fewest = *FIRST_DRAWS.start();
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // saturates
+        let draws = (fewest as f64 / self.arena.audit.claim.epsilon().max(1e-3)) as u64;
+        // A small budget must allow some heats.
+        let draws = draws.clamp(fewest, *FIRST_DRAWS.end());
+        // Programs are slow. What they leak when they fail on some data shows in few draws.
+        let draws = if self.arena.parallel { draws } else { draws / 4 };
+        draws.min(self.arena.effort.draws / (4 * ENTRANTS as u64)).max(64)
+    }
+
+    /// A candidate without draws.
+    fn entrant(&self, pair: S::Pair, racer: Option<usize>) -> Entrant<S::Pair> {
+        Entrant { racer, pair, draws: 0, promise: Promise { share: 0.0, sure: 0.0 }, settled: false }
+    }
+
+    /// Gives each candidate fresh draws, and returns those that can be run, the best first.
+    fn heat(&mut self, mut entrants: Vec<Entrant<S::Pair>>, draws: u64, limit: Limit) -> Result<Vec<Entrant<S::Pair>>, SearchError> {
+        let plans: Vec<PairPlan> = entrants.iter().map(|entrant| self.plan(&entrant.pair, draws)).collect();
+        let (arena, meter, listener) = (self.arena, self.meter, self.listener);
+        let score = |(entrant, plan): (&Entrant<S::Pair>, &PairPlan)| {
+            // What is not tried for lack of time is not judged.
+            (meter.seconds() < limit.seconds).then(|| arena.promise(&entrant.pair, plan, draws, meter, listener))
+        };
+        let promises: Vec<_> = if arena.parallel {
+            entrants.par_iter().zip(&plans).map(score).collect()
+        } else {
+            entrants.iter().zip(&plans).map(score).collect()
+        };
+        let mut kept = Vec::new();
+        for (mut entrant, promise) in entrants.drain(..).zip(promises) {
+            match promise {
+                Some(Ok(promise)) => {
+                    self.fit = true;
+                    (entrant.draws, entrant.promise) = (draws, promise);
+                    kept.push(entrant);
+                }
+                Some(Err(error)) if is_fatal(&error) => return Err(SearchError::Target(error)),
+                Some(Err(error)) => *self.misfits.entry(short(&error)).or_default() += 1,
+                None => {}
+            }
+        }
+        let misfits: usize = self.misfits.values().sum();
+        if !self.fit && misfits >= GIVE_UP {
+            return Err(self.none_fits());
+        }
+        // The first of equal ones stays in front: earlier candidates are simpler.
+        kept.sort_by(|one, other| other.promise.share.total_cmp(&one.promise.share));
+        let going_on = if kept.len() > WINNERS { kept.len().div_ceil(2) } else { kept.len() };
+        let standing = |(place, entrant): (usize, &Entrant<S::Pair>)| {
+            Some(Standing { racer: entrant.racer?, share: entrant.promise.share, kept: place < going_on })
+        };
+        let standings: Vec<Standing> = kept.iter().enumerate().filter_map(standing).collect();
+        if !standings.is_empty() {
+            self.heats.push(Heat { draws, standings });
+        }
+        Ok(kept)
+    }
+
+    /// Why nothing could be run.
+    pub fn none_fits(&self) -> SearchError {
+        let most = self.misfits.iter().max_by_key(|(_, count)| **count);
+        let reason = most.map_or_else(|| "there was no time to try one".to_owned(), |(reason, _)| reason.clone());
+        SearchError::NoneFits { tried: self.misfits.values().sum(), reason }
+    }
+
+    /// The plan of a look at a candidate. Each look has its own streams.
+    fn plan(&mut self, pair: &S::Pair, draws: u64) -> PairPlan {
+        /// Seconds of a look. They only limit how many first outputs of a program are looked at: a few are enough here.
+        const SECONDS: f64 = 0.1;
+        self.asked += 1;
+        let mut plan = self.arena.plan(self.source.pair(pair, format!("{OWN}{}", self.asked)), draws);
+        plan.max_seconds = Positive::try_from(SECONDS).ok();
+        plan
+    }
+
+    /// A fresh look at one pair.
+    pub fn look(&mut self, pair: &S::Pair, draws: u64) -> Result<Promise, TargetError> {
+        let plan = self.plan(pair, draws);
+        self.arena.promise(pair, &plan, draws, self.meter, self.listener)
+    }
+
+    /// The best candidate that looks certain, if more draws say so too.
+    fn confirmed(&mut self, entrants: &[Entrant<S::Pair>], limit: Limit) -> Result<Option<Entrant<S::Pair>>, SearchError> {
+        let mut certain: Vec<&Entrant<S::Pair>> = entrants.iter().filter(|entrant| entrant.promise.sure > 1.0).collect();
+        certain.sort_by(|one, other| other.promise.sure.total_cmp(&one.promise.sure));
+        for entrant in certain.into_iter().take(3) {
+            if self.is_over(limit) {
+                break;
+            }
+            if let Ok(promise) = self.look(&entrant.pair, CONFIRM * entrant.draws)
+                && promise.sure > 1.0
+            {
+                return Ok(Some(Entrant { promise, draws: CONFIRM * entrant.draws, ..entrant.clone() }));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Looks at the best candidates again with more and more draws, as long as they promise more than is claimed.
+    fn settle(&mut self, limit: Limit) -> Result<Option<Entrant<S::Pair>>, SearchError> {
+        for index in 0..self.elite.len().min(2) {
+            let mut entrant = self.elite[index].clone();
+            if entrant.settled {
+                continue;
+            }
+            let most = limit.draws.saturating_sub(self.meter.draws()) / 4;
+            while entrant.promise.share > 1.0 && CONFIRM * entrant.draws <= most && !self.is_over(limit) {
+                let draws = CONFIRM * entrant.draws;
+                let Ok(promise) = self.look(&entrant.pair, draws) else { break };
+                (entrant.draws, entrant.promise) = (draws, promise);
+                if promise.sure > 1.0 {
+                    if let Some(ready) = self.confirmed(std::slice::from_ref(&entrant), limit)? {
+                        return Ok(Some(ready));
+                    }
+                    break;
+                }
+            }
+            entrant.settled = true;
+            self.elite[index] = entrant;
+        }
+        Ok(None)
+    }
+
+    /// Adds candidates to those that are remembered.
+    fn remember(&mut self, entrants: Vec<Entrant<S::Pair>>) {
+        self.elite.extend(entrants);
+        self.elite.sort_by(|one, other| other.promise.share.total_cmp(&one.promise.share));
+        self.elite.truncate(ELITE);
+    }
+}
+
+impl<P> Arena<'_, P> {
+    /// What a candidate promises, from so many fresh draws.
+    fn promise(&self, pair: &P, plan: &PairPlan, draws: u64, meter: &Meter, listener: &(impl Listener + ?Sized)) -> Result<Promise, TargetError> {
+        let target = (self.target)(pair, plan).map_err(TargetError::NotPrepared)?;
+        let promised = promise(plan, target.as_ref(), draws)?;
+        meter.add(draws);
+        listener.hear(Event::Drawn { draws });
+        Ok(promised)
+    }
+}
+
+/// Whether no other candidate could be run either.
+fn is_fatal(error: &TargetError) -> bool {
+    match error {
+        TargetError::NotPrepared(error) => !matches!(error, PrepareError::Data { .. }),
+        TargetError::Process(error) => matches!(error.problem, Problem::NotStarted { .. } | Problem::Version { .. }),
+        _ => false,
+    }
+}
+
+/// The first line of a message.
+fn short(error: &TargetError) -> String {
+    error.to_string().lines().next().unwrap_or_default().to_owned()
+}
