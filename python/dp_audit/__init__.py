@@ -10,11 +10,12 @@
 | | |
 |---|---|
 | `audit(mechanism, left, right, claim=…)` | audits a function |
+| `search(mechanism, claim=…, record=…)` | finds a pair on which a claim fails |
 | `samples(left, right, claim=…)` | audits outputs that were collected before |
 | `run("audits/")` | runs audit files |
 | `load("report.json")` | reads a report |
 | `PureDp`, `ApproximateDp`, `Gdp`, `Zcdp`, `RenyiDp`, `Profile`, `Stability` | claims |
-| `Result`, `PairResult`, `Run`, `Witness`, `Replay` | what was found |
+| `Result`, `PairResult`, `Run`, `SearchResult`, `Witness`, `Replay` | what was found |
 | `AuditError`, `Interrupted` | why nothing was found |
 
 pytest has the fixture `dp_audit`, and the command `dp-audit` is the same program as the one in Rust.
@@ -25,6 +26,7 @@ from ._claims import ApproximateDp, Claim, Gdp, Profile, PureDp, RenyiDp, Stabil
 from ._dp_audit import __version__
 from ._errors import AuditError, Interrupted
 from ._result import PairResult, Replay, Result, Run, Witness
+from ._search import SearchResult, search
 
 __all__ = [
     "ApproximateDp",
@@ -39,6 +41,7 @@ __all__ = [
     "Replay",
     "Result",
     "Run",
+    "SearchResult",
     "Stability",
     "Witness",
     "Zcdp",
@@ -47,4 +50,5 @@ __all__ = [
     "load",
     "run",
     "samples",
+    "search",
 ]

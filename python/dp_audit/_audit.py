@@ -99,10 +99,9 @@ def audit(
         pair: Function(mechanism, one, other, batch=batch, rng=rng, features=features, messages=messages) for pair, (one, other) in given.items()
     }
     shared = next(iter(functions.values())).call.batch and threads != 1
-    called = getattr(mechanism, "__name__", type(mechanism).__name__)
     spec = {
-        "name": name or called,
-        "subject": {"function": {"name": called}},
+        "name": name or called(mechanism),
+        "subject": {"function": {"name": called(mechanism)}},
         "claim": claim.spelling(),
         "relation": relations[0] if all(found == relations[0] for found in relations) else {"custom": {"reason": "one record"}},
         "attacks": list(attacks) if attacks is not None else None,
@@ -121,6 +120,11 @@ def audit(
         return run_on(executor, job, functions, shared, tasks, threads, show), None
 
     return judged(work, progress, functions, shared)
+
+
+def called(mechanism: Callable[..., Any]) -> str:
+    """What a mechanism is called in reports."""
+    return getattr(mechanism, "__name__", type(mechanism).__name__)
 
 
 def claim_checked(claim: Any) -> Claim:

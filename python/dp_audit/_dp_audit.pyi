@@ -49,6 +49,28 @@ def samples(
 def run(
     paths: Sequence[str | PathLike[str]], settings: str, filter: str | None = None, threads: int | None = None, progress: _Progress = None
 ) -> _Found: ...
+_Searched = tuple[Report, int | None, str, str, BaseException | None]
+
+def search_domain(
+    spec: str,
+    domain: str,
+    make: Callable[[str, str], Function],
+    shared: bool,
+    draws: int,
+    seconds: float | None,
+    threads: int | None = None,
+    progress: _Progress = None,
+) -> tuple[_Searched, list[tuple[str, str, str]]]: ...
+def search_source(
+    spec: str,
+    source: Any,
+    make: Callable[[Any, Any], Function],
+    shared: bool,
+    draws: int,
+    seconds: float | None,
+    threads: int | None = None,
+    progress: _Progress = None,
+) -> tuple[_Searched, list[tuple[Any, Any]]]: ...
 def job_of_files(paths: Sequence[str | PathLike[str]], settings: str, filter: str | None = None) -> str: ...
 def job_of_function(spec: str, pairs: list[str]) -> str: ...
 def tasks(job: str, number: int) -> tuple[list[str], list[tuple[str, int]]]: ...

@@ -28,7 +28,8 @@ pub struct Spec {
     /// What makes the outputs.
     subject: Subject,
     claim: Claim,
-    relation: Relation,
+    /// Which datasets are neighbours.
+    pub relation: Relation,
     attacks: Option<Vec<Attack>>,
     resolution: Option<f64>,
     reach: Option<AskedReach>,

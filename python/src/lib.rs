@@ -6,6 +6,7 @@
 //! | `supervise.rs` | runs work on other threads, while this one shows progress and listens to Ctrl-C |
 //! | `audits.rs` | audits of functions, of arrays and of files |
 //! | `tasks.rs` | a run that is divided over other processes |
+//! | `search.rs` | searches for a pair |
 //! | `report.rs` | what a run found |
 //!
 //! Everything that a user sees is in Python: `dp_audit/__init__.py` lists it. Data goes to and fro as JSON, in the forms that the core has.
@@ -13,6 +14,7 @@
 mod audits;
 mod function;
 mod report;
+mod search;
 mod supervise;
 mod tasks;
 
@@ -36,6 +38,8 @@ fn _dp_audit(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(audits::samples, module)?)?;
     module.add_function(wrap_pyfunction!(audits::run, module)?)?;
     module.add_function(wrap_pyfunction!(audits::replay, module)?)?;
+    module.add_function(wrap_pyfunction!(search::search_domain, module)?)?;
+    module.add_function(wrap_pyfunction!(search::search_source, module)?)?;
     module.add_function(wrap_pyfunction!(tasks::job_of_files, module)?)?;
     module.add_function(wrap_pyfunction!(tasks::job_of_function, module)?)?;
     module.add_function(wrap_pyfunction!(tasks::tasks, module)?)?;

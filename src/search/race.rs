@@ -301,6 +301,7 @@ fn is_fatal(error: &TargetError) -> bool {
     match error {
         TargetError::NotPrepared(error) => !matches!(error, PrepareError::Data { .. }),
         TargetError::Process(error) => matches!(error.problem, Problem::NotStarted { .. } | Problem::Version { .. }),
+        TargetError::Interrupted => true,
         _ => false,
     }
 }

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 use crate::audit::{Audit, Control};
 use crate::catalogue::registry;
-use crate::model::{Error, Expectation, FileProblem};
+use crate::model::{Error, Expectation, FileProblem, Relation, SearchRequest};
 use crate::target::PrepareError;
 use suggest::with_suggestion;
 
@@ -125,6 +125,16 @@ pub fn parse(file: &Path, text: &str) -> Result<Audit, Error> {
         1 => Ok(audits.remove(0)),
         count => Err(Error::Input(vec![FileProblem::new(file, format!("has {count} audits, must have one"))])),
     }
+}
+
+/// Parses what a search is asked for, in JSON with the keys of the section `[search]`.
+///
+/// # Errors
+/// When it is not valid.
+pub fn search_request(json: &str, relation: &Relation) -> Result<SearchRequest, String> {
+    let mut text = serde_json::Deserializer::from_str(json);
+    let raw = serde_path_to_error::deserialize(&mut text).map_err(|error| error.to_string())?;
+    search::check(raw, relation).map_err(|problems| problems.iter().map(|problem| problem.message.clone()).collect::<Vec<_>>().join("; "))
 }
 
 /// Parses the text of a file with one audit, or several as `[[audit]]`.

@@ -12,7 +12,8 @@ use crate::model::FileProblem;
 pub struct KeyProblem {
     /// The path to the value, such as `pair.2.left`; empty if the problem is about the whole file.
     path: String,
-    message: String,
+    /// What is wrong with it.
+    pub message: String,
     /// Where it is, if that is known already.
     span: Option<Range<usize>>,
 }
