@@ -81,7 +81,8 @@ def test_a_mechanism_that_fails_is_an_error(pool):
 def test_a_lambda_needs_cloudpickle(pool, plain):
     pytest.importorskip("cloudpickle")
     mechanism = lambda data, rng, count: len(data) + rng.laplace(size=count)  # noqa: E731
-    result = dpa.audit(mechanism, ONE, TWO, claim=CLAIM, draws=DRAWS, executor=pool, name="laplace_count")
+    mechanism.__name__ = "laplace_count"
+    result = dpa.audit(mechanism, ONE, TWO, claim=CLAIM, draws=DRAWS, executor=pool)
     assert without_seconds(result) == without_seconds(plain)
 
 
@@ -153,9 +154,7 @@ class TestDask:
 
     def test_a_worker_that_is_killed_loses_nothing(self, client, plain, tmp_path):
         mechanism = mechanisms.DiesOnce(tmp_path / "died", os.getpid())
-        result = dpa.audit(
-            mechanism, ONE, TWO, claim=CLAIM, draws=DRAWS, executor=client.get_executor(pure=False, retries=2), tasks=6, name="laplace_count"
-        )
+        result = dpa.audit(mechanism, ONE, TWO, claim=CLAIM, draws=DRAWS, executor=client.get_executor(pure=False, retries=2), tasks=6)
         assert (tmp_path / "died").exists()
         assert without_seconds(result) == without_seconds(plain)
 
