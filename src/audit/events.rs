@@ -75,6 +75,6 @@ impl Listener for [&dyn Listener] {
     }
 
     fn is_listening(&self) -> bool {
-        self.iter().any(|listener| listener.is_listening())
+        self.iter().any(Listener::is_listening)
     }
 }

@@ -30,6 +30,7 @@ impl EvidencePath {
     }
 
     /// Whether no more draws are needed.
+    #[must_use]
     pub fn decides(&self, plan: &PairPlan) -> bool {
         let PairPlan { claim, level, until, .. } = plan;
         let second = || claim.second().is_some_and(|limit| self.ledger.lower(limit, level.anytime_second()) > limit.value);
@@ -37,6 +38,7 @@ impl EvidencePath {
     }
 
     /// The bound in the unit of the claim that holds at any time.
+    #[must_use]
     pub fn anytime_bound(&self, plan: &PairPlan) -> f64 {
         self.ledger.lower(plan.claim.main(), plan.level.anytime())
     }

@@ -66,7 +66,7 @@ impl<'a> Work<'a> {
         let (name, all) = (self.header.name(), items.len());
         let say = |text: String| {
             if !self.quiet {
-                print_error(text)
+                print_error(text);
             }
         };
         if file.finished() > 0 {

@@ -325,6 +325,7 @@ fn is_first(item: &WorkItem, audit: &Audit) -> bool {
 /// # Errors
 /// When the file is not complete, or belongs to another run.
 pub fn explored_rules(folder: &Path, shard: &ShardHeader) -> Result<HashMap<WorkItem, WorkResult>, Error> {
+    const REMEDY: &str = "run `dp-audit explore` again, or remove the file: then each shard explores";
     let header = ShardHeader { shard: None, ..shard.clone() };
     let path = folder.join(header.file_name());
     let refused = |reason: String| Error::Shard { path: path.clone(), reason };
@@ -333,7 +334,6 @@ pub fn explored_rules(folder: &Path, shard: &ShardHeader) -> Result<HashMap<Work
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(HashMap::new()),
         Err(error) => return Err(refused(format!("cannot be read: {error}"))),
     };
-    const REMEDY: &str = "run `dp-audit explore` again, or remove the file: then each shard explores";
     let rules = ShardContent::parse(&content).map_err(|reason| refused(format!("{reason}; {REMEDY}")))?;
     let rules = rules.filter(|rules| rules.complete).ok_or_else(|| refused(format!("is not complete; {REMEDY}")))?;
     match rules.header.difference(&header) {
