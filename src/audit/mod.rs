@@ -30,5 +30,5 @@ pub use pair::{behaviour, run_pair};
 pub use plan::{Audit, Control, Pair, PairPlan};
 pub use prepare::Preparer;
 pub use result::{AuditReport, Evidence, PairResult, RunReport};
-pub use searched::{Heat, Racer, SearchHistory, Standing};
 pub use run::{KnownAudit, TargetSource, run, run_rest};
+pub use searched::{Heat, Racer, SearchHistory, Standing};

@@ -43,7 +43,8 @@ fn help() {
     let root = repository("");
     says(&root, "version", &["--version"]);
     says(&root, "help", &["--help"]);
-    for subcommand in ["run", "samples", "list", "show", "explain", "replay", "calibrate", "export", "completions", "man"] {
+    for subcommand in ["run", "search", "init", "samples", "list", "show", "explain", "replay", "calibrate", "export", "completions", "man"]
+    {
         says(&root, &format!("help-{subcommand}"), &[subcommand, "--help"]);
     }
 }
