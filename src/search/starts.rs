@@ -94,7 +94,9 @@ fn lists(domain: &Domain, relation: &Relation) -> Vec<Start> {
                 let extras = extras(a, b, &spread, if size <= 5 && couple_rank == 0 { &nasty } else { &[] });
                 for (name, extra, extra_rank) in extras.into_iter().take(most_extras) {
                     let rank = size_rank / 2 + 3 * couple_rank + 2 * structure_rank + extra_rank;
-                    let mut add = |origin: String, genome: Genome, more: usize| found.push(Start { genome, origin, rank: rank + more });
+                    let mut add = |origin: String, genome: Genome, rank: usize| found.push(Start { genome, origin, rank });
+                    // There are few of these, so they come early.
+                    let reordered = size_rank / 2 + couple_rank + structure_rank;
                     if replace {
                         let mut common = records.clone();
                         let Some(last) = common.pop() else { continue };
@@ -105,7 +107,7 @@ fn lists(domain: &Domain, relation: &Relation) -> Vec<Start> {
                             let Some(replaced) = replaced.filter(|replaced| *replaced != extra) else { continue };
                             let (left, right) = (Some((place, replaced)), Some((place, extra.clone())));
                             let genome = Genome::Lists { common: common.clone(), left, right, order: Order::Same };
-                            add(format!("{structure}, {what} replaced by {name}"), genome, usize::from(what != "the last"));
+                            add(format!("{structure}, {what} replaced by {name}"), genome, rank + usize::from(what != "the last"));
                         }
                     } else if size < domain.most {
                         let genome = |place: usize, order| Genome::Lists {
@@ -114,12 +116,12 @@ fn lists(domain: &Domain, relation: &Relation) -> Vec<Start> {
                             right: Some((place, extra.clone())),
                             order,
                         };
-                        add(format!("{structure}, {name} added last"), genome(size, Order::Same), 0);
+                        add(format!("{structure}, {name} added last"), genome(size, Order::Same), rank);
                         if size >= 2 && extra_rank < 2 {
-                            add(format!("{structure}, {name} added first"), genome(0, Order::Same), 3);
+                            add(format!("{structure}, {name} added first"), genome(0, Order::Same), rank + 3);
                         }
                         if size >= 2 && extra_rank == 0 && structure != "all equal" {
-                            add(format!("{structure}, {name} added, other order"), genome(size, Order::Reversed), 2);
+                            add(format!("{structure}, {name} added, other order"), genome(size, Order::Reversed), reordered);
                         }
                     }
                 }

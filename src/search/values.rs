@@ -13,7 +13,7 @@ const LONG_TEXT: usize = 10_000;
 /// Values at which code often changes its behaviour: bounds first, then 0, 1, the middle and the neighbours of the bounds.
 #[must_use]
 pub fn landmarks(domain: &RecordDomain) -> Vec<Record> {
-    let values = match &domain.kind {
+    let mut values = match &domain.kind {
         Kind::Number { lower, upper } => {
             let (middle, quarter) = (f64::midpoint(*lower, *upper), lower + (upper - lower) / 4.0);
             numbers(&[
@@ -42,6 +42,10 @@ pub fn landmarks(domain: &RecordDomain) -> Vec<Record> {
         Kind::Text { length } => ["a", "b", "aa", "0", " "].iter().map(|text| Record::Text(text.chars().take(*length).collect())).collect(),
         Kind::Table { columns } => varied(columns, landmarks),
     };
+    if domain.nullable {
+        // After the bounds.
+        values.insert(values.len().min(2), Record::Missing);
+    }
     distinct(values.into_iter().filter(|value| domain.has(value) && domain.kind.nasty(value).is_none()))
 }
 
