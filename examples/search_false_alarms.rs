@@ -14,8 +14,14 @@ use dp_audit::{PairPlan, Preparer, Settings, TargetSource, suite};
 
 /// Mechanisms that leak exactly as much as they claim.
 const AUDITS: [(&str, &str); 4] = [
-    ("Laplace count", "mechanism = \"laplace\"\nparams = { query = \"count\", epsilon = 1.0 }\nclaim = { epsilon = 1.0 }\nrelation = \"add-remove\""),
-    ("discrete Laplace count", "mechanism = \"discrete-laplace\"\nparams = { query = \"count\", epsilon = 0.5 }\nclaim = { epsilon = 0.5 }\nrelation = \"add-remove\""),
+    (
+        "Laplace count",
+        "mechanism = \"laplace\"\nparams = { query = \"count\", epsilon = 1.0 }\nclaim = { epsilon = 1.0 }\nrelation = \"add-remove\"",
+    ),
+    (
+        "discrete Laplace count",
+        "mechanism = \"discrete-laplace\"\nparams = { query = \"count\", epsilon = 0.5 }\nclaim = { epsilon = 0.5 }\nrelation = \"add-remove\"",
+    ),
     (
         "randomized response",
         "mechanism = \"randomized-response/generalized\"\nparams = { epsilon = 1.5 }\nclaim = { epsilon = 1.5 }\nrelation = \"replace-one\"",
@@ -33,7 +39,9 @@ fn main() {
     let searches: u64 = args.next().and_then(|count| count.parse().ok()).unwrap_or(500);
     let mut csv = String::from("mechanism,searches,draws,confidence,false_alarms,rate,lower,upper,candidates\n");
     for (name, text) in AUDITS {
-        let file = format!("name = \"{name}\"\n{text}\n[search]\nrecord = {{ type = \"category\", values = [\"a\", \"b\"] }}\nsize = {{ least = 1, most = 6 }}\n");
+        let file = format!(
+            "name = \"{name}\"\n{text}\n[search]\nrecord = {{ type = \"category\", values = [\"a\", \"b\"] }}\nsize = {{ least = 1, most = 6 }}\n"
+        );
         let audit = suite::parse(Path::new(name), &file).expect("a valid audit");
         let domain = audit.search.as_ref().expect("a domain").domain.clone();
         let (mut alarms, mut candidates) = (0, 0);

@@ -69,7 +69,7 @@ def domain(audit):
             return {"type": "table", "columns": [number(params["lower"], params["upper"])] * 16}, sizes(1, 128)
         return number(params["lower"], params["upper"]), sizes(1, 128)
     if mechanism.startswith("ratio/"):
-        return number(0, 1), sizes(0, 1000)
+        return number(0, 1), sizes(0, 30_000)
     if mechanism == "test-release/guarded-mean":
         return number(0, 1), sizes(0, 100)
     if mechanism == "regression/local-sensitivity" or mechanism == "regression/bounded-sensitivity":

@@ -5,8 +5,23 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The order of `lib.rs`: a module may use those above it.
-const ORDER: [&str; 15] =
-    ["model", "noise", "output", "stats", "target", "catalogue", "sample", "attack", "audit", "search", "api", "suite", "report", "calibrate", "cli"];
+const ORDER: [&str; 15] = [
+    "model",
+    "noise",
+    "output",
+    "stats",
+    "target",
+    "catalogue",
+    "sample",
+    "attack",
+    "audit",
+    "search",
+    "api",
+    "suite",
+    "report",
+    "calibrate",
+    "cli",
+];
 
 /// Modules that stand side by side: neither may use the other.
 const APART: [(&str, &str); 3] = [("report", "suite"), ("suite", "api"), ("report", "api")];

@@ -8,7 +8,9 @@ use super::Accuracy;
 use crate::attack::Attack;
 use crate::model::checked::Positive;
 use crate::model::number::Brief;
-use crate::model::{AskedReach, Claim, DEFAULT_DRAWS, Dataset, Expectation, Limit, Params, Relation, SearchRequest, Settings, Truth, Until};
+use crate::model::{
+    AskedReach, Claim, DEFAULT_DRAWS, Dataset, Expectation, Limit, Params, Relation, SearchRequest, Settings, Truth, Until,
+};
 use crate::output::TextView;
 use crate::stats::Level;
 use crate::target::Subject;

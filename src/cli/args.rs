@@ -312,8 +312,10 @@ impl RunArgs {
 
 /// Arguments of `search`.
 #[derive(Args)]
-#[command(after_help = "The audit file says in [search] what a dataset may be: docs/search.md. Only the best pairs are frozen and judged, on \
-draws that the search has not seen, so the confidence holds however many candidates were tried. That no pair is found is no proof.")]
+#[command(
+    after_help = "The audit file says in [search] what a dataset may be: docs/search.md. Only the best pairs are frozen and judged, on \
+draws that the search has not seen, so the confidence holds however many candidates were tried. That no pair is found is no proof."
+)]
 pub struct SearchArgs {
     /// An audit file, a folder, or the name of an audit
     pub audit: String,

@@ -76,7 +76,9 @@ pub fn searched(audit: &Audit, settings: Settings, statements: usize, effort: &S
         Err(error) => {
             let error = match error {
                 SearchError::Target(error) => error.clone(),
-                other @ SearchError::NoneFits { .. } => TargetError::NotPrepared(PrepareError::Data { side: None, problem: other.to_string() }),
+                other @ SearchError::NoneFits { .. } => {
+                    TargetError::NotPrepared(PrepareError::Data { side: None, problem: other.to_string() })
+                }
             };
             let pair = audit::Pair {
                 name: "search".to_owned(),
@@ -157,7 +159,10 @@ pub fn search(args: &SearchArgs) -> Result<ExitCode, Error> {
         progress.clear();
         let given = audit.pairs.len();
         searched.audit.pairs.drain(..given);
-        if searched.results.is_empty() && let Ok(found) = &searched.found && let Some(best) = found.best() {
+        if searched.results.is_empty()
+            && let Ok(found) = &searched.found
+            && let Some(best) = found.best()
+        {
             searched.audit.pairs.push(best.pair.clone());
             searched.results.push(best.result.clone());
         }
@@ -183,7 +188,11 @@ pub fn search(args: &SearchArgs) -> Result<ExitCode, Error> {
     if written.is_ok() {
         paths.iter().for_each(|place| _ = writeln!(text, "Report: {}", place.path().display()));
     }
-    let _ = writeln!(text, "All bounds hold together with confidence {}, however many candidates were tried.", percent(settings.confidence.get()));
+    let _ = writeln!(
+        text,
+        "All bounds hold together with confidence {}, however many candidates were tried.",
+        percent(settings.confidence.get())
+    );
     screen.print(wrapped_lines(&text, width()))?;
     written.map(|_| code)
 }
@@ -220,12 +229,11 @@ fn audits(args: &SearchArgs) -> Result<Vec<Audit>, Error> {
 fn exit_code(audit: &Audit, searched: &Searched) -> ExitCode {
     let Ok(found) = &searched.found else { return ExitCode::NotRun };
     let judged = found.finalists.iter().any(|finalist| finalist.result.outcome.is_ok());
-    match (found.smallest().is_some(), audit.expect) {
-        (true, Expectation::Consistent) => ExitCode::Surprise,
-        (true, Expectation::Violated) => ExitCode::AsExpected,
-        (false, _) if !judged => ExitCode::NotRun,
-        (false, Expectation::Violated) => ExitCode::Surprise,
-        (false, Expectation::Consistent) => ExitCode::AsExpected,
+    let refuted = found.smallest().is_some();
+    match refuted == (audit.expect == Expectation::Violated) {
+        _ if !judged => ExitCode::NotRun,
+        true => ExitCode::AsExpected,
+        false => ExitCode::Surprise,
     }
 }
 
@@ -250,7 +258,12 @@ fn in_words(audit: &Audit, searched: &Searched, report: &AuditReport, settings: 
         let _ = writeln!(text, "\n{}", pair_toml(&smallest.pair, if audit.one_of_several { "audit.pair" } else { "pair" }));
         if let Some(statement) = statement(&smallest.pair.name) {
             let bound = statement.bound().unwrap_or_default();
-            text.push_str(&wrapped(&format!("{bound}, with confidence {}.", percent(settings.confidence.get())), "    Bound: ", "           ", width));
+            text.push_str(&wrapped(
+                &format!("{bound}, with confidence {}.", percent(settings.confidence.get())),
+                "    Bound: ",
+                "           ",
+                width,
+            ));
             text.push_str(&wrapped(&statement.sentence(), "    Why:   ", "           ", width));
             if let Some((what, rule)) = statement.rule() {
                 text.push_str(&wrapped(&format!("{rule}."), &format!("    {what:<7}"), "           ", width));

@@ -122,9 +122,9 @@ impl RecordDomain {
             (Kind::Table { columns }, Record::Fields(fields)) => {
                 columns.len() == fields.len() && columns.iter().zip(fields).all(|((_, column), field)| column.has(field))
             }
-            (Kind::Number { .. }, Record::Number(_)) => self.allows(self.kind.nasty(record)),
-            (Kind::Integer { .. }, Record::Number(number)) => number.fract() == 0.0 && self.allows(self.kind.nasty(record)),
-            (Kind::Category { .. } | Kind::Text { .. }, Record::Text(_)) => self.allows(self.kind.nasty(record)),
+            (Kind::Integer { .. }, Record::Number(number)) if number.fract() != 0.0 => false,
+            (Kind::Number { .. } | Kind::Integer { .. }, Record::Number(_))
+            | (Kind::Category { .. } | Kind::Text { .. }, Record::Text(_)) => self.allows(self.kind.nasty(record)),
             _ => false,
         }
     }
@@ -172,7 +172,10 @@ mod tests {
         let nasty = |number: f64| kind.nasty(&Record::Number(number));
         assert_eq!((nasty(-1.0), nasty(0.0), nasty(2.0), nasty(1e-300)), (None, None, None, None));
         assert_eq!((nasty(f64::NAN), nasty(f64::NEG_INFINITY)), (Some(Nasty::Nan), Some(Nasty::Infinite)));
-        assert_eq!((nasty(-0.0), nasty(5e-324), nasty(2.0_f64.next_up())), (Some(Nasty::NegativeZero), Some(Nasty::Subnormal), Some(Nasty::Outside)));
+        assert_eq!(
+            (nasty(-0.0), nasty(5e-324), nasty(2.0_f64.next_up())),
+            (Some(Nasty::NegativeZero), Some(Nasty::Subnormal), Some(Nasty::Outside))
+        );
         let domain = RecordDomain { never: vec![Nasty::Nan, Nasty::Outside], ..RecordDomain::of(kind) };
         assert!(domain.has(&Record::Number(-0.0)) && domain.has(&Record::Number(f64::INFINITY)));
         assert!(!domain.has(&Record::Number(f64::NAN)) && !domain.has(&Record::Number(3.0)) && !domain.has(&Record::Missing));

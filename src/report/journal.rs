@@ -98,7 +98,9 @@ impl Journal {
             (Err(reason), Start::Resumed) => return Err(Error::Resume { path, reason }),
         };
         let file = Mutex::new(JournalFile { file, end, pending: Vec::new(), failing: false });
-        let known = |JournalEntry { audit, pairs, accuracy, control, .. }| (audit, KnownAudit { complete: true, results: pairs, accuracy, control, search: None });
+        let known = |JournalEntry { audit, pairs, accuracy, control, .. }| {
+            (audit, KnownAudit { complete: true, results: pairs, accuracy, control, search: None })
+        };
         let finished = entries.into_iter().map(known).collect();
         Ok(Some(Self { path, start, header, fingerprints, finished, file, warn }))
     }

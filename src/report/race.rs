@@ -64,7 +64,10 @@ mod tests {
     fn every_standing_of_a_shown_round_is_a_dot() {
         let standing = |racer: usize| Standing { racer, share: racer as f64 / 4.0, kept: racer > 4 };
         let heat = |draws: u64| Heat { draws, standings: (0..10).map(standing).collect() };
-        let history = |rounds: u64| SearchHistory { heats: (0..rounds).map(|round| heat(1024 << round.min(5))).collect(), ..SearchHistory::default() };
+        let history = |rounds: u64| SearchHistory {
+            heats: (0..rounds).map(|round| heat(1024 << round.min(5))).collect(),
+            ..SearchHistory::default()
+        };
         let dots = |rounds: u64| race(&history(rounds)).into_string().matches("<circle").count();
         assert_eq!((dots(1), dots(3)), (10, 30));
         assert_eq!(dots(100), 10 * MAX_HEATS);

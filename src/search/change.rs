@@ -37,8 +37,20 @@ pub fn random(domain: &Domain, relation: &Relation, distance: f64, rng: &mut Gen
             let structure = rng.random_range(0..4);
             let record = |index: usize, rng: &mut Generator| match structure {
                 0 => a.clone(),
-                1 => if index < first { a.clone() } else { b.clone() },
-                2 => if rng.random() { a.clone() } else { b.clone() },
+                1 => {
+                    if index < first {
+                        a.clone()
+                    } else {
+                        b.clone()
+                    }
+                }
+                2 => {
+                    if rng.random() {
+                        a.clone()
+                    } else {
+                        b.clone()
+                    }
+                }
                 _ => any(&domain.record, rng),
             };
             let mut common: Vec<Record> = (0..size).map(|index| record(index, rng)).collect();
@@ -95,7 +107,13 @@ pub fn mutated(genome: &Genome, domain: &Domain, relation: &Relation, distance: 
     changed
 }
 
-fn mutate_lists(common: &mut Vec<Record>, extras: [&mut Option<(usize, Record)>; 2], order: &mut Order, domain: &Domain, rng: &mut Generator) {
+fn mutate_lists(
+    common: &mut Vec<Record>,
+    extras: [&mut Option<(usize, Record)>; 2],
+    order: &mut Order,
+    domain: &Domain,
+    rng: &mut Generator,
+) {
     let size = common.len();
     match rng.random_range(0..12) {
         0 if size > 0 => _ = common.remove(rng.random_range(0..size)),

@@ -61,9 +61,11 @@ impl DomainPairs {
     /// When there is no way to make neighbours, with the reason and a remedy.
     pub fn new(audit: &Audit, domain: &Domain) -> Result<Self, String> {
         if matches!(audit.relation, Relation::Custom { .. }) {
-            return Err("relation is \"custom\", and a search does not know which datasets are neighbours; set relation = \"add-remove\", \
+            return Err(
+                "relation is \"custom\", and a search does not know which datasets are neighbours; set relation = \"add-remove\", \
                         \"replace-one\", \"component-wise\" or \"single-component\""
-                .to_owned());
+                    .to_owned(),
+            );
         }
         let distance = audit.claim.input_distance();
         let given = audit.pairs.iter().map(|pair| {
@@ -72,9 +74,11 @@ impl DomainPairs {
         });
         let starts = starts(domain, &audit.relation, distance);
         if starts.is_empty() {
-            return Err("the search has no candidates: with this relation, records must be numbers, and datasets must have room for a neighbour; \
+            return Err(
+                "the search has no candidates: with this relation, records must be numbers, and datasets must have room for a neighbour; \
                         correct record or size"
-                .to_owned());
+                    .to_owned(),
+            );
         }
         Ok(Self {
             domain: domain.clone(),
@@ -88,14 +92,16 @@ impl DomainPairs {
 
     /// Whether it is a pair of neighbours within the domain.
     fn is_valid(&self, pair: &DataPair) -> bool {
-        let in_domain = |side: &Dataset| self.domain.has_size(side.len()) && side.records().iter().all(|record| self.domain.record.has(record));
+        let in_domain =
+            |side: &Dataset| self.domain.has_size(side.len()) && side.records().iter().all(|record| self.domain.record.has(record));
         in_domain(&pair.left) && in_domain(&pair.right) && self.relation.check_within(self.distance, &pair.left, &pair.right).is_ok()
     }
 
     /// A candidate that is neither a given pair nor one of the first ones.
     fn made(&self, rng: &mut Generator, promising: &[DataPair]) -> DataPair {
         // The best is the most likely parent.
-        let parents: Vec<(&Genome, &str)> = promising.iter().filter_map(|pair| Some((pair.genome.as_ref()?, pair.origin.as_str()))).collect();
+        let parents: Vec<(&Genome, &str)> =
+            promising.iter().filter_map(|pair| Some((pair.genome.as_ref()?, pair.origin.as_str()))).collect();
         let parent = |rng: &mut Generator| {
             let worst = parents.len().min(1 + rng.random_range(0..parents.len().max(1)));
             pick(&parents[..worst], rng).copied()

@@ -53,9 +53,7 @@ impl Genome {
     #[must_use]
     pub fn sides(&self) -> (Dataset, Dataset) {
         match self {
-            Self::Lists { common, left, right, order } => {
-                (with(common.clone(), left.as_ref()), with(order.apply(common), right.as_ref()))
-            }
+            Self::Lists { common, left, right, order } => (with(common.clone(), left.as_ref()), with(order.apply(common), right.as_ref())),
             Self::Vectors { base, step } => {
                 let right: Vec<f64> = base.iter().zip(step).map(|(base, step)| base + step).collect();
                 (Dataset::of_numbers(base), Dataset::of_numbers(&right))
@@ -68,9 +66,10 @@ impl Genome {
     pub fn swapped(&self) -> Self {
         match self.clone() {
             Self::Lists { common, left, right, order } => Self::Lists { common, left: right, right: left, order },
-            Self::Vectors { base, step } => {
-                Self::Vectors { base: base.iter().zip(&step).map(|(base, step)| base + step).collect(), step: step.iter().map(|step| -step).collect() }
-            }
+            Self::Vectors { base, step } => Self::Vectors {
+                base: base.iter().zip(&step).map(|(base, step)| base + step).collect(),
+                step: step.iter().map(|step| -step).collect(),
+            },
         }
     }
 
@@ -121,7 +120,8 @@ mod tests {
 
     #[test]
     fn sides_are_neighbours_in_the_stated_order() {
-        let genome = Genome::Lists { common: records(&[3.0, 1.0, 2.0]), left: None, right: Some((0, Record::Number(9.0))), order: Order::Reversed };
+        let genome =
+            Genome::Lists { common: records(&[3.0, 1.0, 2.0]), left: None, right: Some((0, Record::Number(9.0))), order: Order::Reversed };
         let (left, right) = genome.sides();
         assert_eq!((left.to_string().as_str(), right.to_string().as_str()), ("[3, 1, 2]", "[9, 2, 1, 3]"));
         assert!(Relation::AddRemove.check(&left, &right).is_ok());

@@ -34,7 +34,7 @@ mod starts;
 mod values;
 
 pub use domain_pairs::{DataPair, DomainPairs};
-pub use find::{Arena, Effort, FINALISTS, SHARES, search};
+pub use find::{Arena, Effort, FINALISTS, MakeTarget, SHARES, search};
 pub use found::{Finalist, Found, SearchError};
 pub use notation::pair_toml;
 pub use source::PairSource;

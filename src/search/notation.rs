@@ -80,7 +80,20 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read_as_the_same_pair() {
-        let numbers = [0.0, -0.0, 1.0, -17.0, 0.1, 1e300, 5e-324, f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 9_223_372_036_854_774_784.0, 4503599627370497.5];
+        let numbers = [
+            0.0,
+            -0.0,
+            1.0,
+            -17.0,
+            0.1,
+            1e300,
+            5e-324,
+            f64::NAN,
+            f64::INFINITY,
+            f64::NEG_INFINITY,
+            9_223_372_036_854_774_784.0,
+            4503599627370497.5,
+        ];
         let mut records: Vec<Record> = numbers.map(Record::Number).to_vec();
         records.extend(["a", "", "\"quoted\" \\ \n\u{202e}é"].map(|text| Record::Text(text.to_owned())));
         records.push(Record::Fields(vec![Record::Missing, Record::Number(2.5), Record::Text("x".to_owned())]));

@@ -56,7 +56,9 @@ fn explored(plan: &PairPlan, target: &dyn Target, draws: u64) -> Result<Promise,
         });
         shares.fold(0.0, f64::max)
     };
-    Ok(Promise { share: at(LENIENT), sure: at(plan.level.fixed(1.0)) })
+    let share = at(LENIENT);
+    // What a lenient level does not show, a stricter one does not either; and some bounds take longer than the draws.
+    Ok(Promise { share, sure: if share > 1.0 { at(plan.level.fixed(1.0)) } else { 0.0 } })
 }
 
 /// The attacks that learn fast. With few draws the others rarely learn more, and most candidates get few draws.

@@ -132,13 +132,13 @@ impl<'a, S: PairSource, L: Listener + ?Sized> Race<'a, S, L> {
             let Some(pair) = self.source.next(&mut self.rng, &parents) else { break };
             let shown = self.source.pair(&pair, String::new());
             self.racers.push(Racer { origin: self.source.origin(&pair), left: shown.left.to_string(), right: shown.right.to_string() });
-            entrants.push(self.entrant(pair, Some(self.racers.len() - 1)));
+            entrants.push(Self::entrant(pair, Some(self.racers.len() - 1)));
         }
         self.dry = entrants.is_empty();
         let mut draws = self.first_draws();
         loop {
             entrants = self.heat(entrants, draws, limit)?;
-            if let Some(ready) = self.confirmed(&entrants, limit)? {
+            if let Some(ready) = self.confirmed(&entrants, limit) {
                 self.remember(entrants);
                 return Ok(Some(ready));
             }
@@ -149,7 +149,7 @@ impl<'a, S: PairSource, L: Listener + ?Sized> Race<'a, S, L> {
             draws *= 2;
         }
         self.remember(entrants);
-        self.settle(limit)
+        Ok(self.settle(limit))
     }
 
     /// The draws of the first heat. A small ε is hard to tell from none.
@@ -165,7 +165,7 @@ impl<'a, S: PairSource, L: Listener + ?Sized> Race<'a, S, L> {
     }
 
     /// A candidate without draws.
-    fn entrant(&self, pair: S::Pair, racer: Option<usize>) -> Entrant<S::Pair> {
+    fn entrant(pair: S::Pair, racer: Option<usize>) -> Entrant<S::Pair> {
         Entrant { racer, pair, draws: 0, promise: Promise { share: 0.0, sure: 0.0 }, settled: false }
     }
 
@@ -224,7 +224,7 @@ impl<'a, S: PairSource, L: Listener + ?Sized> Race<'a, S, L> {
         /// Seconds of a look. They only limit how many first outputs of a program are looked at: a few are enough here.
         const SECONDS: f64 = 0.1;
         self.asked += 1;
-        let mut plan = self.arena.plan(self.source.pair(pair, format!("{OWN}{}", self.asked)), draws);
+        let mut plan = self.arena.plan(&self.source.pair(pair, format!("{OWN}{}", self.asked)), draws);
         plan.max_seconds = Positive::try_from(SECONDS).ok();
         plan
     }
@@ -236,7 +236,7 @@ impl<'a, S: PairSource, L: Listener + ?Sized> Race<'a, S, L> {
     }
 
     /// The best candidate that looks certain, if more draws say so too.
-    fn confirmed(&mut self, entrants: &[Entrant<S::Pair>], limit: Limit) -> Result<Option<Entrant<S::Pair>>, SearchError> {
+    fn confirmed(&mut self, entrants: &[Entrant<S::Pair>], limit: Limit) -> Option<Entrant<S::Pair>> {
         let mut certain: Vec<&Entrant<S::Pair>> = entrants.iter().filter(|entrant| entrant.promise.sure > 1.0).collect();
         certain.sort_by(|one, other| other.promise.sure.total_cmp(&one.promise.sure));
         for entrant in certain.into_iter().take(3) {
@@ -246,14 +246,14 @@ impl<'a, S: PairSource, L: Listener + ?Sized> Race<'a, S, L> {
             if let Ok(promise) = self.look(&entrant.pair, CONFIRM * entrant.draws)
                 && promise.sure > 1.0
             {
-                return Ok(Some(Entrant { promise, draws: CONFIRM * entrant.draws, ..entrant.clone() }));
+                return Some(Entrant { promise, draws: CONFIRM * entrant.draws, ..entrant.clone() });
             }
         }
-        Ok(None)
+        None
     }
 
     /// Looks at the best candidates again with more and more draws, as long as they promise more than is claimed.
-    fn settle(&mut self, limit: Limit) -> Result<Option<Entrant<S::Pair>>, SearchError> {
+    fn settle(&mut self, limit: Limit) -> Option<Entrant<S::Pair>> {
         for index in 0..self.elite.len().min(2) {
             let mut entrant = self.elite[index].clone();
             if entrant.settled {
@@ -265,8 +265,8 @@ impl<'a, S: PairSource, L: Listener + ?Sized> Race<'a, S, L> {
                 let Ok(promise) = self.look(&entrant.pair, draws) else { break };
                 (entrant.draws, entrant.promise) = (draws, promise);
                 if promise.sure > 1.0 {
-                    if let Some(ready) = self.confirmed(std::slice::from_ref(&entrant), limit)? {
-                        return Ok(Some(ready));
+                    if let Some(ready) = self.confirmed(std::slice::from_ref(&entrant), limit) {
+                        return Some(ready);
                     }
                     break;
                 }
@@ -274,7 +274,7 @@ impl<'a, S: PairSource, L: Listener + ?Sized> Race<'a, S, L> {
             entrant.settled = true;
             self.elite[index] = entrant;
         }
-        Ok(None)
+        None
     }
 
     /// Adds candidates to those that are remembered.
@@ -287,7 +287,14 @@ impl<'a, S: PairSource, L: Listener + ?Sized> Race<'a, S, L> {
 
 impl<P> Arena<'_, P> {
     /// What a candidate promises, from so many fresh draws.
-    fn promise(&self, pair: &P, plan: &PairPlan, draws: u64, meter: &Meter, listener: &(impl Listener + ?Sized)) -> Result<Promise, TargetError> {
+    fn promise(
+        &self,
+        pair: &P,
+        plan: &PairPlan,
+        draws: u64,
+        meter: &Meter,
+        listener: &(impl Listener + ?Sized),
+    ) -> Result<Promise, TargetError> {
         let target = (self.target)(pair, plan).map_err(TargetError::NotPrepared)?;
         let promised = promise(plan, target.as_ref(), draws)?;
         meter.add(draws);

@@ -20,7 +20,12 @@ pub struct Shrunk<P> {
 }
 
 /// The smallest pair that is reached in single steps. `draws` were enough to be certain of the first one.
-pub fn shrink<S: PairSource, L: Listener + ?Sized>(race: &mut Race<'_, S, L>, first: &S::Pair, draws: u64, limit: Limit) -> Shrunk<S::Pair> {
+pub fn shrink<S: PairSource, L: Listener + ?Sized>(
+    race: &mut Race<'_, S, L>,
+    first: &S::Pair,
+    draws: u64,
+    limit: Limit,
+) -> Shrunk<S::Pair> {
     let mut shrunk = Shrunk { pair: None, draws, tried: 0 };
     // Often far fewer draws are enough.
     let mut enough = LEAST;

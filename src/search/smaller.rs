@@ -55,7 +55,8 @@ fn weight(record: &Record, domain: &RecordDomain) -> f64 {
         }
         (Record::Text(text), _) => 1.0 + text.chars().count() as f64,
         (Record::Number(number), kind) => {
-            let bounds = if let Kind::Number { lower, upper } | Kind::Integer { lower, upper } = kind { [*lower, *upper] } else { [0.0; 2] };
+            let bounds =
+                if let Kind::Number { lower, upper } | Kind::Integer { lower, upper } = kind { [*lower, *upper] } else { [0.0; 2] };
             number_weight(*number, bounds)
         }
     }
@@ -132,7 +133,12 @@ fn smaller_lists(genome: &Genome, domain: &Domain) -> Vec<Genome> {
         for simple in simpler(value, &domain.record) {
             let replaced = |record: &Record| if record == *value { simple.clone() } else { record.clone() };
             let extra = |extra: &Option<(usize, Record)>| extra.as_ref().map(|(place, record)| (*place, replaced(record)));
-            found.push(Genome::Lists { common: common.iter().map(replaced).collect(), left: extra(left), right: extra(right), order: *order });
+            found.push(Genome::Lists {
+                common: common.iter().map(replaced).collect(),
+                left: extra(left),
+                right: extra(right),
+                order: *order,
+            });
             found.push(with(common.iter().map(replaced).collect()));
         }
     }
@@ -240,13 +246,17 @@ mod tests {
         let sum = |genome: &Genome| genome.sides().0.records().iter().filter_map(Record::number).sum::<f64>() >= 150.0;
         assert_eq!(least(genome.clone(), sum), "[100 × 2] [100 × 2, 0]");
         let odd = |genome: &Genome| genome.sides().0.len() % 2 == 1;
-        assert_eq!(least(Genome::Lists { common: numbers(&[7.0; 5]), left: None, right: Some((0, Record::Number(3.0))), order: Order::Same }, odd), "[0] [0 × 2]");
+        assert_eq!(
+            least(Genome::Lists { common: numbers(&[7.0; 5]), left: None, right: Some((0, Record::Number(3.0))), order: Order::Same }, odd),
+            "[0] [0 × 2]"
+        );
     }
 
     #[test]
     fn vectors_lose_components_and_steps() {
         let genome = Genome::Vectors { base: vec![7.0, 8.0, 9.0, 10.0], step: vec![1.0, -1.0, 1.0, 1.0] };
-        let two_up = |genome: &Genome| matches!(genome, Genome::Vectors { step, .. } if step.iter().filter(|step| **step > 0.0).count() >= 2);
+        let two_up =
+            |genome: &Genome| matches!(genome, Genome::Vectors { step, .. } if step.iter().filter(|step| **step > 0.0).count() >= 2);
         assert_eq!(least(genome, two_up), "[0 × 2] [1 × 2]");
     }
 }

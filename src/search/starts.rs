@@ -19,8 +19,8 @@ pub struct Start {
 /// Sizes at which code often changes its behaviour, the small ones first.
 #[must_use]
 pub fn sizes(domain: &Domain) -> Vec<usize> {
-    const SIZES: [usize; 26] =
-        [0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 20, 32, 33, 50, 64, 100, 101, 128, 200, 256, 400, 1000, 1024, 4096];
+    const SIZES: [usize; 31] =
+        [0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 16, 20, 31, 32, 49, 50, 63, 64, 99, 100, 127, 128, 200, 255, 256, 400, 1000, 1023, 4095];
     let given = (0..4).map(|more| domain.least + more);
     let largest = [domain.most.saturating_sub(1), domain.most, domain.most / 2];
     let mut sizes: Vec<usize> = given.chain(SIZES).chain(largest).filter(|size| domain.has_size(*size)).collect();
@@ -93,8 +93,10 @@ fn lists(domain: &Domain, relation: &Relation) -> Vec<Start> {
                 // Nasty values are tried in small datasets only: in large ones they are found by mutation.
                 let extras = extras(a, b, &spread, if size <= 5 && couple_rank == 0 { &nasty } else { &[] });
                 for (name, extra, extra_rank) in extras.into_iter().take(most_extras) {
-                    let rank = size_rank + 2 * couple_rank + structure_rank + extra_rank;
-                    let mut add = |origin: String, genome: Genome, more: usize| found.push(Start { genome, origin, rank: rank + more });
+                    let rank = size_rank / 2 + 3 * couple_rank + 2 * structure_rank + extra_rank;
+                    let mut add = |origin: String, genome: Genome, rank: usize| found.push(Start { genome, origin, rank });
+                    // There are few of these, so they come early.
+                    let reordered = size_rank / 2 + couple_rank + structure_rank;
                     if replace {
                         let mut common = records.clone();
                         let Some(last) = common.pop() else { continue };
@@ -105,16 +107,21 @@ fn lists(domain: &Domain, relation: &Relation) -> Vec<Start> {
                             let Some(replaced) = replaced.filter(|replaced| *replaced != extra) else { continue };
                             let (left, right) = (Some((place, replaced)), Some((place, extra.clone())));
                             let genome = Genome::Lists { common: common.clone(), left, right, order: Order::Same };
-                            add(format!("{structure}, {what} replaced by {name}"), genome, usize::from(what != "the last"));
+                            add(format!("{structure}, {what} replaced by {name}"), genome, rank + usize::from(what != "the last"));
                         }
                     } else if size < domain.most {
-                        let genome = |place: usize, order| Genome::Lists { common: records.clone(), left: None, right: Some((place, extra.clone())), order };
-                        add(format!("{structure}, {name} added last"), genome(size, Order::Same), 0);
+                        let genome = |place: usize, order| Genome::Lists {
+                            common: records.clone(),
+                            left: None,
+                            right: Some((place, extra.clone())),
+                            order,
+                        };
+                        add(format!("{structure}, {name} added last"), genome(size, Order::Same), rank);
                         if size >= 2 && extra_rank < 2 {
-                            add(format!("{structure}, {name} added first"), genome(0, Order::Same), 3);
+                            add(format!("{structure}, {name} added first"), genome(0, Order::Same), rank + 3);
                         }
                         if size >= 2 && extra_rank == 0 && structure != "all equal" {
-                            add(format!("{structure}, {name} added, other order"), genome(size, Order::Reversed), 2);
+                            add(format!("{structure}, {name} added, other order"), genome(size, Order::Reversed), reordered);
                         }
                     }
                 }
@@ -127,7 +134,12 @@ fn lists(domain: &Domain, relation: &Relation) -> Vec<Start> {
 /// The left sides of pairs of vectors, and what they are called.
 fn bases(size: usize, a: f64, b: f64) -> Vec<(&'static str, Vec<f64>)> {
     let split = |first: usize| (0..size).map(|index| if index < first { a } else { b }).collect::<Vec<_>>();
-    vec![("all equal", split(size)), ("two halves", split(size / 2)), ("one apart", split(1)), ("all but one", split(size.saturating_sub(1)))]
+    vec![
+        ("all equal", split(size)),
+        ("two halves", split(size / 2)),
+        ("one apart", split(1)),
+        ("all but one", split(size.saturating_sub(1))),
+    ]
 }
 
 /// How the right side differs from the left: the patterns of `StatDP` and some more.
@@ -148,7 +160,12 @@ fn steps(size: usize, relation: &Relation, d: f64) -> Vec<(&'static str, Vec<f64
             ("alternating", of(&|index| if index % 2 == 0 { d } else { -d })),
         ]);
     }
-    found.extend([("one above", one(0, d)), ("one below", one(0, -d)), ("the last above", one(size - 1, d)), ("the last below", one(size - 1, -d))]);
+    found.extend([
+        ("one above", one(0, d)),
+        ("one below", one(0, -d)),
+        ("the last above", one(size - 1, d)),
+        ("the last below", one(size - 1, -d)),
+    ]);
     found
 }
 
@@ -226,7 +243,8 @@ mod tests {
     fn the_patterns_of_the_literature_are_among_them() {
         let starts = starts(&domain(Kind::Number { lower: 0.0, upper: 2.0 }, 4, 4), &Relation::ComponentWise, 1.0);
         let sides: Vec<String> = starts.iter().map(|start| start.genome.sides()).map(|(left, right)| format!("{left} {right}")).collect();
-        for pattern in ["[1 × 4] [0, 1 × 3]", "[1 × 4] [2, 0 × 3]", "[1 × 4] [2 × 2, 0 × 2]", "[1 × 4] [0 × 4]", "[1 × 4] [2 × 4]"] {
+        for pattern in ["[1 × 4] [0, 1 × 3]", "[1 × 4] [2, 0 × 3]", "[1 × 4] [2 × 2, 0 × 2]", "[1 × 4] [0 × 4]", "[1 × 4] [2 × 4]"]
+        {
             assert!(sides.iter().any(|sides| sides == pattern), "{pattern}");
         }
         assert!(sides.iter().any(|sides| sides == "[0 × 2, 1 × 2] [1 × 2, 0 × 2]"), "X shape");

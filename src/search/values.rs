@@ -13,10 +13,24 @@ const LONG_TEXT: usize = 10_000;
 /// Values at which code often changes its behaviour: bounds first, then 0, 1, the middle and the neighbours of the bounds.
 #[must_use]
 pub fn landmarks(domain: &RecordDomain) -> Vec<Record> {
-    let values = match &domain.kind {
+    let mut values = match &domain.kind {
         Kind::Number { lower, upper } => {
             let (middle, quarter) = (f64::midpoint(*lower, *upper), lower + (upper - lower) / 4.0);
-            numbers(&[*lower, *upper, 0.0, 1.0, -1.0, middle, 2.0, 0.5, lower.next_up(), upper.next_down(), lower + 1.0, upper - 1.0, quarter])
+            numbers(&[
+                *lower,
+                *upper,
+                0.0,
+                1.0,
+                -1.0,
+                middle,
+                2.0,
+                0.5,
+                lower.next_up(),
+                upper.next_down(),
+                lower + 1.0,
+                upper - 1.0,
+                quarter,
+            ])
         }
         Kind::Integer { lower, upper } => {
             let middle = f64::midpoint(*lower, *upper).floor();
@@ -28,11 +42,16 @@ pub fn landmarks(domain: &RecordDomain) -> Vec<Record> {
         Kind::Text { length } => ["a", "b", "aa", "0", " "].iter().map(|text| Record::Text(text.chars().take(*length).collect())).collect(),
         Kind::Table { columns } => varied(columns, landmarks),
     };
+    if domain.nullable {
+        // After the bounds.
+        values.insert(values.len().min(2), Record::Missing);
+    }
     distinct(values.into_iter().filter(|value| domain.has(value) && domain.kind.nasty(value).is_none()))
 }
 
 /// Limits of integer types and of what a float counts exactly.
-const INTEGER_LIMITS: [f64; 5] = [32_768.0, 2_147_483_648.0, 9_007_199_254_740_992.0, 4_611_686_018_427_387_904.0, 9_223_372_036_854_774_784.0];
+const INTEGER_LIMITS: [f64; 5] =
+    [32_768.0, 2_147_483_648.0, 9_007_199_254_740_992.0, 4_611_686_018_427_387_904.0, 9_223_372_036_854_774_784.0];
 
 /// The values that programmers forget and that the domain does not exclude.
 #[must_use]
@@ -76,13 +95,20 @@ fn varied(columns: &[(String, RecordDomain)], of: fn(&RecordDomain) -> Vec<Recor
     let of_columns: Vec<Vec<Record>> = columns.iter().map(|(_, column)| of(column)).collect();
     let most = of_columns.iter().map(Vec::len).max().unwrap_or(0);
     // The columns in turn: first the first value of each.
-    let special = (0..most).flat_map(|place| of_columns.iter().enumerate().filter_map(move |(index, values)| Some((index, values.get(place)?.clone()))));
+    let special = (0..most)
+        .flat_map(|place| of_columns.iter().enumerate().filter_map(move |(index, values)| Some((index, values.get(place)?.clone()))));
     let with = |(index, value): (usize, Record)| {
         let mut fields = first.clone();
         fields[index] = value;
         Record::Fields(fields)
     };
-    special.map(with).collect()
+    // All columns at once, and one at a time.
+    let all = (0..most).map(|place| {
+        let of_column = |(values, first): (&Vec<Record>, &Record)| values.get(place).unwrap_or(first).clone();
+        Record::Fields(of_columns.iter().zip(&first).map(of_column).collect())
+    });
+    let one = special.map(with);
+    all.clone().take(2).chain(one).chain(all.skip(2)).collect()
 }
 
 /// Any value of the domain: often a landmark, sometimes a nasty one.
@@ -211,7 +237,8 @@ mod tests {
 
     #[test]
     fn what_cannot_occur_is_not_tried() {
-        let domain = RecordDomain { never: vec![Nasty::Nan, Nasty::Infinite, Nasty::Outside], ..of(Kind::Number { lower: 0.0, upper: 1.0 }) };
+        let domain =
+            RecordDomain { never: vec![Nasty::Nan, Nasty::Infinite, Nasty::Outside], ..of(Kind::Number { lower: 0.0, upper: 1.0 }) };
         let written: Vec<String> = nasty(&domain).iter().map(ToString::to_string).collect();
         assert_eq!(written.first().map(String::as_str), Some("-0.0"));
         assert!(!written.iter().any(|value| value.contains("nan") || value.contains("inf")), "{written:?}");

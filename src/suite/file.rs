@@ -54,6 +54,20 @@ struct AuditFile {
 }
 
 impl AuditFile {
+    /// Keys that are given and say nothing.
+    fn empty_problems(&self) -> Vec<KeyProblem> {
+        let mut problems = Vec::new();
+        if self.attacks.as_ref().is_some_and(Vec::is_empty) {
+            let problem = "attacks is empty; list at least one attack, or remove the key to use the default attacks";
+            problems.push(KeyProblem::new("attacks", problem));
+        }
+        if self.allow_inconclusive.as_ref().is_some_and(|reason| reason.trim().is_empty()) {
+            let problem = "allow_inconclusive is empty; say why the audit may be inconclusive, or remove the key";
+            problems.push(KeyProblem::new("allow_inconclusive", problem));
+        }
+        problems
+    }
+
     /// What is missing for a privacy claim, or superfluous without one. A privacy claim is about pairs; a claim that no pair tests would
     /// pass unseen.
     fn privacy_problems(&self) -> Vec<KeyProblem> {
@@ -238,16 +252,7 @@ fn check(file_path: &Path, file: AuditFile) -> Result<Audit, Vec<KeyProblem>> {
         problems.push(KeyProblem::new("draws", format!("draws {problem}")));
         None
     });
-    if file.attacks.as_ref().is_some_and(Vec::is_empty) {
-        problems
-            .push(KeyProblem::new("attacks", "attacks is empty; list at least one attack, or remove the key to use the default attacks"));
-    }
-    if file.allow_inconclusive.as_ref().is_some_and(|reason| reason.trim().is_empty()) {
-        problems.push(KeyProblem::new(
-            "allow_inconclusive",
-            "allow_inconclusive is empty; say why the audit may be inconclusive, or remove the key",
-        ));
-    }
+    problems.extend(file.empty_problems());
     problems.extend(file.privacy_problems());
     let expect = file.expect.unwrap_or_default();
     let relation = relation(file.relation.unwrap_or(RelationName::AddRemove), file.reason).unwrap_or_else(|problem| {

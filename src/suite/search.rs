@@ -69,16 +69,8 @@ enum AllNasty {
     Nasty,
 }
 
-const ALL_NASTY: [Nasty; 8] = [
-    Nasty::Nan,
-    Nasty::Infinite,
-    Nasty::NegativeZero,
-    Nasty::Subnormal,
-    Nasty::Outside,
-    Nasty::Unseen,
-    Nasty::Empty,
-    Nasty::Long,
-];
+const ALL_NASTY: [Nasty; 8] =
+    [Nasty::Nan, Nasty::Infinite, Nasty::NegativeZero, Nasty::Subnormal, Nasty::Outside, Nasty::Unseen, Nasty::Empty, Nasty::Long];
 
 /// Larger datasets are refused: each candidate has two of them.
 const MOST_RECORDS: i64 = 1_000_000;
@@ -90,7 +82,10 @@ pub fn check(raw: SearchFile, relation: &Relation) -> Result<SearchRequest, Vec<
     let mut problems = Vec::new();
     let mut problem = |path: &str, text: String| problems.push(KeyProblem::new(format!("search.{path}"), format!("search.{path} {text}")));
     if raw.relation.as_ref().is_some_and(|name| *name != relation.to_string()) {
-        problem("relation", format!("is not that of the audit, which is \"{relation}\"; remove it, because neighbours are those of the claim"));
+        problem(
+            "relation",
+            format!("is not that of the audit, which is \"{relation}\"; remove it, because neighbours are those of the claim"),
+        );
     }
     let draws = raw.draws.map(file::draws).transpose().unwrap_or_else(|text| {
         problem("draws", text);
@@ -146,7 +141,10 @@ fn record(path: &str, raw: RecordFile) -> Result<RecordDomain, KeyProblem> {
     let kind = match kind {
         KindName::Number | KindName::Integer => {
             let (Some(lower), Some(upper)) = (raw.lower, raw.upper) else {
-                return problem(if raw.lower.is_none() { "lower" } else { "upper" }, "is missing; numbers have bounds: lower = 0, upper = 100");
+                return problem(
+                    if raw.lower.is_none() { "lower" } else { "upper" },
+                    "is missing; numbers have bounds: lower = 0, upper = 100",
+                );
             };
             if !(lower.is_finite() && upper.is_finite() && lower < upper) {
                 return problem("upper", &format!("is {upper}, must be finite and greater than lower, which is {lower}"));
@@ -162,21 +160,27 @@ fn record(path: &str, raw: RecordFile) -> Result<RecordDomain, KeyProblem> {
             Some(values) if !values.is_empty() => Kind::Category { values },
             _ => return problem("values", "is missing or empty; list the categories: values = [\"a\", \"b\"]"),
         },
-        KindName::Text => match raw.length.map(Whole::get).unwrap_or(20) {
+        KindName::Text => match raw.length.map_or(20, Whole::get) {
             length if (1..=MOST_CHARACTERS).contains(&length) => Kind::Text { length: usize::try_from(length).unwrap_or_default() },
             length => return problem("length", &format!("is {length}, must be a whole number from 1 to {MOST_CHARACTERS}")),
         },
         KindName::Table => {
             let columns = raw.columns.unwrap_or_default();
             if columns.is_empty() {
-                return problem("columns", "is missing or empty; list the columns: columns = [{ name = \"age\", type = \"integer\", lower = 0, upper = 120 }]");
+                return problem(
+                    "columns",
+                    "is missing or empty; list the columns: columns = [{ name = \"age\", type = \"integer\", lower = 0, upper = 120 }]",
+                );
             }
             let mut checked: Vec<(String, RecordDomain)> = Vec::new();
             for (index, mut column) in columns.into_iter().enumerate() {
                 let path = format!("{path}.columns.{index}");
                 let name = column.name.take().unwrap_or_else(|| format!("column {}", index + 1));
                 if checked.iter().any(|(other, _)| *other == name) {
-                    return Err(KeyProblem::new(format!("{path}.name"), format!("{path}.name is \"{name}\", which another column has already")));
+                    return Err(KeyProblem::new(
+                        format!("{path}.name"),
+                        format!("{path}.name is \"{name}\", which another column has already"),
+                    ));
                 }
                 checked.push((name, record(&path, column)?));
             }

@@ -44,7 +44,7 @@ fn help() {
     says(&root, "version", &["--version"]);
     says(&root, "help", &["--help"]);
     for subcommand in
-        ["run", "samples", "list", "show", "explain", "merge", "explore", "replay", "calibrate", "export", "completions", "man"]
+        ["run", "search", "init", "samples", "list", "show", "explain", "merge", "explore", "replay", "calibrate", "export", "completions", "man"]
     {
         says(&root, &format!("help-{subcommand}"), &[subcommand, "--help"]);
     }

@@ -7,6 +7,7 @@ mod cli;
 mod controls;
 #[cfg(unix)]
 mod resume;
+mod search;
 mod several;
 #[cfg(unix)]
 mod shards;
