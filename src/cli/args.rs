@@ -145,8 +145,8 @@ pub struct PlanArgs {
     /// The confidence of all bounds of the run together
     #[arg(long, value_name = "P", default_value = "0.999")]
     pub confidence: Confidence,
-    /// When to stop: after all draws, or as soon as the claim is refuted. A program then makes few draws, and so do the tests of whether they
-    /// are independent: dependence that is not blatant is seen only without this option
+    /// When to stop: after all draws, or as soon as the claim is refuted. A program then makes few draws, so the tests of independence see
+    /// few of them, and may miss dependence that they would see without this option
     #[arg(long, value_enum, default_value_t)]
     pub until: Until,
     /// The time that each pair may take, in seconds, with the start of programs: slow mechanisms make fewer draws (default: as in the audit

@@ -370,11 +370,11 @@ mod tests {
         assert_eq!(lines, 1 + 2, "a header and two finished audits");
         // A resumed run gets the finished audits; a new run does not, but is told about them.
         let resumed = open(Start::Resumed);
-        assert_eq!(resumed.notice().unwrap(), "Resuming: 2 of 3 audits are finished already.");
+        assert_eq!(resumed.notice().unwrap(), "Resuming: 2 of 3 audits finished already.");
         assert_eq!(audits.each_ref().map(|audit| resumed.found(audit).is_some()), [true, false, true]);
         drop(resumed);
         let new = open(Start::Over);
-        assert!(new.notice().unwrap().contains("finished 2 of these 3 audits"));
+        assert!(new.notice().unwrap().contains("finished 2 of 3 audits"));
         assert!(audits.iter().all(|audit| new.found(audit).is_none()));
     }
 

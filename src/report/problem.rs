@@ -267,7 +267,7 @@ mod tests {
         let problem = of(vec![weak.clone(), dead.clone(), named("a", violated()), named("b", violated())]);
         assert_eq!(problem.kind, ProblemKind::ClaimRefuted);
         assert!(problem.message.contains("the pair “a”"), "the first of equals: {}", problem.message);
-        assert!(problem.message.contains("In all, 2 of the 4 checks in this audit file end like this."), "{}", problem.message);
+        assert!(problem.message.contains("In all, 2 of the 4 checks of this audit end like this."), "{}", problem.message);
         assert_eq!(of(vec![weak.clone(), dead]).kind, ProblemKind::NotRun);
         assert_eq!(of(vec![weak]).kind, ProblemKind::Inconclusive);
     }

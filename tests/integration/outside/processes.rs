@@ -231,7 +231,7 @@ fn a_signal_ends_hanging_programs_and_what_they_have_started_and_the_run_can_be_
         write(folder.path(), "audits/worker.sh", &documented("sh"));
         let output = dp_audit(folder.path(), &["run", "--draws", "20000", "--threads", "1", "--resume", "--allow-inconclusive"]);
         assert_eq!(code(&output), 0, "{}", errors(&output));
-        assert!(errors(&output).contains("Resuming: 1 of 2 audits are finished already"), "{}", errors(&output));
+        assert!(errors(&output).contains("Resuming: 1 of 2 audits finished already"), "{}", errors(&output));
         assert_eq!(Table::of_run(folder.path()).rows.len(), 2);
     }
 }

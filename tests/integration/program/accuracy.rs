@@ -195,7 +195,7 @@ fn a_resumed_run_has_the_results_of_an_uninterrupted_one() {
     assert_eq!(code(&run("exit 3", &[])), 5);
     let resumed = run(&documented("sh"), &["--resume"]);
     assert_eq!(code(&resumed), 0, "{}{}", shown(&resumed), errors(&resumed));
-    assert_has(&errors(&resumed), &["Resuming: 1 of 2 audits are finished already."]);
+    assert_has(&errors(&resumed), &["Resuming: 1 of 2 audits finished already."]);
     let table = Table::of_run(folder.path());
     assert_eq!(table.column("pair"), ["within 3", "one more", "within 3"]);
     assert_eq!(code(&run(&documented("sh"), &[])), 0);

@@ -116,7 +116,7 @@ fn a_killed_run_resumed_gives_the_reports_of_one_that_was_not() {
     write(folder, "audits/second", "");
 
     let resumed = dp_audit(folder, &[&args[..], &["--resume", "--threads", "1"]].concat());
-    assert_has(&errors(&resumed), &["Resuming: 3 of 5 audits are finished already."]);
+    assert_has(&errors(&resumed), &["Resuming: 3 of 5 audits finished already."]);
     assert_eq!(read(folder, "audits/starts"), starts, "the program that had been audited is not started again");
     assert!(!folder.join(JOURNAL).exists());
     let uninterrupted = dp_audit(folder, &[&whole.iter().map(String::as_str).collect::<Vec<_>>()[..], &["--threads", "1"]].concat());
@@ -235,7 +235,7 @@ fn a_torn_line_is_run_again() {
 fn a_run_without_resume_starts_over_and_says_so() {
     let folder = unfinished();
     let folder = folder.path();
-    let hint = "finished 2 of these 3 audits, and --resume would continue it; this one starts over";
+    let hint = "finished 2 of 3 audits, and --resume would continue it; this one starts over";
     let output = dp_audit(folder, &["run", "--draws", "20000"]);
     assert_has(&errors(&output), &[hint]);
     // What cannot be continued like this is not offered.
