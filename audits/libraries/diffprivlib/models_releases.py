@@ -22,8 +22,7 @@ def class_labels(data, rng, epsilon, lower, upper):
     return models.GaussianNB(epsilon=epsilon, bounds=(lower, upper)).fit(x.reshape(-1, 1), y).classes_.tolist()
 
 
-def clusters(data, rng, epsilon, lower, upper, inertia):
-    """The centre of one cluster, and the sum of squared distances from it if `inertia`."""
+def clusters(data, rng, epsilon, lower, upper):
+    """The centre of one cluster, and the sum of squared distances from it."""
     model = models.KMeans(1, epsilon=epsilon, bounds=(lower, upper)).fit(np.array(data, dtype=float).reshape(-1, 1))
-    centre = float(model.cluster_centers_[0, 0])
-    return [centre, float(model.inertia_)] if inertia else centre
+    return [float(model.cluster_centers_[0, 0]), float(model.inertia_)]

@@ -2,9 +2,8 @@
 
 from functools import cache
 
-from opendp.meas import make_randomized_response_bool
+from opendp import meas, trans
 from opendp.mod import enable_features
-from opendp.trans import make_bounded_resize
 
 enable_features("contrib")
 
@@ -16,7 +15,7 @@ def grants(part, input_distance, claimed):
 
 @cache
 def response(prob, epsilon):
-    measurement = make_randomized_response_bool(prob)
+    measurement = meas.make_randomized_response_bool(prob)
     grants(measurement, 1, epsilon)
     return measurement
 
@@ -27,7 +26,7 @@ def boolean_response(data, rng, prob, epsilon):
 
 @cache
 def to_size(size, input_distance, output_distance):
-    transformation = make_bounded_resize(size, (0, 9), 0)
+    transformation = trans.make_bounded_resize(size, (0, 9), 0)
     grants(transformation, input_distance, output_distance)
     return transformation
 

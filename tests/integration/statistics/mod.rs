@@ -8,4 +8,4 @@ mod independence;
 mod pictures;
 mod portfolio;
 mod reach;
-mod units;
+mod suites;
