@@ -49,7 +49,7 @@ def samples(
 def run(
     paths: Sequence[str | PathLike[str]], settings: str, filter: str | None = None, threads: int | None = None, progress: _Progress = None
 ) -> _Found: ...
-_Searched = tuple[Report, int | None, str, str, BaseException | None]
+_Searched = tuple[Report, int | None, str, str]
 
 def search_domain(
     spec: str,

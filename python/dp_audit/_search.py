@@ -126,7 +126,7 @@ def search(
         (ended, finalists), _ = observed(work, progress)
     except RuntimeError as error:
         raise AuditError(f"{spec['name']}: {error}") from error
-    report, refuting, history, effort, _ = ended
+    report, refuting, history, effort = ended
     data = json.loads(report.json())
     if record is not None:
         sides = [(records(left), records(right)) for left, right, _ in finalists]

@@ -78,14 +78,13 @@ fn run_audits(
     stop: &Stop,
     progress: Option<&Py<PyAny>>,
 ) -> PyResult<Found> {
-    let (run, interrupted) =
-        supervise(py, threads, stop, progress, |progress| dp_audit::run(audits, settings, source, progress))?;
+    let (run, interrupted) = supervise(py, threads, stop, progress, |progress| dp_audit::run(audits, settings, source, progress))?;
     Ok((Report { run }, interrupted.map(|error| error.into_value(py).into_any())))
 }
 
 /// The functions that draw the outputs of pairs, by the names of the pairs. Each pair is audited once.
 pub struct Functions {
-    functions: HashMap<String, Mutex<Option<Py<PyAny>>>>,
+    by_pair: HashMap<String, Mutex<Option<Py<PyAny>>>>,
     shared: bool,
     stop: Stop,
 }
@@ -93,14 +92,14 @@ pub struct Functions {
 impl Functions {
     /// The targets of these functions. If `shared`, several threads call a function at the same time.
     pub fn new(functions: Vec<(String, Py<PyAny>)>, shared: bool, stop: Stop) -> Self {
-        let functions = functions.into_iter().map(|(name, function)| (name, Mutex::new(Some(function)))).collect();
-        Self { functions, shared, stop }
+        let by_pair = functions.into_iter().map(|(name, function)| (name, Mutex::new(Some(function)))).collect();
+        Self { by_pair, shared, stop }
     }
 }
 
 impl TargetSource for Functions {
     fn target(&self, plan: &PairPlan) -> Result<Box<dyn Target>, PrepareError> {
-        let function = self.functions.get(&plan.pair.name).and_then(|function| function.lock().ok()?.take());
+        let function = self.by_pair.get(&plan.pair.name).and_then(|function| function.lock().ok()?.take());
         let function = function.ok_or_else(|| PrepareError::Given("function".to_owned()))?;
         Ok(Box::new(Function::new(function, self.shared, self.stop.clone())))
     }

@@ -34,7 +34,7 @@ pub fn block_of((numbers, symbols): &Outputs<'_>, width: usize) -> PyResult<Outp
 
 /// A Python function on both datasets of a pair.
 pub struct Function {
-    function: Py<PyAny>,
+    object: Py<PyAny>,
     /// Whether other processes make the draws. Then all blocks of a call are asked for at once.
     remote: bool,
     /// Held during a call, if the function must not be called by two threads at once.
@@ -54,10 +54,10 @@ struct Shape {
 
 impl Function {
     /// The target. If `shared`, several threads call the function at the same time.
-    pub fn new(function: Py<PyAny>, shared: bool, stop: Stop) -> Self {
-        let remote = Python::attach(|py| function.bind(py).getattr("remote").is_ok_and(|remote| !remote.is_none()));
+    pub fn new(object: Py<PyAny>, shared: bool, stop: Stop) -> Self {
+        let remote = Python::attach(|py| object.bind(py).getattr("remote").is_ok_and(|remote| !remote.is_none()));
         let turn = (!shared && !remote).then(Mutex::default);
-        Self { function, remote, turn, stop, shape: OnceLock::new(), symbols: Mutex::default() }
+        Self { object, remote, turn, stop, shape: OnceLock::new(), symbols: Mutex::default() }
     }
 
     /// Calls Python. No thread waits for its turn while it holds the interpreter, so nobody waits in a circle.
@@ -66,7 +66,7 @@ impl Function {
         let _turn = self.turn.as_ref().map(|turn| turn.lock().unwrap_or_else(PoisonError::into_inner));
         Python::attach(|py| {
             let failed = |error: PyErr| TargetError::Function { message: error.value(py).to_string() };
-            work(self.function.bind(py)).map_err(failed)
+            work(self.object.bind(py)).map_err(failed)
         })
     }
 
@@ -168,6 +168,6 @@ impl Target for Function {
     }
 
     fn note(&self) -> Option<String> {
-        Python::attach(|py| self.function.bind(py).getattr("note").ok()?.extract().ok()).flatten()
+        Python::attach(|py| self.object.bind(py).getattr("note").ok()?.extract().ok()).flatten()
     }
 }

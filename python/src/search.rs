@@ -28,9 +28,9 @@ struct Search<'a> {
     progress: Option<&'a Py<PyAny>>,
 }
 
-/// What a search found: the report, the number of the pair that refutes the claim among the finalists, if there is one, what the search did
-/// as JSON and in words, and the exception that interrupted it.
-type Ended = (Report, Option<usize>, String, String, Option<Py<PyAny>>);
+/// What a search found: the report, the number of the pair that refutes the claim among the finalists, if there is one, and what the search did,
+/// as JSON and in words.
+type Ended = (Report, Option<usize>, String, String);
 
 /// A Python object, cheap to share.
 type Shared = Arc<Py<PyAny>>;
@@ -55,7 +55,8 @@ impl Search<'_> {
             let function = function.map_err(|error| PrepareError::Data { side: None, problem: error.to_string() })?;
             Ok(Box::new(Function::new(function, shared, stop.clone())))
         };
-        let arena = Arena { audit: &audit, settings, statements: SHARES, target: &target, parallel: false, effort: Effort { draws, seconds } };
+        let arena =
+            Arena { audit: &audit, settings, statements: SHARES, target: &target, parallel: false, effort: Effort { draws, seconds } };
         let (found, interrupted) = supervise(py, threads, stop, progress, |progress| search(&mut source, &arena, progress))?;
         if let Some(interrupted) = interrupted {
             return Err(interrupted);
@@ -71,7 +72,7 @@ impl Search<'_> {
         let results = finalists.iter().map(|finalist| finalist.result.clone()).collect();
         let report = AuditReport::new(Arc::new(audit), results, None).with_search(Some(Arc::new(history)));
         let run = RunReport::new(settings, finalists.len(), vec![Arc::new(report)]);
-        Ok(((Report { run }, refuting, did, effort, None), finalists))
+        Ok(((Report { run }, refuting, did, effort), finalists))
     }
 }
 
@@ -171,9 +172,8 @@ impl PairSource for &PythonPairs {
 impl PythonPairs {
     /// Both datasets in short.
     fn texts(&self, candidate: &Sides) -> [String; 2] {
-        [&candidate.0, &candidate.1].map(|side| {
-            self.call(|source| source.call_method1("shown", (side.clone_ref(source.py()),))?.extract()).unwrap_or_default()
-        })
+        [&candidate.0, &candidate.1]
+            .map(|side| self.call(|source| source.call_method1("shown", (side.clone_ref(source.py()),))?.extract()).unwrap_or_default())
     }
 }
 

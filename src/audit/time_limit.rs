@@ -104,11 +104,7 @@ impl PairClock {
             return Some(format!("the run was interrupted after {} of {} draws, so {ANYTIME}", grouped(made), grouped(planned)));
         }
         let limit = self.limit.filter(|_| made < planned)?;
-        let early = if complete {
-            ""
-        } else {
-            &format!("; it ended before the planned sample was complete, so {ANYTIME}")
-        };
+        let early = if complete { "" } else { &format!("; it ended before the planned sample was complete, so {ANYTIME}") };
         Some(format!("the time limit of {limit} s left time for {} of {}{early}", grouped(made), counted(planned, "draw")))
     }
 }
@@ -202,7 +198,13 @@ mod tests {
     #[test]
     fn a_limit_that_cuts_nothing_leaves_the_schedule_as_it_is() {
         let schedule = Schedule::new(1_000_000);
-        let clock = |limit, draws| PairClock { started: Instant::now(), limit, explore: EXPLORE, speed: Speed { opened: 0.0, draws }, interrupted: false };
+        let clock = |limit, draws| PairClock {
+            started: Instant::now(),
+            limit,
+            explore: EXPLORE,
+            speed: Speed { opened: 0.0, draws },
+            interrupted: false,
+        };
         for clock in [clock(None, None), clock(Some(60.0), None), clock(Some(60.0), Some(1e6))] {
             assert_eq!(clock.rounds(&schedule), schedule.rounds);
         }
@@ -221,7 +223,9 @@ mod tests {
         assert_eq!(clock.note(84, 100, true), None);
         clock.interrupt();
         assert!(clock.is_overdue(0));
-        assert!(clock.note(84, 100, false).unwrap().contains("interrupted after 84 of 100 draws, so only the bound that holds at any time"));
+        assert!(
+            clock.note(84, 100, false).unwrap().contains("interrupted after 84 of 100 draws, so only the bound that holds at any time")
+        );
     }
 
     #[test]

@@ -73,7 +73,8 @@ impl RunIdentity {
             return Some(Difference::Option(option, [one, other]));
         }
         let is_same = self.audits == other.audits && self.pairs == other.pairs && self.names == other.names;
-        (!is_same).then(|| Difference::Audits(both.map(|run| format!("{} with {}", counted(run.audits, "audit"), counted(run.pairs, "pair")))))
+        (!is_same)
+            .then(|| Difference::Audits(both.map(|run| format!("{} with {}", counted(run.audits, "audit"), counted(run.pairs, "pair")))))
     }
 }
 

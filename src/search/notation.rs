@@ -92,7 +92,7 @@ mod tests {
             f64::INFINITY,
             f64::NEG_INFINITY,
             9_223_372_036_854_774_784.0,
-            4503599627370497.5,
+            4_503_599_627_370_497.5,
         ];
         let mut records: Vec<Record> = numbers.map(Record::Number).to_vec();
         records.extend(["a", "", "\"quoted\" \\ \n\u{202e}é"].map(|text| Record::Text(text.to_owned())));

@@ -43,9 +43,22 @@ fn help() {
     let root = repository("");
     says(&root, "version", &["--version"]);
     says(&root, "help", &["--help"]);
-    for subcommand in
-        ["run", "search", "init", "samples", "list", "show", "explain", "merge", "explore", "replay", "calibrate", "export", "completions", "man"]
-    {
+    for subcommand in [
+        "run",
+        "search",
+        "init",
+        "samples",
+        "list",
+        "show",
+        "explain",
+        "merge",
+        "explore",
+        "replay",
+        "calibrate",
+        "export",
+        "completions",
+        "man",
+    ] {
         says(&root, &format!("help-{subcommand}"), &[subcommand, "--help"]);
     }
 }

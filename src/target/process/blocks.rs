@@ -25,6 +25,7 @@ pub struct Block {
 }
 
 /// The blocks of `count` draws that come after `before` others of their side and phase. Outputs have `width` cells.
+#[must_use]
 pub fn blocks(before: u64, count: usize, width: usize) -> Vec<Block> {
     let mut blocks = Vec::new();
     let mut first = 0;

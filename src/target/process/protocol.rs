@@ -27,14 +27,9 @@ impl Greeting {
     /// The line to send. `first` is what another child has said already, `trials` how long a child may try out the mechanism.
     pub fn line(&self, first: Option<&Hello>, trials: Option<Duration>) -> Vec<u8> {
         // The datasets may be large, so they are written only once; the rest goes in front of them.
-        let mut line = "{".to_owned();
-        if let Some(Hello { width, seeded, .. }) = first {
-            line += &format!("\"width\":{width},\"seeded\":{seeded},");
-        }
-        if let Some(trials) = trials {
-            line += &format!("\"seconds\":{},", trials.as_secs_f64());
-        }
-        [line.as_bytes(), &self.0[1..]].concat()
+        let known = first.map(|Hello { width, seeded, .. }| format!("\"width\":{width},\"seeded\":{seeded},")).unwrap_or_default();
+        let time = trials.map(|trials| format!("\"seconds\":{},", trials.as_secs_f64())).unwrap_or_default();
+        [b"{", known.as_bytes(), time.as_bytes(), &self.0[1..]].concat()
     }
 }
 
