@@ -112,7 +112,8 @@ mod tests {
 
     #[test]
     fn a_view_that_does_not_fit_says_what_does() {
-        let (dictionary, number, name): (&[&[&str]], &[&[&str]], &[&[&str]]) = (&[&[r#"{"count": 1, "n": "a 7"}"#]], &[&["3"]], &[&["{a"]]);
+        type Outputs<'a> = &'a [&'a [&'a str]];
+        let (dictionary, number, name): (Outputs, Outputs, Outputs) = (&[&[r#"{"count": 1, "n": "a 7"}"#]], &[&["3"]], &[&["{a"]]);
         let error = |view: &TextView, outputs| reading(view, outputs).unwrap_err();
         assert!(
             error(&TextView::Values, dictionary)

@@ -198,6 +198,7 @@ fn keys(kind: ProblemKind, worst: Option<Statement<'_>>) -> Vec<Key> {
 }
 
 /// What kind of problem a result is.
+#[must_use]
 pub fn kind(statement: Statement<'_>) -> ProblemKind {
     let (excluded, expected) = (statement.contradicts_truth(), statement.expected());
     match statement.verdict() {

@@ -29,14 +29,9 @@ impl Greeting {
     /// The line to send. `first` is what another child has said already, `trials` how long a child may try out the mechanism.
     pub fn line(&self, first: Option<&Hello>, trials: Option<Duration>) -> Vec<u8> {
         // The datasets may be large, so they are written only once; the rest goes in front of them.
-        let mut line = "{".to_owned();
-        if let Some(Hello { width, seeded, .. }) = first {
-            line += &format!("\"width\":{width},\"seeded\":{seeded},");
-        }
-        if let Some(trials) = trials {
-            line += &format!("\"seconds\":{},", trials.as_secs_f64());
-        }
-        [line.as_bytes(), &self.0[1..]].concat()
+        let first = first.map(|Hello { width, seeded, .. }| format!("\"width\":{width},\"seeded\":{seeded},")).unwrap_or_default();
+        let trials = trials.map(|trials| format!("\"seconds\":{},", trials.as_secs_f64())).unwrap_or_default();
+        [b"{", first.as_bytes(), trials.as_bytes(), &self.0[1..]].concat()
     }
 }
 
@@ -252,4 +247,21 @@ fn listed(index: u64, symbols: &[Cell]) -> Result<Cell, Problem> {
     usize::try_from(index).ok().and_then(|index| symbols.get(index)).copied().ok_or_else(|| Problem::Answer {
         reason: format!("a cell names symbol {index}, but the block's line lists {} (the first is 0)", symbols.len()),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_greeting_says_what_is_known_and_how_long_trials_may_take() {
+        let greeting = Greeting::new(&Params::default(), &Dataset::default(), &Dataset::default());
+        let line = |first: Option<&Hello>, trials| serde_json::from_slice::<Value>(&greeting.line(first, trials)).unwrap();
+        let plain = json!({ "dp_audit": 1, "params": {}, "left": [], "right": [] });
+        assert_eq!(line(None, None), plain);
+        let hello = Hello { width: 3, seeded: false, columns: Vec::new(), reusable: false, start_up: None };
+        let full = line(Some(&hello), Some(Duration::from_millis(125)));
+        assert_eq!((&full["width"], &full["seeded"], &full["seconds"]), (&json!(3), &json!(false), &json!(0.125)));
+        assert_eq!((&full["left"], full.as_object().unwrap().len()), (&plain["left"], 7));
+    }
 }
