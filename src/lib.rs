@@ -111,7 +111,7 @@ pub use model::{
     AccuracyClaim, AskedReach, Bounds, Claim, Confidence, ControlResult, Dataset, Expectation, FailureLimits, Reason, Record, Relation,
     Settings, Side, Tally, Truth, Until, Verdict,
 };
-pub use output::{Cell, Output, OutputEvent, OutputRow, Rows, Symbols};
+pub use output::{Cell, Output, OutputEvent, OutputRow, Rows, Symbols, TextView};
 pub use rand;
 pub use target::{PrepareError, StreamSeed, Subject, Target, TargetError};
 

@@ -134,9 +134,10 @@ impl Claim {
     /// The default precision that is asked for, in the unit of the claim.
     #[must_use]
     pub fn resolution(&self) -> f64 {
+        const LEAST: f64 = 0.01;
         let Limit { measure, value } = self.main();
-        // A small ε is hard to tell from 0.
-        if matches!(measure, Measure::Epsilon { .. }) { (0.1 * value).max(0.01) } else { 0.1 * value }
+        // A small ε is hard to tell from 0, and nothing can be told with a precision of 0.
+        if matches!(measure, Measure::Epsilon { .. }) || *value == 0.0 { (0.1 * value).max(LEAST) } else { 0.1 * value }
     }
 }
 

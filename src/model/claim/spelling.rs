@@ -217,6 +217,7 @@ mod tests {
         ] {
             let claim = read(json).unwrap();
             assert_eq!(claim.to_string(), text);
+            assert!(claim.resolution() > 0.0, "{json}");
             let again: Claim = serde_json::from_str(&serde_json::to_string(&claim).unwrap()).unwrap();
             assert_eq!(again, claim, "{json}");
         }

@@ -395,10 +395,10 @@ fn many_outputs_are_asked_for_in_parts_with_seeds_of_their_own() {
         .map(|line| line.split("\"count\":").nth(1).unwrap())
         .map(|rest| rest[..rest.find(',').unwrap()].parse().unwrap())
         .collect();
-    // Both sides are asked four times by two processes, to see which columns the outputs have: 2 · 2 · (2 + 6 + 24 + 224).
+    // Both sides are asked five times by two processes, to see which columns the outputs have: 2 · 2 · (1 + 1 + 6 + 24 + 224).
     assert_eq!(counts.iter().sum::<usize>(), 1024 + 40_000);
     assert_eq!(seeds.len(), counts.len(), "{requests}");
-    assert_eq!(counts.len(), 16 + 3, "{requests}");
+    assert_eq!(counts.len(), 20 + 3, "{requests}");
 }
 
 /// A worker that accepts another greeting if `reusable` says so. Its outputs depend on the size of the dataset and on the seed.

@@ -143,7 +143,7 @@ fn all_reports_say_the_same() {
     let html = read(folder.path(), "r.html");
     assert_has(
         &html,
-        &["1 pairs and 1 accuracy claims", "The claim is refuted: its event fails more often than 3.0 %.", "&lt;a&gt; &amp; b"],
+        &["1 pair and 1 accuracy claim", "The claim is refuted: its event fails more often than 3.0 %.", "&lt;a&gt; &amp; b"],
     );
     // A report is a baseline and can be explained.
     let again = dp_audit(folder.path(), &["run", "--draws", "100000", "--baseline", "r.json"]);

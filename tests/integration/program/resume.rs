@@ -166,7 +166,7 @@ fn another_run_than_the_interrupted_one_is_refused() {
     refused(&[], "--draws was 20000, now it is absent");
     refused(&["--draws", "20000", "--confidence", "0.95"], "--confidence was 0.999, now it is 0.95");
     refused(&["--draws", "20000", "--until", "decided"], "--until was budget, now it is decided");
-    refused(&["--draws", "20000", "--filter", "a.toml", "--csv", "results/audit.csv"], "3 audits with 4 pairs; now 1 audits with 2 pairs");
+    refused(&["--draws", "20000", "--filter", "a.toml", "--csv", "results/audit.csv"], "3 audits with 4 pairs; now 1 audit with 2 pairs");
     refused(&["--draws", "20000", "--pair", "one more", "--csv", "results/audit.csv"], "3 audits with 4 pairs; now 3 audits with 3 pairs");
     let audit = read(folder, "audits/b.toml");
     for change in [
