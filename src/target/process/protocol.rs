@@ -170,3 +170,20 @@ pub fn shortened(text: &str) -> String {
     let start = printable(&text.chars().take(MAX_CHARS).collect::<String>());
     if text.chars().nth(MAX_CHARS).is_some() { format!("{start}…") } else { start }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_greeting_says_what_is_known_and_how_long_trials_may_take() {
+        let greeting = Greeting::new(&Params::default(), &Dataset::default(), &Dataset::default());
+        let line = |first: Option<&Hello>, trials| serde_json::from_slice::<Value>(&greeting.line(first, trials)).unwrap();
+        let plain = json!({ "dp_audit": 1, "params": {}, "left": [], "right": [] });
+        assert_eq!(line(None, None), plain);
+        let hello = Hello { width: 3, seeded: false, columns: Vec::new(), reusable: false, start_up: None };
+        let full = line(Some(&hello), Some(Duration::from_millis(125)));
+        assert_eq!((&full["width"], &full["seeded"], &full["seconds"]), (&json!(3), &json!(false), &json!(0.125)));
+        assert_eq!((&full["left"], full.as_object().unwrap().len()), (&plain["left"], 7));
+    }
+}
