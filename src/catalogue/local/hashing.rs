@@ -135,8 +135,8 @@ mod tests {
         ] {
             let hashing: Hashing = made(&format!("epsilon = 1\nsize = 6\nfunctions = 5\n{params}"));
             follows(&hashing, 4, |report| {
-                let function = (0..5).find(|function| f64::from(*function) == report[0]).unwrap();
-                let is_true = report[1] == f64::from(hashing.bucket[function as usize * 6 + 4]);
+                let function = (0..5_u8).find(|function| f64::from(*function) == report[0]).unwrap();
+                let is_true = report[1] == f64::from(hashing.bucket[usize::from(function) * 6 + 4]);
                 0.2 * if is_true { keep } else { (1.0 - keep) / (buckets - 1.0) }
             });
         }
