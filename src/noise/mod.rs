@@ -191,6 +191,15 @@ mod tests {
     const POINTS: [f64; 11] = [-20.0, -6.0, -3.0, -1.0, -0.1, 0.0, 0.3, 1.0, 2.0, 5.0, 12.0];
 
     #[test]
+    fn whole_numbers_below_a_limit_are_uniform() {
+        for n in [1_u16, 2, 7] {
+            let points: Vec<f64> = (0..n).map(f64::from).collect();
+            follows(|rng| below(rng, n).into(), |x| (x + 1.0) / f64::from(n), &points);
+        }
+        follows(|rng| below(rng, u16::MAX).into(), |x| (x + 1.0) / 65_535.0, &[0.0, 1000.0, 30_000.0, 65_000.0]);
+    }
+
+    #[test]
     fn laplace_follows_its_distribution() {
         let scale = 1.7;
         let cdf = |x: f64| if x < 0.0 { 0.5 * (x / scale).exp() } else { 1.0 - 0.5 * (-x / scale).exp() };

@@ -73,10 +73,6 @@ impl Randomizer for DBitFlip {
         self.size
     }
 
-    fn width(&self) -> usize {
-        self.size.into()
-    }
-
     #[inline]
     fn report(&self, value: u16, rng: &mut Generator, report: &mut [Cell]) {
         let (mut wanted, mut left) = match self.positions {

@@ -67,10 +67,6 @@ impl Randomizer for HistogramEncoding {
         self.size
     }
 
-    fn width(&self) -> usize {
-        self.size.into()
-    }
-
     #[inline]
     fn report(&self, value: u16, rng: &mut Generator, report: &mut [Cell]) {
         let shared = noise::laplace(rng, self.scale);

@@ -26,8 +26,10 @@ pub trait Randomizer: Sized + Send + Sync + 'static {
     /// The number of values.
     fn size(&self) -> u16;
 
-    /// The cells of one report.
-    fn width(&self) -> usize;
+    /// The cells of one report; one for each value, unless a randomizer says otherwise.
+    fn width(&self) -> usize {
+        self.size().into()
+    }
 
     /// One draw: writes every cell of the report.
     fn report(&self, value: u16, rng: &mut Generator, report: &mut [Cell]);

@@ -79,10 +79,6 @@ impl Randomizer for Subset {
         self.size
     }
 
-    fn width(&self) -> usize {
-        self.size.into()
-    }
-
     #[inline]
     fn report(&self, value: u16, rng: &mut Generator, report: &mut [Cell]) {
         let included = noise::bernoulli(rng, self.include);

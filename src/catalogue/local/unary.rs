@@ -122,10 +122,6 @@ impl Randomizer for Unary {
         self.size
     }
 
-    fn width(&self) -> usize {
-        self.size.into()
-    }
-
     #[inline]
     fn report(&self, value: u16, rng: &mut Generator, report: &mut [Cell]) {
         for (position, cell) in (0..self.size).zip(report) {
