@@ -201,7 +201,8 @@ fn removals(length: usize) -> Vec<std::ops::Range<usize>> {
     while part > 0 {
         let starts = (0..length).step_by(part).take(2 * MAX_SINGLES);
         found.extend(starts.map(|start| start..(start + part).min(length)));
-        part /= 2;
+        // Two at a time too: some pairs stay what they are only if an even number of records goes.
+        part = if part == 3 { 2 } else { part / 2 };
     }
     found
 }

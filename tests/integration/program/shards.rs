@@ -204,15 +204,49 @@ fn what_could_not_be_run_is_run_again_when_a_shard_is_resumed() {
     assert_has(&errors(&changed), &["the files that their commands name"]);
 }
 
-/// The files of two shards of a small run with a pair in two parts, in a folder that already has a report.
-fn two_shards() -> tempfile::TempDir {
-    let folder = folder(&[("a", &with_draws(&named("a"), 3_000_000)), ("b", &with_draws(&named("b"), 20_000))]);
-    for shard in ["1/2", "2/2"] {
-        assert_eq!(code(&dp_audit(folder.path(), &["run", "--shard", shard, "--out", "shards"])), 0);
+/// The shards of a small run with a pair in two parts, in a folder that already has a report.
+struct TwoShards {
+    folder: tempfile::TempDir,
+    original: [String; 2],
+}
+
+impl TwoShards {
+    const FILES: [&str; 2] = ["shards/shard-1-of-2.jsonl", "shards/shard-2-of-2.jsonl"];
+
+    fn new() -> Self {
+        let folder = folder(&[("a", &with_draws(&named("a"), 3_000_000)), ("b", &with_draws(&named("b"), 20_000))]);
+        for shard in ["1/2", "2/2"] {
+            assert_eq!(code(&dp_audit(folder.path(), &["run", "--shard", shard, "--out", "shards"])), 0);
+        }
+        std::fs::create_dir(folder.path().join("results")).unwrap();
+        write(folder.path(), "results/audit.csv", "of an earlier run");
+        let original = Self::FILES.map(|name| read(folder.path(), name));
+        assert!(original.iter().all(|text| text.contains("\"part\"")), "both have a part of the large pair");
+        Self { folder, original }
     }
-    std::fs::create_dir(folder.path().join("results")).unwrap();
-    write(folder.path(), "results/audit.csv", "of an earlier run");
-    folder
+
+    /// Replaces the file of the second shard.
+    fn second(&self, text: &str) {
+        write(self.folder.path(), Self::FILES[1], text);
+    }
+
+    /// Changes both files and their hashes.
+    fn both(&self, change: impl Fn(&mut Value)) {
+        Self::FILES.iter().zip(&self.original).for_each(|(name, text)| write(self.folder.path(), name, &forged(text, &change)));
+    }
+
+    /// Fails unless they are refused for this reason and nothing is written. Then the files are as they were.
+    #[track_caller]
+    fn refused(&self, what: &str, reason: &[&str]) {
+        let folder = self.folder.path();
+        let merged = dp_audit(folder, &["merge", "shards", "--json", "results/audit.json"]);
+        assert_eq!(code(&merged), 1, "{what}: {}", errors(&merged));
+        assert_has(&errors(&merged), reason);
+        assert_has(&errors(&merged), &["nothing was written"]);
+        assert_eq!(read(folder, "results/audit.csv"), "of an earlier run", "{what}");
+        assert_eq!(files(&folder.join("results")).len(), 1, "{what}");
+        Self::FILES.iter().zip(&self.original).for_each(|(name, text)| write(folder, name, text));
+    }
 }
 
 /// The text of a shard file after a change of its lines, with a new hash: what only the content can show.
@@ -224,116 +258,96 @@ fn forged(text: &str, change: impl Fn(&mut Value)) -> String {
     format!("{content}{{\"hash\":\"{}\"}}\n", bytes_hash(content.as_bytes()))
 }
 
+/// Changes a value of a line, if the line has it.
+fn set(line: &mut Value, place: &str, value: impl Into<Value>) {
+    if let Some(found) = line.pointer_mut(place) {
+        *found = value.into();
+    }
+}
+
 #[test]
-fn files_that_do_not_belong_together_are_refused_and_nothing_is_written() {
-    let folder = two_shards();
-    let folder = folder.path();
-    let names = ["shards/shard-1-of-2.jsonl", "shards/shard-2-of-2.jsonl"];
-    let original = names.map(|name| read(folder, name));
-    assert!(original.iter().all(|text| text.contains("\"part\"")), "both have a part of the large pair");
-    let check = |what: &str, reason: &[&str]| {
-        let merged = dp_audit(folder, &["merge", "shards", "--json", "results/audit.json"]);
-        assert_eq!(code(&merged), 1, "{what}: {}", errors(&merged));
-        assert_has(&errors(&merged), reason);
-        assert_has(&errors(&merged), &["nothing was written"]);
-        assert_eq!(read(folder, "results/audit.csv"), "of an earlier run", "{what}");
-        assert_eq!(files(&folder.join("results")).len(), 1, "{what}");
-        names.iter().zip(&original).for_each(|(name, text)| write(folder, name, text));
-    };
-    let second = |text: &str| write(folder, names[1], text);
-
-    std::fs::remove_file(folder.join(names[0])).unwrap();
-    check("missing", &["missing of 2 shards: 1"]);
-    write(folder, "shards/copy.jsonl", &original[1]);
-    check("twice", &["shard 2 of 2 is there twice", "copy.jsonl"]);
+fn files_that_are_missing_or_damaged_are_refused() {
+    let shards = TwoShards::new();
+    let (folder, text) = (shards.folder.path(), &shards.original[1]);
+    std::fs::remove_file(folder.join(TwoShards::FILES[0])).unwrap();
+    shards.refused("missing", &["missing of 2 shards: 1"]);
+    write(folder, "shards/copy.jsonl", text);
+    shards.refused("twice", &["shard 2 of 2 is there twice", "copy.jsonl"]);
     std::fs::remove_file(folder.join("shards/copy.jsonl")).unwrap();
-    second(&original[1][..original[1].len() - 10]);
-    check("truncated in its last line", &["shard 2 of 2 is not complete"]);
-    second(&original[1][..original[1].len() / 2]);
-    check("truncated", &["shard 2 of 2 is not complete"]);
-    second("");
-    check("empty", &["it is empty"]);
-    second("{}\n");
-    check("no shard", &["its first line is not that of a shard"]);
-    second(&original[1].replacen("\"correct\":", "\"correct\":1", 1));
-    check("changed", &["its hash is wrong"]);
-    second(&format!("{}{}", original[1], original[1].lines().nth(1).unwrap()));
-    check("longer", &["it goes on after its last line"]);
+    shards.second(&text[..text.len() - 10]);
+    shards.refused("truncated in its last line", &["shard 2 of 2 is not complete"]);
+    shards.second(&text[..text.len() / 2]);
+    shards.refused("truncated", &["shard 2 of 2 is not complete"]);
+    shards.second("");
+    shards.refused("empty", &["it is empty"]);
+    shards.second("{}\n");
+    shards.refused("no shard", &["its first line is not that of a shard"]);
+    shards.second(&text.replacen("\"correct\":", "\"correct\":1", 1));
+    shards.refused("changed", &["its hash is wrong"]);
+    shards.second(&format!("{text}{}", text.lines().nth(1).unwrap()));
+    shards.refused("longer", &["it goes on after its last line"]);
+}
 
-    // With a hash that fits.
-    second(&forged(&original[1], |_| ()));
+#[test]
+fn files_that_contradict_themselves_are_refused_although_their_hash_fits() {
+    let shards = TwoShards::new();
+    let (folder, text) = (shards.folder.path(), &shards.original[1]);
+    shards.second(&forged(text, |_| ()));
     let unchanged = dp_audit(folder, &["merge", "shards", "--csv", "other/audit.csv", "--witnesses", "other/witnesses"]);
     assert_eq!(code(&unchanged), on_one_machine(folder), "lines that were only written again");
-    let tally = |line: &mut Value| {
+    shards.both(|line| {
         for look in line.pointer_mut("/result/part/outcome/Ok/looks").and_then(Value::as_array_mut).into_iter().flatten() {
             look["tallies"][0]["correct"] = (look["tallies"][0]["correct"].as_u64().unwrap() + 1).into();
         }
-    };
-    second(&forged(&original[1], tally));
-    check("tallies", &["do not count each draw of each look once"]);
-    let rules = |line: &mut Value| {
-        if let Some(rules) = line.pointer_mut("/result/part/outcome/Ok/exploration") {
-            *rules = "0123456789abcdef".into();
-        }
-    };
-    second(&forged(&original[1], rules));
-    check("other rules", &["were judged with other rules"]);
-    let overlap = |line: &mut Value| {
-        if let Some(range) = line.pointer_mut("/item/statement/part/1") {
-            range["start"] = (range["start"].as_u64().unwrap().max(2) - 1).into();
-        }
-    };
-    let part_of_second = if original[1].contains("\"exploration\":{") { 0 } else { 1 };
-    write(folder, names[part_of_second], &forged(&original[part_of_second], overlap));
-    check("overlap", &["would overlap those of another shard"]);
-    let draws = |line: &mut Value| {
-        if let Some(evidence) = line.pointer_mut("/result/pair/outcome/Ok") {
-            evidence["draws"] = 7.into();
-        }
-    };
-    names.iter().zip(&original).for_each(|(name, text)| write(folder, name, &forged(text, draws)));
-    check("draws", &["it has 7 draws of 20000"]);
-    let definition = |line: &mut Value| {
-        if let Some(audit) = line.pointer_mut("/definition/audit") {
-            audit["resolution"] = 0.5.into();
-        }
-    };
-    names.iter().zip(&original).for_each(|(name, text)| write(folder, name, &forged(text, definition)));
-    check("audits", &["are not those that the shards say they ran"]);
-    let build = |line: &mut Value| {
-        if let Some(build) = line.pointer_mut("/run/build") {
-            *build = "other".into();
-        }
-    };
-    second(&forged(&original[1], build));
-    check("one other build", &["another build of dp-audit wrote it than"]);
-    names.iter().zip(&original).for_each(|(name, text)| write(folder, name, &forged(text, build)));
-    check("another build", &["merge with the dp-audit that ran the shards"]);
-    let version = |line: &mut Value| {
-        if let Some(version) = line.pointer_mut("/run/version") {
-            *version = "9.9.9".into();
-        }
-    };
-    second(&forged(&original[1], version));
-    check("version", &["the version of dp-audit is 9.9.9"]);
+    });
+    shards.refused("tallies", &["do not count each draw of each look once"]);
+    shards.both(|line| set(line, "/result/part/outcome/Ok/exploration", "0123456789abcdef"));
+    shards.refused("other rules", &["were judged with other rules"]);
+    shards.both(|line| {
+        let start = line.pointer("/item/statement/part/1/start").and_then(Value::as_u64);
+        // The second part begins one batch too early.
+        start.filter(|start| *start > 0).into_iter().for_each(|start| set(line, "/item/statement/part/1/start", start - 1));
+    });
+    shards.refused("overlap", &["would overlap those of another shard"]);
+    shards.both(|line| set(line, "/result/pair/outcome/Ok/draws", 7));
+    shards.refused("draws", &["it has 7 draws of 20000"]);
+    shards.both(|line| set(line, "/result/pair/pair", "another"));
+    shards.refused("pair", &["it is about another pair"]);
+    shards.both(|line| set(line, "/definition/audit/resolution", 0.5));
+    shards.refused("audits", &["are not those that the shards say they ran"]);
+    shards.second(&forged(text, |line| set(line, "/run/build", "other")));
+    shards.refused("one other build", &["another build of dp-audit wrote it than"]);
+    shards.both(|line| set(line, "/run/build", "other"));
+    shards.refused("another build", &["merge with the dp-audit that ran the shards"]);
+    shards.second(&forged(text, |line| set(line, "/run/version", "9.9.9")));
+    shards.refused("version", &["the version of dp-audit is 9.9.9"]);
+    shards.second(&forged(text, |line| set(line, "/shard", 3)));
+    shards.refused("number", &["there is no shard 3 of 2"]);
+}
 
-    // Shards of other runs.
+#[test]
+fn shards_of_other_runs_are_refused() {
+    let shards = TwoShards::new();
+    let folder = shards.folder.path();
     let other = |args: &[&str]| {
         let _ = std::fs::remove_dir_all(folder.join("elsewhere"));
         assert_eq!(code(&dp_audit(folder, &[&["run", "--shard"], args, &["--out", "elsewhere"]].concat())), 0);
-        std::fs::read_to_string(&files(&folder.join("elsewhere"))[0]).unwrap()
+        shards.second(&std::fs::read_to_string(&files(&folder.join("elsewhere"))[0]).unwrap());
     };
-    second(&other(&["2/2", "--seed", "3"]));
-    check("seed", &["--seed is 3, and 0 in"]);
-    second(&other(&["2/2", "--confidence", "0.9"]));
-    check("confidence", &["--confidence is 0.9, and 0.999 in"]);
-    second(&other(&["2/3"]));
-    check("number of shards", &["the number of shards is 3, and 2 in"]);
-    second(&other(&["2/2", "--filter", "a"]));
-    check("selection", &["cannot merge"]);
+    other(&["2/2", "--seed", "3"]);
+    shards.refused("seed", &["--seed is 3, and 0 in"]);
+    other(&["2/2", "--confidence", "0.9"]);
+    shards.refused("confidence", &["--confidence is 0.9, and 0.999 in"]);
+    other(&["2/3"]);
+    shards.refused("number of shards", &["the number of shards is 3, and 2 in"]);
+    other(&["2/2", "--pair", "one"]);
+    shards.refused("selection", &["its selection is --filter absent, --pair one"]);
     write(folder, "audits/b.toml", &with_draws(&named("b"), 30_000));
-    second(&other(&["2/2"]));
-    check("another audit", &["its audits, or the files that their commands name, are not those of"]);
+    other(&["2/2"]);
+    shards.refused("another audit", &["its audits, or the files that their commands name, are not those of"]);
+    write(folder, "audits/c.toml", &with_draws(&named("c"), 30_000));
+    other(&["2/2"]);
+    shards.refused("more audits", &["its run is 3 audits with 3 pairs, and 2 audits with 2 pairs in"]);
 }
 
 #[test]
