@@ -67,7 +67,7 @@ pub fn divide(audits: &[Audit], settings: Settings, shards: usize) -> Vec<Vec<Wo
     best.1
 }
 
-/// The explorations that save the shards of a [division](divide) from repeating them: one for each pair that is cut into parts.
+/// The explorations that save the shards of a [division](divide()) from repeating them: one for each pair that is cut into parts.
 #[must_use]
 pub fn explorations(audits: &[Audit], settings: Settings, shards: usize) -> Vec<WorkItem> {
     let items = divide(audits, settings, shards).into_iter().flatten();

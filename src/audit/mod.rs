@@ -5,7 +5,7 @@
 //! pairs of all audits and reports events to a [`Listener`].
 //!
 //! The steps of a pair are public: [`explore`] → [`Exploration`], [`certify_range`] → [`CertifyPart`] for ranges of draws on any machines,
-//! [`conclude`] → [`Evidence`]. [`divide`] divides a whole run into shards of [`WorkItem`]s, [`run_item`] runs one, and [`Combined`] gives
+//! [`conclude`] → [`Evidence`]. [`divide()`] divides a whole run into shards of [`WorkItem`]s, [`run_item`] runs one, and [`Combined`] gives
 //! their results to a run that makes no draws.
 //!
 //! Pairs of a stability claim are compared exactly, in `stability.rs`.

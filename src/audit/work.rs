@@ -58,7 +58,7 @@ impl WorkResult {
     }
 }
 
-/// Runs one item of a [division](super::divide) on the rayon pool that it is called in; `None` if the audits have no such item.
+/// Runs one item of a [division](super::divide()) on the rayon pool that it is called in; `None` if the audits have no such item.
 ///
 /// `explored` gives the rules of a pair if they are known. A part explores if they are not.
 pub fn run_item(
