@@ -76,7 +76,8 @@ def domain(audit):
         limits = params["limits"]
         return {"type": "table", "columns": [number(-limits["x"], limits["x"]), number(-limits["y"], limits["y"])]}, sizes(1, 20)
     if mechanism.startswith("randomized-response"):
-        return {"type": "integer", "lower": 0, "upper": 1, "never": "nasty"}, sizes(1, 5)
+        # One answer for each record, in the order of the records.
+        return {"type": "integer", "lower": 0, "upper": 1, "never": "nasty"}, sizes(1, 5) | {"order": "fixed"}
     if mechanism == "gaussian/sampled-sum":
         return number(params["lower"], params["upper"]), sizes(0, 20)
     if mechanism == "rappor":
@@ -103,7 +104,8 @@ def search(program, path, audit, record, size, seconds, draws, seed):
     if isinstance(kept.get("claim", {}).get("profile"), str):
         kept["claim"] = {**kept["claim"], "profile": str((path.parent / kept["claim"]["profile"]).resolve())}
     lines = [f"{key} = {toml(value)}" for key, value in kept.items()]
-    lines += ["[search]", f"record = {toml(record)}", f"size = {toml(size)}"]
+    order = size.pop("order", "any")
+    lines += ["[search]", f"record = {toml(record)}", f"size = {toml(size)}", f"order = {toml(order)}"]
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "audit.toml")
         file.write_text("\n".join(lines) + "\n")

@@ -27,6 +27,9 @@ pub struct Domain {
     pub least: usize,
     /// The most records.
     pub most: usize,
+    /// Whether neighbours have their records in the same order, for a mechanism whose outputs have the order of its records.
+    #[serde(default)]
+    pub ordered: bool,
 }
 
 /// What a record may be.

@@ -94,7 +94,11 @@ impl DomainPairs {
     fn is_valid(&self, pair: &DataPair) -> bool {
         let in_domain =
             |side: &Dataset| self.domain.has_size(side.len()) && side.records().iter().all(|record| self.domain.record.has(record));
-        in_domain(&pair.left) && in_domain(&pair.right) && self.relation.check_within(self.distance, &pair.left, &pair.right).is_ok()
+        let ordered = !self.domain.ordered || pair.genome.as_ref().is_none_or(Genome::is_ordered);
+        ordered
+            && in_domain(&pair.left)
+            && in_domain(&pair.right)
+            && self.relation.check_within(self.distance, &pair.left, &pair.right).is_ok()
     }
 
     /// A candidate that is neither a given pair nor one of the first ones.
@@ -174,7 +178,7 @@ mod tests {
 
     #[test]
     fn every_candidate_is_new_and_a_pair_of_neighbours_within_the_domain() {
-        let domain = Domain { record: RecordDomain::of(Kind::Number { lower: -2.0, upper: 9.0 }), least: 1, most: 12 };
+        let domain = Domain { record: RecordDomain::of(Kind::Number { lower: -2.0, upper: 9.0 }), least: 1, most: 12, ordered: false };
         for relation in [Relation::AddRemove, Relation::ReplaceOne, Relation::ComponentWise, Relation::SingleComponent] {
             let mut source = DomainPairs::new(&audit(relation.clone()), &domain).unwrap();
             let mut rng = Generator::seed_from_u64(3);
@@ -201,7 +205,7 @@ mod tests {
 
     #[test]
     fn an_unknown_relation_is_refused() {
-        let domain = Domain { record: RecordDomain::of(Kind::Number { lower: 0.0, upper: 1.0 }), least: 0, most: 3 };
+        let domain = Domain { record: RecordDomain::of(Kind::Number { lower: 0.0, upper: 1.0 }), least: 0, most: 3, ordered: false };
         let error = DomainPairs::new(&audit(Relation::Custom { reason: "why".to_owned() }), &domain).err().unwrap();
         assert!(error.contains("custom") && error.contains("add-remove"), "{error}");
         let text = Domain { record: RecordDomain::of(Kind::Text { length: 3 }), ..domain };

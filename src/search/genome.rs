@@ -73,6 +73,16 @@ impl Genome {
         }
     }
 
+    /// Whether both sides have their records in the same order, and what differs is at the same place.
+    #[must_use]
+    pub fn is_ordered(&self) -> bool {
+        match self {
+            Self::Lists { left: Some((left, _)), right: Some((right, _)), order, .. } => *order == Order::Same && left == right,
+            Self::Lists { order, .. } => *order == Order::Same,
+            Self::Vectors { .. } => true,
+        }
+    }
+
     /// What two given neighbours are, as far as it can be written like this: an order that differs otherwise is lost.
     #[must_use]
     pub fn of(relation: &Relation, left: &Dataset, right: &Dataset) -> Option<Self> {
@@ -125,6 +135,13 @@ mod tests {
         let (left, right) = genome.sides();
         assert_eq!((left.to_string().as_str(), right.to_string().as_str()), ("[3, 1, 2]", "[9, 2, 1, 3]"));
         assert!(Relation::AddRemove.check(&left, &right).is_ok());
+        let moved = Genome::Lists {
+            common: records(&[1.0]),
+            left: Some((0, Record::Number(2.0))),
+            right: Some((1, Record::Number(3.0))),
+            order: Order::Same,
+        };
+        assert!(!genome.is_ordered() && !moved.is_ordered(), "the order or the place differs");
         let vectors = Genome::Vectors { base: vec![1.0, 0.0], step: vec![-1.0, 1.0] };
         let (left, right) = vectors.sides();
         assert!(Relation::ComponentWise.check(&left, &right).is_ok());

@@ -216,7 +216,7 @@ mod tests {
     use super::*;
 
     fn domain() -> Domain {
-        Domain { record: RecordDomain::of(Kind::Number { lower: 0.0, upper: 100.0 }), least: 0, most: 50 }
+        Domain { record: RecordDomain::of(Kind::Number { lower: 0.0, upper: 100.0 }), least: 0, most: 50, ordered: false }
     }
 
     fn numbers(values: &[f64]) -> Vec<Record> {

@@ -204,7 +204,7 @@ mod tests {
     use crate::model::RecordDomain;
 
     fn domain(kind: Kind, least: usize, most: usize) -> Domain {
-        Domain { record: RecordDomain::of(kind), least, most }
+        Domain { record: RecordDomain::of(kind), least, most, ordered: false }
     }
 
     #[test]

@@ -16,6 +16,8 @@ pub struct SearchFile {
     record: RecordFile,
     size: SizeFile,
     relation: Option<String>,
+    #[serde(default)]
+    order: OrderName,
     draws: Option<Whole>,
     seconds: Option<Positive>,
 }
@@ -53,6 +55,15 @@ enum KindName {
 struct SizeFile {
     least: Whole,
     most: Whole,
+}
+
+/// Whether neighbours may have their records in another order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum OrderName {
+    #[default]
+    Any,
+    Fixed,
 }
 
 /// What cannot occur: a list, or `"nasty"` for all of it.
@@ -106,7 +117,11 @@ pub fn check(raw: SearchFile, relation: &Relation) -> Result<SearchRequest, Vec<
     match record {
         Some(record) if problems.is_empty() => {
             let size = |number: i64| usize::try_from(number).unwrap_or_default();
-            Ok(SearchRequest { domain: Domain { record, least: size(least), most: size(most) }, draws, seconds: raw.seconds })
+            Ok(SearchRequest {
+                domain: Domain { record, least: size(least), most: size(most), ordered: raw.order == OrderName::Fixed },
+                draws,
+                seconds: raw.seconds,
+            })
         }
         _ => Err(problems),
     }
