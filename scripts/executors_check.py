@@ -10,7 +10,6 @@ in the middle.
 
 import argparse
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -97,11 +96,6 @@ def main():
         executor = submitit.AutoExecutor(folder=folder / "submitit", cluster="local")
         executor.update_parameters(timeout_min=10)
         same.append(compare("submitit, local", executor, 4))
-    if os.environ.get("OMPI_COMM_WORLD_SIZE") or "--mpi" in sys.argv:
-        from mpi4py.futures import MPIPoolExecutor
-
-        with MPIPoolExecutor() as executor:
-            same.append(compare("mpi4py.futures", executor, 4))
     sys.exit(0 if all(same) else 1)
 
 

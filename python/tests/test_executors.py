@@ -2,6 +2,8 @@
 
 import json
 import os
+import shutil
+import subprocess
 import sys
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
@@ -157,6 +159,16 @@ class TestDask:
         result = dpa.audit(mechanism, ONE, TWO, claim=CLAIM, draws=DRAWS, executor=client.get_executor(pure=False, retries=2), tasks=6)
         assert (tmp_path / "died").exists()
         assert without_seconds(result) == without_seconds(plain)
+
+
+def test_mpi():
+    pytest.importorskip("mpi4py")
+    mpiexec = shutil.which("mpiexec", path=os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]))
+    if mpiexec is None:
+        pytest.skip("there is no mpiexec")
+    command = [mpiexec, "-n", "3", sys.executable, "-m", "mpi4py.futures", str(Path(__file__).parent / "mpi_program.py")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert done.stdout == "the same\n", done.stderr
 
 
 def test_submitit(plain, tmp_path):
