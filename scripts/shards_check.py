@@ -15,6 +15,7 @@ import io
 import os
 import random
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -63,12 +64,16 @@ def compare(one, other):
     names = sorted(str(path.relative_to(one)) for path in one.rglob("*") if path.is_file())
     others = sorted(str(path.relative_to(other)) for path in other.rglob("*") if path.is_file())
     assert names == others, f"files differ: {set(names) ^ set(others)}"
+    different = 0
     for name in names:
         texts = [without_seconds(name, (folder / name).read_text()) for folder in (one, other)]
         if texts[0] != texts[1]:
             lines = [text.splitlines() for text in texts]
             first = next((pair for pair in zip(*lines) if pair[0] != pair[1]), ("", "one is longer"))
-            sys.exit(f"{name} differs:\n- {first[0][:400]}\n+ {first[1][:400]}")
+            print(f"{name} differs:\n- {first[0][:400]}\n+ {first[1][:400]}")
+            different += 1
+    if different:
+        sys.exit(f"{different} of {len(names)} files differ.")
     print(f"  {len(names)} files are equal")
 
 
@@ -83,7 +88,9 @@ def check(name, what, shards, kill, explore):
     print(f"{name}: {' '.join(what)}")
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
-        os.chdir(ROOT)
+        # In a folder of its own, so that reports name no commit, which may change meanwhile.
+        shutil.copytree(ROOT / "audits", folder / "audits")
+        os.chdir(folder)
         if name == "pair":
             (folder / "laplace.toml").write_text(LAPLACE)
             what = [str(folder / "laplace.toml"), *what]
