@@ -259,7 +259,8 @@ def samples(
     }
     names = columns.all_names() if columns.names or columns.shape else []
     width = columns.width + len(columns.names)
-    return judged(lambda show: _dp_audit.samples(json.dumps(spec), *blocks, width, names, ordered, threads, show), progress, {}, False)
+    first, second = blocks
+    return judged(lambda show: _dp_audit.samples(json.dumps(spec), first, second, width, names, ordered, threads, show), progress, {}, False)
 
 
 def run(

@@ -183,7 +183,8 @@ class Function:
         return outputs
 
     def one_by_one(self, side: int, rng: Any, count: int) -> list[Any]:
-        mechanism, data, outputs = self.mechanism, self.data[side], []
+        mechanism, data = self.mechanism, self.data[side]
+        outputs: list[Any] = []
         append = outputs.append
         arguments = (data, rng) if self.call.takes_rng else (data,)
         for _ in range(count):
@@ -262,7 +263,7 @@ class Function:
             return [self.draws(side, self.generator(seed), 4) for side in (0, 1)]
 
         first = some(2)
-        constant = [side for side in (0, 1) if self.columns.same(first[side][:1] * 4, first[side])] if not self.call.batch else []
+        constant = [side for side in (0, 1) if self.columns.same([first[side][0]] * 4, first[side])] if not self.call.batch else []
         if not constant:
             return
         caches = [found for found in gc.get_objects() if isinstance(found, functools._lru_cache_wrapper)]

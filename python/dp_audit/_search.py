@@ -91,7 +91,7 @@ def search(
         raise TypeError("give either record, which says what a dataset may be, or pairs, which makes them")
     call = Call(mechanism, batch)
     shared = call.batch and threads != 1
-    options = {"batch": call.batch, "rng": rng, "features": features, "messages": messages}
+    options: dict[str, Any] = {"batch": call.batch, "rng": rng, "features": features, "messages": messages}
     own_relation = relation if relation is not None else "add-remove"
     spec = {
         "name": name or called(mechanism),
@@ -108,7 +108,7 @@ def search(
     if record is not None:
         domain = json.dumps({"record": dict(record), "size": {"least": size[0], "most": size[1]}})
 
-        def make(left: str, right: str) -> Function:
+        def make(left: Any, right: Any) -> Function:
             return Function(mechanism, records(left), records(right), **options)
 
         def work(show: Any) -> Any:
