@@ -201,13 +201,14 @@ class Function:
         try:
             returned = self.call(self.mechanism, self.data[side], rng, count)
         except Exception as error:
-            failure = self.failure(error, rng)
+            self.failure(error, rng)
             if always is None:
                 raise worker.Refusal(
                     f"the mechanism raised {describe(error)}, and nobody knows in which of {count} draws; return NaN or a text for a draw that "
                     "fails, or audit one draw at a time"
                 ) from error
-            return [failure] * count
+            # One symbol for all: a message may have the number of draws in it, which is no output.
+            return [always] * count
         except BaseException as error:
             raise ended(error) from error
         if always is not None:

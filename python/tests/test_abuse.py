@@ -51,6 +51,16 @@ def test_a_vectorised_mechanism_that_always_fails_on_one_dataset_leaks_that():
     assert audit(mechanism, [], [1.0]).verdict == "violated"
 
 
+def test_what_a_vectorised_mechanism_says_about_the_number_of_draws_is_no_output():
+    def mechanism(data, rng, count):
+        raise ValueError(f"cannot draw {count} times")
+
+    def fails_on_one(data, rng, count):
+        return rng.random(count) if data else mechanism(data, rng, count)
+
+    assert audit(fails_on_one, [], [1.0], draws=100_000).verdict == "violated"
+
+
 def test_sys_exit_ends_the_audit_and_not_the_interpreter():
     def mechanism(data, rng):
         sys.exit(3)
