@@ -289,10 +289,10 @@ impl Dataset {
     /// # Errors
     /// When a record is a category or has several fields; the error names it.
     pub fn numbers(&self) -> Result<Vec<f64>, String> {
-        self.0
-            .iter()
-            .map(|record| record.number().ok_or_else(|| format!("the record {record} is not a finite number, which this mechanism needs")))
-            .collect()
+        let what = |record: &Record| if matches!(record, Record::Number(_)) { "not finite" } else { "not a number" };
+        let number =
+            |record: &Record| record.number().ok_or_else(|| format!("the record {record} is {}, which this mechanism needs", what(record)));
+        self.0.iter().map(number).collect()
     }
 
     /// The sorted records. Two datasets are the same multiset if and only if these are equal.

@@ -229,7 +229,7 @@ fn bad_claims_are_explained() {
         ("{ within = 3, of = 1 }", "{ within = 1, of = [1, 2] }", &["line 9", "its list has 2 values, but an output has 1"]),
         ("data = [\"x\"]", "data = [true]", &["accuracy[0].data", "the record true"]),
         ("data = [\"x\"]", "left = [\"x\"]", &["accuracy[0]", "unknown field `left`", "data"]),
-        ("query = \"count\"", "query = \"values\"", &["line 8", "accuracy \"within 3\": data: the record x is not a finite number"]),
+        ("query = \"count\"", "query = \"values\"", &["line 8", "accuracy \"within 3\": data: the record x is not a number"]),
         ("epsilon = 1.0", "epsilon = 0", &["line 4", "params.epsilon is 0, must be positive"]),
         ("name = \"within 3\"", "name = \"\"", &["the name of the accuracy claim is empty"]),
         (
