@@ -4,7 +4,7 @@
     python3 scripts/search_suite.py --program target/release/dp-audit --seconds 60
 
 Each audit is copied without its pairs. Its [search] section follows from the mechanism and its parameters alone, by the rules in `domain` below:
-bounds are those of the parameters, sizes are the same for all audits of a kind. Writes results/reference/search.csv and prints a summary.
+bounds are those of the parameters, sizes are the same for all audits of a kind, or the size of the pairs where the claim is about one size. Writes results/reference/search.csv and prints a summary.
 Audits that are expected to be violated should be found; for those that are expected to hold, nothing should be.
 """
 
@@ -46,15 +46,42 @@ def sizes(least, most):
 CATEGORIES = {"type": "category", "values": ["a", "b", "c"]}
 
 
-def domain(audit):
+def length(audit):
+    """The number of records of a pair."""
+    pair = audit["pair"][0] if "pair" in audit else {"left": []}
+    return sum(record.get("times", 1) if isinstance(record, dict) else 1 for record in pair["left"])
+
+
+def transformed(audit, step):
+    """The domain of a transformation. Its claim is about exact arithmetic, so records are integers that a float holds, except where the sum itself is in question."""
+    query = step.get("query", {}) if isinstance(step, dict) else {}
+    bounds = query.get("sum", query.get("mean")) if isinstance(query, dict) else None
+    wraps = "wrapping-i32" in str(step)
+    if audit["relation"] == "single-component":
+        limit = 2**31 - 1 if wraps else 1000
+        return {"type": "integer", "lower": -limit, "upper": limit, "never": "nasty"}, sizes(length(audit), length(audit))
+    if bounds and bounds["upper"] < 1e6 and "arithmetic" not in bounds:
+        record = {"type": "integer", "lower": bounds["lower"], "upper": bounds["upper"], "never": "nasty"}
+        return record, sizes(length(audit), length(audit)) if "mean" in query else sizes(0, 200)
+    if bounds:
+        return number(bounds["lower"], bounds["upper"]), sizes(0, 200)
+    if step == "median" or "resize" in step:
+        # Insertions and deletions are about lists in an order.
+        return number(0, 100), sizes(1, 20) | {"order": "fixed"}
+    return CATEGORIES, sizes(0, 30)
+
+
+def domain(path, audit):
     """The record and the sizes of a dataset, from the mechanism and its parameters; None with a reason if there are no such datasets."""
     mechanism, params = audit["mechanism"], audit.get("params", {})
     if mechanism == "composed":
-        return domain({"mechanism": params["mechanism"], "params": params["params"], "relation": audit["relation"]})
+        return domain(path, {"mechanism": params["mechanism"], "params": params["params"], "relation": audit["relation"]})
     if mechanism.startswith("k-anonymity"):
         return None, "records are rows of a hospital's table"
     if audit["relation"] == "custom":
         return None, "the relation is custom, so a search does not know the neighbours"
+    if mechanism == "transformation":
+        return transformed(audit, params["step"])
     query = params.get("query", params.get("step", {}).get("query") if isinstance(params.get("step"), dict) else None)
     if audit["relation"] in ("component-wise", "single-component"):
         # Answers to a few queries; if the mechanism has a matrix, its number of rows is the number of queries.
@@ -65,7 +92,7 @@ def domain(audit):
         bounds = query.get("sum", query.get("mean"))
         return number(bounds["lower"], bounds["upper"]), sizes(0, 200)
     if mechanism.startswith("median/"):
-        if mechanism == "median/smooth-sensitivity" and "dimension16" in audit.get("name", ""):
+        if "dimension16" in path.name:
             return {"type": "table", "columns": [number(params["lower"], params["upper"])] * 16}, sizes(1, 128)
         return number(params["lower"], params["upper"]), sizes(1, 128)
     if mechanism.startswith("ratio/"):
@@ -78,12 +105,12 @@ def domain(audit):
     if mechanism.startswith("randomized-response"):
         # One answer for each record, in the order of the records.
         return {"type": "integer", "lower": 0, "upper": 1, "never": "nasty"}, sizes(1, 5) | {"order": "fixed"}
+    if "blocks" in params and "size" in params:
+        return CATEGORIES, sizes(params["blocks"] * params["size"], params["blocks"] * params["size"] + 6)
     if mechanism == "gaussian/sampled-sum":
         return number(params["lower"], params["upper"]), sizes(0, 20)
     if mechanism == "rappor":
         return CATEGORIES, sizes(1, 3)
-    if mechanism == "transformation" and (params["step"] == "median" or "resize" in params["step"]):
-        return number(0, 100), sizes(1, 20)
     return CATEGORIES, sizes(0, 30)
 
 
@@ -113,13 +140,18 @@ def search(program, path, audit, record, size, seconds, draws, seed):
         command = [program, "search", str(file), "--seconds", str(seconds), "--draws", str(draws), "--seed", str(seed), "--csv", str(Path(folder, "found.csv"))]
         done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
         taken = time.monotonic() - began
-    text = done.stdout + done.stderr
     outcome = {0: "none", 2: "found"}.get(done.returncode, f"exit code {done.returncode}: {' '.join(done.stderr.split())[:200]}")
+    candidates, made, bound, left, right = said(done.stdout + done.stderr)
+    return outcome, candidates, made, f"{taken:.1f}", bound, left[:80], right[:80]
+
+
+def said(text):
+    """What a search printed: candidates, draws, the bound, and the pair as TOML; empty where there is none."""
     effort = re.search(r"tried ([\d,]+) candidates.*?: ([\d,]+) draws", " ".join(text.split()))
-    candidates, made = (effort[1].replace(",", ""), effort[2].replace(",", "")) if effort else ("", "")
+    candidates, made = (number.replace(",", "") for number in effort.groups()) if effort else ("", "")
     sides = re.search(r"^left = (.*)\nright = (.*)$", text, re.MULTILINE)
     bound = re.search(r"(?:Bound|Best): +(.*)", text)
-    return outcome, candidates, made, f"{taken:.1f}", bound[1][:60] if bound else "", *(side[:80] for side in (sides.groups() if sides else ("", "")))
+    return candidates, made, bound[1][:60] if bound else "", *(sides.groups() if sides else ("", ""))
 
 
 def main():
@@ -142,7 +174,7 @@ def main():
             expect = audit.get("expect", "consistent")
             if options.only not in str(path) or options.expect not in expect:
                 continue
-            record, size = domain(audit)
+            record, size = domain(path, audit)
             if record is None:
                 row = ["not searched: " + size, "", "", "", "", "", ""]
             else:

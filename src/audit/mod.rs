@@ -48,5 +48,5 @@ pub use plan::{Audit, Control, Pair, PairPlan};
 pub use prepare::Preparer;
 pub use result::{AuditReport, Evidence, PairResult, RunReport};
 pub use run::{Here, KnownAudit, TargetSource, Worker, run, run_rest, run_with};
-pub use searched::{Heat, Racer, SearchHistory, Standing};
+pub use searched::{Heat, Placing, Racer, SearchHistory};
 pub use work::{PartResult, WorkResult, run_item};

@@ -40,12 +40,12 @@ pub struct Heat {
     /// The draws of each candidate.
     pub draws: u64,
     /// The candidates, the best first.
-    pub standings: Vec<Standing>,
+    pub placings: Vec<Placing>,
 }
 
 /// How a candidate did in a round.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Standing {
+pub struct Placing {
     /// Its number among the racers.
     pub racer: usize,
     /// The share of the claim that it promised.

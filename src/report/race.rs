@@ -25,10 +25,10 @@ pub fn race(history: &SearchHistory) -> Markup {
     }
     for (number, heat) in (1_u32..).zip(&heats) {
         // Within a round from the best on the left to the worst on the right.
-        let wide = 0.7 / heat.standings.len().max(1) as f64;
-        for (place, standing) in heat.standings.iter().enumerate() {
-            let style = if standing.kept { Style::fill("#1f6fb4").opacity(0.8) } else { Style::fill("#888888").opacity(0.35) };
-            drawing.dot(style, x.at(f64::from(number) - 0.35 + wide * place as f64), y.at(standing.share.min(MOST)));
+        let wide = 0.7 / heat.placings.len().max(1) as f64;
+        for (place, placing) in heat.placings.iter().enumerate() {
+            let style = if placing.kept { Style::fill("#1f6fb4").opacity(0.8) } else { Style::fill("#888888").opacity(0.35) };
+            drawing.dot(style, x.at(f64::from(number) - 0.35 + wide * place as f64), y.at(placing.share.min(MOST)));
         }
     }
     let step = heats.len().div_ceil(6).max(1);
@@ -58,12 +58,12 @@ fn short(draws: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::audit::Standing;
+    use crate::audit::Placing;
 
     #[test]
     fn every_standing_of_a_shown_round_is_a_dot() {
-        let standing = |racer: usize| Standing { racer, share: racer as f64 / 4.0, kept: racer > 4 };
-        let heat = |draws: u64| Heat { draws, standings: (0..10).map(standing).collect() };
+        let placing = |racer: usize| Placing { racer, share: racer as f64 / 4.0, kept: racer > 4 };
+        let heat = |draws: u64| Heat { draws, placings: (0..10).map(placing).collect() };
         let history = |rounds: u64| SearchHistory {
             heats: (0..rounds).map(|round| heat(1024 << round.min(5))).collect(),
             ..SearchHistory::default()

@@ -136,7 +136,7 @@ pub fn search<S: PairSource>(
     let (racers, heats) = (std::mem::take(&mut race.racers), std::mem::take(&mut race.heats));
     let mut misfits: Vec<(String, usize)> = std::mem::take(&mut race.misfits).into_iter().collect();
     misfits.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-    let draws = meter.draws() + certified(&finalists);
+    let draws = meter.made() + certified(&finalists);
     let history = SearchHistory { racers, heats, misfits, shrinks, draws, certified: finalists.len(), seconds: meter.seconds() };
     Ok(Found { finalists, history })
 }

@@ -37,7 +37,8 @@ pub enum Order {
 }
 
 impl Order {
-    fn apply(self, records: &[Record]) -> Vec<Record> {
+    /// The records in this order.
+    pub fn apply(self, records: &[Record]) -> Vec<Record> {
         let mut records = records.to_vec();
         match self {
             Self::Same => {}

@@ -10,8 +10,14 @@ use crate::target::{PairStream, Phase, Target, TargetError};
 /// The level at which candidates are compared. It is lenient: a candidate that is dropped is lost, and one that is kept is looked at again.
 const LENIENT: f64 = 0.2;
 
-/// With at most so many draws, only attacks that learn fast are used.
-const FEW: u64 = 1 << 15;
+/// Which attacks learn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Look {
+    /// Those that learn fast: with few draws the others rarely learn more.
+    Quick,
+    /// All of them.
+    Thorough,
+}
 
 /// What a candidate promises.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -20,6 +26,8 @@ pub struct Promise {
     pub share: f64,
     /// The same at the level of a certification. Above 1, a certification will hardly fail.
     pub sure: f64,
+    /// The draws that were made.
+    pub draws: u64,
 }
 
 /// Learns rules from fresh draws and computes the bounds that are to be expected from them. Nothing here is judged: what is frozen is
@@ -27,30 +35,32 @@ pub struct Promise {
 ///
 /// # Errors
 /// When the mechanism cannot be run on this pair.
-pub fn promise(plan: &PairPlan, target: &dyn Target, draws: u64) -> Result<Promise, TargetError> {
+pub fn promise(plan: &PairPlan, target: &dyn Target, draws: u64, look: Look) -> Result<Promise, TargetError> {
     if plan.claim.metric().is_some() {
         // Without noise, the distance is what it is.
         let evidence = run_pair(plan, target, &()).outcome?;
         let share = share_of(&plan.claim, &[evidence.bounds.lower]);
-        return Ok(Promise { share, sure: share });
+        return Ok(Promise { share, sure: share, draws: evidence.draws });
     }
-    let promised = explored(plan, target, draws);
+    let promised = explored(plan, target, draws, look);
     target.close();
     promised
 }
 
-fn explored(plan: &PairPlan, target: &dyn Target, draws: u64) -> Result<Promise, TargetError> {
+fn explored(plan: &PairPlan, target: &dyn Target, draws: u64, look: Look) -> Result<Promise, TargetError> {
     let stream = PairStream::new(plan.seed, &plan.audit, &plan.pair.name);
     let mut sampler = Sampler::open(target, stream, Phase::Search, &|_| ())?;
     let budget = DrawBudget { explore: draws, certify: draws, alpha: LENIENT };
     let quick = quick(&plan.attacks);
-    let attacks = if draws <= FEW && !quick.is_empty() { &quick } else { &plan.attacks };
+    let attacks = if look == Look::Quick && !quick.is_empty() { &quick } else { &plan.attacks };
     let mut explorer = Explorer::new(sampler.width(), attacks, &plan.claim, budget);
     explorer.absorb(&mut sampler, draws, &[])?;
     let learned = explorer.learn();
     let at = |alpha: f64| {
         let shares = learned.iter().map(|learned| {
-            let expected = tally(learned.forecast.correct, learned.forecast.wrong, draws);
+            // A rule that gives one answer is correct on one side at most, whatever the sample says.
+            let correct = learned.forecast.correct.min(f64::from(learned.rule.regions()) / 2.0);
+            let expected = tally(correct, learned.forecast.wrong, draws);
             let certified = Certified::new(expected, learned.rule.regions(), alpha, &plan.claim, learned.method);
             share_of(&plan.claim, &[certified.lower(), certified.second_lower()])
         });
@@ -58,10 +68,10 @@ fn explored(plan: &PairPlan, target: &dyn Target, draws: u64) -> Result<Promise,
     };
     let share = at(LENIENT);
     // What a lenient level does not show, a stricter one does not either; and some bounds take longer than the draws.
-    Ok(Promise { share, sure: if share > 1.0 { at(plan.level.fixed(1.0)) } else { 0.0 } })
+    Ok(Promise { share, sure: if share > 1.0 { at(plan.level.fixed(1.0)) } else { 0.0 }, draws })
 }
 
-/// The attacks that learn fast. With few draws the others rarely learn more, and most candidates get few draws.
+/// The attacks that learn fast.
 fn quick(attacks: &[Attack]) -> Vec<Attack> {
     let is_slow = |attack: &Attack| matches!(attack, Attack::Differences | Attack::Pairs | Attack::Directions | Attack::Interactions);
     attacks.iter().copied().filter(|attack| !is_slow(attack)).collect()
@@ -75,12 +85,12 @@ fn tally(correct: f64, wrong: f64, draws: u64) -> Tally {
     Tally { correct, wrong: wrong.min(draws - correct), abstained: draws - correct - wrong.min(draws - correct) }
 }
 
-/// The largest share of a limit that a bound shows. Where a limit is 0, a bound above it counts as twice the claim and more.
+/// The largest share of a limit that a bound shows. Where a limit is 0, a bound above it counts as just more than the claim.
 fn share_of(claim: &Claim, lower: &[f64]) -> f64 {
     let share = |(lower, value): (f64, f64)| match (lower > 0.0, value > 0.0) {
         (false, _) => 0.0,
         (true, true) => lower / value,
-        (true, false) => 2.0 + lower,
+        (true, false) => 1.0 + lower,
     };
     let shares = lower.iter().copied().zip(claim.limits().iter().map(|limit| limit.value)).map(share);
     shares.fold(0.0, f64::max)

@@ -9,9 +9,9 @@ use rayon::prelude::*;
 
 use super::find::Arena;
 use super::found::SearchError;
-use super::promise::{Promise, promise};
+use super::promise::{Look, Promise, promise};
 use super::source::PairSource;
-use crate::audit::{Event, Heat, Listener, PairPlan, Racer, Standing};
+use crate::audit::{Event, Heat, Listener, PairPlan, Placing, Racer};
 use crate::model::checked::Positive;
 use crate::noise::Generator;
 use crate::target::{PrepareError, Problem, TargetError};
@@ -19,13 +19,20 @@ use crate::target::{PrepareError, Problem, TargetError};
 /// Candidates that start together.
 const ENTRANTS: usize = 64;
 /// The draws of each in the first heat.
-const FIRST_DRAWS: std::ops::RangeInclusive<u64> = 1024..=8192;
+const FIRST_DRAWS: std::ops::RangeInclusive<u64> = 1024..=131_072;
+/// The same for programs. They are slow, and what they leak when they fail on some data shows in few draws.
+const FIRST_DRAWS_OF_PROGRAMS: std::ops::RangeInclusive<u64> = 256..=2048;
 /// The race of a generation ends with this many.
 const WINNERS: usize = 4;
 /// Candidates that are remembered as parents of new ones.
 const ELITE: usize = 16;
+/// With at most so many draws, a look is quick. All looks in a heat are.
+const FEW: u64 = 1 << 15;
 /// How many times more draws must confirm a candidate that looks certain.
 const CONFIRM: u64 = 4;
+/// At most so many times as many draws as in the heats settle what the best candidates promise: a claim that is just met looks broken half of
+/// the time.
+const SETTLE: u64 = 4;
 /// If none of so many candidates can be run, none will be.
 const GIVE_UP: usize = 2 * ENTRANTS;
 /// No stream of an audit has such a name, because names in files have no control characters.
@@ -50,12 +57,13 @@ pub struct Entrant<P> {
 pub struct Meter {
     started: Instant,
     draws: AtomicU64,
+    made: AtomicU64,
 }
 
 impl Meter {
     /// Starts now.
     pub fn start() -> Self {
-        Self { started: Instant::now(), draws: AtomicU64::new(0) }
+        Self { started: Instant::now(), draws: AtomicU64::new(0), made: AtomicU64::new(0) }
     }
 
     /// Seconds since the start.
@@ -63,14 +71,20 @@ impl Meter {
         self.started.elapsed().as_secs_f64()
     }
 
-    /// The draws so far.
+    /// The draws that were spent.
     pub fn draws(&self) -> u64 {
         self.draws.load(Ordering::Relaxed)
     }
 
-    /// More draws were made.
-    pub fn add(&self, draws: u64) {
+    /// The draws that were really made. Without noise, one draw is as good as all of them.
+    pub fn made(&self) -> u64 {
+        self.made.load(Ordering::Relaxed)
+    }
+
+    /// More draws were spent and made.
+    pub fn add(&self, draws: u64, made: u64) {
         self.draws.fetch_add(draws, Ordering::Relaxed);
+        self.made.fetch_add(made, Ordering::Relaxed);
     }
 }
 
@@ -97,6 +111,10 @@ pub struct Race<'a, S: PairSource, L: ?Sized> {
     fit: bool,
     /// The number of promises that were asked for: each has its own random streams.
     asked: u64,
+    /// The draws of all heats.
+    raced: u64,
+    /// The draws that settled what candidates promise.
+    settling: u64,
     pub(super) dry: bool,
 }
 
@@ -115,6 +133,8 @@ impl<'a, S: PairSource, L: Listener + ?Sized> Race<'a, S, L> {
             misfits: BTreeMap::new(),
             fit: false,
             asked: 0,
+            raced: 0,
+            settling: 0,
             dry: false,
         }
     }
@@ -152,21 +172,19 @@ impl<'a, S: PairSource, L: Listener + ?Sized> Race<'a, S, L> {
         Ok(self.settle(limit))
     }
 
-    /// The draws of the first heat. A small ε is hard to tell from none.
+    /// The draws of the first heat. To tell a small ε from none takes 1/ε² draws.
     fn first_draws(&self) -> u64 {
-        let fewest = *FIRST_DRAWS.start();
+        let range = if self.arena.parallel { FIRST_DRAWS } else { FIRST_DRAWS_OF_PROGRAMS };
+        let epsilon = self.arena.audit.claim.epsilon();
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // saturates
-        let draws = (fewest as f64 / self.arena.audit.claim.epsilon().max(1e-3)) as u64;
+        let draws = (*range.start() as f64 / (epsilon * epsilon)) as u64;
         // A small budget must allow some heats.
-        let draws = draws.clamp(fewest, *FIRST_DRAWS.end());
-        // Programs are slow. What they leak when they fail on some data shows in few draws.
-        let draws = if self.arena.parallel { draws } else { draws / 4 };
-        draws.min(self.arena.effort.draws / (4 * ENTRANTS as u64)).max(64)
+        draws.clamp(*range.start(), *range.end()).min(self.arena.effort.draws / (4 * ENTRANTS as u64)).max(64)
     }
 
     /// A candidate without draws.
     fn entrant(pair: S::Pair, racer: Option<usize>) -> Entrant<S::Pair> {
-        Entrant { racer, pair, draws: 0, promise: Promise { share: 0.0, sure: 0.0 }, settled: false }
+        Entrant { racer, pair, draws: 0, promise: Promise { share: 0.0, sure: 0.0, draws: 0 }, settled: false }
     }
 
     /// Gives each candidate fresh draws, and returns those that can be run, the best first.
@@ -174,25 +192,25 @@ impl<'a, S: PairSource, L: Listener + ?Sized> Race<'a, S, L> {
         let plans: Vec<PairPlan> = entrants.iter().map(|entrant| self.plan(&entrant.pair, draws)).collect();
         let (arena, meter, listener) = (self.arena, self.meter, self.listener);
         let score = |(entrant, plan): (&Entrant<S::Pair>, &PairPlan)| {
-            // What is not tried for lack of time is not judged.
-            (meter.seconds() < limit.seconds).then(|| arena.promise(&entrant.pair, plan, draws, meter, listener))
+            (meter.seconds() < limit.seconds).then(|| arena.promise(&entrant.pair, plan, draws, Look::Quick, meter, listener))
         };
         let promises: Vec<_> = if arena.parallel {
             entrants.par_iter().zip(&plans).map(score).collect()
         } else {
             entrants.iter().zip(&plans).map(score).collect()
         };
-        let mut kept = Vec::new();
+        let (mut kept, mut untried) = (Vec::new(), Vec::new());
         for (mut entrant, promise) in entrants.drain(..).zip(promises) {
             match promise {
                 Some(Ok(promise)) => {
                     self.fit = true;
                     (entrant.draws, entrant.promise) = (draws, promise);
+                    self.raced += draws;
                     kept.push(entrant);
                 }
                 Some(Err(error)) if is_fatal(&error) => return Err(SearchError::Target(error)),
                 Some(Err(error)) => *self.misfits.entry(short(&error)).or_default() += 1,
-                None => {}
+                None => untried.push(entrant),
             }
         }
         let misfits: usize = self.misfits.values().sum();
@@ -202,13 +220,15 @@ impl<'a, S: PairSource, L: Listener + ?Sized> Race<'a, S, L> {
         // The first of equal ones stays in front: earlier candidates are simpler.
         kept.sort_by(|one, other| other.promise.share.total_cmp(&one.promise.share));
         let going_on = if kept.len() > WINNERS { kept.len().div_ceil(2) } else { kept.len() };
-        let standing = |(place, entrant): (usize, &Entrant<S::Pair>)| {
-            Some(Standing { racer: entrant.racer?, share: entrant.promise.share, kept: place < going_on })
+        let placing = |(place, entrant): (usize, &Entrant<S::Pair>)| {
+            Some(Placing { racer: entrant.racer?, share: entrant.promise.share, kept: place < going_on })
         };
-        let standings: Vec<Standing> = kept.iter().enumerate().filter_map(standing).collect();
-        if !standings.is_empty() {
-            self.heats.push(Heat { draws, standings });
+        let placings: Vec<Placing> = kept.iter().enumerate().filter_map(placing).collect();
+        if !placings.is_empty() {
+            self.heats.push(Heat { draws, placings });
         }
+        // What there was no time for stays what it was in an earlier heat.
+        kept.extend(untried.into_iter().filter(|entrant| entrant.draws > 0));
         Ok(kept)
     }
 
@@ -232,7 +252,8 @@ impl<'a, S: PairSource, L: Listener + ?Sized> Race<'a, S, L> {
     /// A fresh look at one pair.
     pub fn look(&mut self, pair: &S::Pair, draws: u64) -> Result<Promise, TargetError> {
         let plan = self.plan(pair, draws);
-        self.arena.promise(pair, &plan, draws, self.meter, self.listener)
+        let look = if draws <= FEW { Look::Quick } else { Look::Thorough };
+        self.arena.promise(pair, &plan, draws, look, self.meter, self.listener)
     }
 
     /// The best candidate that looks certain, if more draws say so too.
@@ -255,24 +276,29 @@ impl<'a, S: PairSource, L: Listener + ?Sized> Race<'a, S, L> {
     /// Looks at the best candidates again with more and more draws, as long as they promise more than is claimed.
     fn settle(&mut self, limit: Limit) -> Option<Entrant<S::Pair>> {
         for index in 0..self.elite.len().min(2) {
-            let mut entrant = self.elite[index].clone();
-            if entrant.settled {
-                continue;
-            }
-            let most = limit.draws.saturating_sub(self.meter.draws()) / 4;
-            while entrant.promise.share > 1.0 && CONFIRM * entrant.draws <= most && !self.is_over(limit) {
+            while !self.elite[index].settled {
+                let entrant = &self.elite[index];
                 let draws = CONFIRM * entrant.draws;
-                let Ok(promise) = self.look(&entrant.pair, draws) else { break };
-                (entrant.draws, entrant.promise) = (draws, promise);
-                if promise.sure > 1.0 {
-                    if let Some(ready) = self.confirmed(std::slice::from_ref(&entrant), limit) {
-                        return Some(ready);
-                    }
+                let most = limit.draws.saturating_sub(self.meter.draws()) / 4;
+                if entrant.promise.share <= 1.0 || draws > most || self.is_over(limit) {
+                    self.elite[index].settled = true;
                     break;
                 }
+                if self.settling + draws > SETTLE * self.raced {
+                    // It goes on after some more heats.
+                    return None;
+                }
+                self.settling += draws;
+                let Ok(promise) = self.look(&entrant.pair.clone(), draws) else { break };
+                let entrant = &mut self.elite[index];
+                (entrant.draws, entrant.promise, entrant.settled) = (draws, promise, promise.sure > 1.0);
+                if entrant.settled {
+                    let entrant = entrant.clone();
+                    if let Some(ready) = self.confirmed(&[entrant], limit) {
+                        return Some(ready);
+                    }
+                }
             }
-            entrant.settled = true;
-            self.elite[index] = entrant;
         }
         None
     }
@@ -292,12 +318,13 @@ impl<P> Arena<'_, P> {
         pair: &P,
         plan: &PairPlan,
         draws: u64,
+        look: Look,
         meter: &Meter,
         listener: &(impl Listener + ?Sized),
     ) -> Result<Promise, TargetError> {
         let target = (self.target)(pair, plan).map_err(TargetError::NotPrepared)?;
-        let promised = promise(plan, target.as_ref(), draws)?;
-        meter.add(draws);
+        let promised = promise(plan, target.as_ref(), draws, look)?;
+        meter.add(draws, promised.draws);
         listener.hear(Event::Drawn { draws });
         Ok(promised)
     }

@@ -119,15 +119,26 @@ fn smaller_lists(genome: &Genome, domain: &Domain) -> Vec<Genome> {
         Genome::Lists { left: fits(left, size), right: fits(right, size), common, order: *order }
     };
     let mut found: Vec<Genome> = removals(common.len()).into_iter().map(|cut| with(without(common, &cut))).collect();
-    if *order != Order::Same {
-        found.push(Genome::Lists { common: common.clone(), left: left.clone(), right: right.clone(), order: Order::Same });
-    }
     let mut values: Vec<&Record> = Vec::new();
     common.iter().for_each(|record| {
         if values.len() < MAX_VALUES && !values.contains(&record) {
             values.push(record);
         }
     });
+    // A common record becomes what only one side has, where it is.
+    for value in &values {
+        let place = |records: &[Record]| records.iter().position(|record| record == *value).unwrap_or_default();
+        let first = place(common);
+        let fewer = without(common, &(first..first + 1));
+        let size = fewer.len();
+        let with = |left, right| Genome::Lists { common: fewer.clone(), left, right, order: *order };
+        let own = |extra: &Option<(usize, Record)>, place: usize| extra.as_ref().map(|_| (place, (*value).clone()));
+        found.push(with(own(left, first), fits(right, size)));
+        found.push(with(fits(left, size), own(right, place(&order.apply(common)))));
+    }
+    if *order != Order::Same {
+        found.push(Genome::Lists { common: common.clone(), left: left.clone(), right: right.clone(), order: Order::Same });
+    }
     // All records with one value, then only the extra ones.
     for value in &values {
         for simple in simpler(value, &domain.record) {
@@ -214,6 +225,7 @@ fn without<T: Clone>(items: &[T], cut: &std::ops::Range<usize>) -> Vec<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::Dataset;
 
     fn domain() -> Domain {
         Domain { record: RecordDomain::of(Kind::Number { lower: 0.0, upper: 100.0 }), least: 0, most: 50, ordered: false }
@@ -251,6 +263,23 @@ mod tests {
             least(Genome::Lists { common: numbers(&[7.0; 5]), left: None, right: Some((0, Record::Number(3.0))), order: Order::Same }, odd),
             "[0] [0 × 2]"
         );
+    }
+
+    #[test]
+    fn what_differs_takes_the_place_of_a_common_record() {
+        // The first two records of each side differ by 2: that needs three common ones and one more.
+        let genome = Genome::Lists {
+            common: numbers(&[0.0, 0.0, 1.0, 1.0]),
+            left: None,
+            right: Some((4, Record::Number(0.0))),
+            order: Order::Reversed,
+        };
+        let first_two = |side: &Dataset| side.records().iter().take(2).filter_map(Record::number).sum::<f64>();
+        let far = |genome: &Genome| {
+            let (left, right) = genome.sides();
+            (first_two(&left) - first_two(&right)).abs() >= 2.0
+        };
+        assert_eq!(least(genome, far), "[0 × 2, 1] [1 × 2, 0 × 2]");
     }
 
     #[test]

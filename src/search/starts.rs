@@ -12,7 +12,7 @@ pub struct Start {
     pub genome: Genome,
     /// In words.
     pub origin: String,
-    /// How many simpler ones of its kind come before it.
+    /// How far from simple it is.
     rank: usize,
 }
 
@@ -93,10 +93,9 @@ fn lists(domain: &Domain, relation: &Relation) -> Vec<Start> {
                 // Nasty values are tried in small datasets only: in large ones they are found by mutation.
                 let extras = extras(a, b, &spread, if size <= 5 && couple_rank == 0 { &nasty } else { &[] });
                 for (name, extra, extra_rank) in extras.into_iter().take(most_extras) {
-                    let rank = size_rank / 2 + 3 * couple_rank + 2 * structure_rank + extra_rank;
+                    // One thing out of the ordinary is simpler than two: size 127 of equal records comes before size 12 of a spread.
+                    let rank = (1 + size_rank) * (1 + couple_rank / 2) * (1 + structure_rank) * (1 + extra_rank);
                     let mut add = |origin: String, genome: Genome, rank: usize| found.push(Start { genome, origin, rank });
-                    // There are few of these, so they come early.
-                    let reordered = size_rank / 2 + couple_rank + structure_rank;
                     if replace {
                         let mut common = records.clone();
                         let Some(last) = common.pop() else { continue };
@@ -107,7 +106,11 @@ fn lists(domain: &Domain, relation: &Relation) -> Vec<Start> {
                             let Some(replaced) = replaced.filter(|replaced| *replaced != extra) else { continue };
                             let (left, right) = (Some((place, replaced)), Some((place, extra.clone())));
                             let genome = Genome::Lists { common: common.clone(), left, right, order: Order::Same };
-                            add(format!("{structure}, {what} replaced by {name}"), genome, rank + usize::from(what != "the last"));
+                            add(
+                                format!("{structure}, {what} replaced by {name}"),
+                                genome,
+                                if what == "the last" { rank } else { 2 * rank },
+                            );
                         }
                     } else if size < domain.most {
                         let genome = |place: usize, order| Genome::Lists {
@@ -118,10 +121,10 @@ fn lists(domain: &Domain, relation: &Relation) -> Vec<Start> {
                         };
                         add(format!("{structure}, {name} added last"), genome(size, Order::Same), rank);
                         if size >= 2 && extra_rank < 2 {
-                            add(format!("{structure}, {name} added first"), genome(0, Order::Same), rank + 3);
+                            add(format!("{structure}, {name} added first"), genome(0, Order::Same), 2 * rank);
                         }
                         if size >= 2 && extra_rank == 0 && structure != "all equal" {
-                            add(format!("{structure}, {name} added, other order"), genome(size, Order::Reversed), reordered);
+                            add(format!("{structure}, {name} added, other order"), genome(size, Order::Reversed), rank);
                         }
                     }
                 }

@@ -10,7 +10,7 @@ use super::fixed::effective;
 use crate::model::{Claim, Limit, Measure};
 
 /// Between these orders minus one, ρ is looked for. Every order gives a valid bound.
-const ORDERS: [f64; 2] = [0.02, 300.0];
+const ORDERS: [f64; 2] = [0.002, 300.0];
 
 /// No ε above this is of interest: it allows everything.
 const LARGEST: f64 = 1e3;
@@ -21,7 +21,7 @@ impl Measure {
     #[must_use]
     pub fn of(&self, correct: f64, wrong: f64, regions: u8) -> f64 {
         let scale = 2.0 / f64::from(regions.max(1));
-        let (p, a) = ((scale * correct).min(1.0), (scale * wrong).min(1.0));
+        let (p, a) = event(correct, wrong, regions);
         match self {
             Self::Epsilon { delta } => solved_for_epsilon(correct, wrong, effective(*delta, regions)),
             Self::Delta { epsilon } => scale * solved_for_delta(correct, wrong, *epsilon),
@@ -31,10 +31,7 @@ impl Measure {
             // z(1 − p) = −z(p), without loss where p is close to 1.
             Self::Mu => normal_quantile(a) - normal_quantile(p),
             Self::Renyi { order } => Coins::new(p, a).renyi(*order),
-            Self::Rho => {
-                let coins = Coins::new(p, a);
-                largest(ORDERS.map(f64::ln), |log| coins.renyi(1.0 + log.exp()) / (1.0 + log.exp()))
-            }
+            Self::Rho => Coins::new(p, a).rho().1,
             Self::Orders(orders) => {
                 let coins = Coins::new(p, a);
                 orders.iter().map(|(order, claimed)| coins.renyi(*order) / claimed).fold(0.0, f64::max)
@@ -52,7 +49,8 @@ impl Measure {
     pub fn cautious(&self, correct: f64, wrong: f64, regions: u8, draws: f64, z: f64) -> f64 {
         // By chance a rule that gives one answer may be correct on all draws of its side, and more than half of the draws may be of this side.
         let correct = correct.min(f64::from(regions) / 2.0 - 0.5 / draws);
-        let (by_correct, by_wrong) = self.slopes(correct, wrong, regions);
+        let of = self.near(correct, wrong, regions);
+        let (by_correct, by_wrong) = slopes(&of, correct, wrong);
         let errors = ((correct / draws).sqrt(), (wrong / draws).sqrt());
         let (fall, rise) = ((by_correct * errors.0).abs(), (by_wrong * errors.1).abs());
         let length = fall.hypot(rise);
@@ -62,19 +60,26 @@ impl Measure {
         let (down, up) = (z * fall / length, z * rise / length);
         // Few wrong guesses may by chance be far fewer than expected: the upper limit of a Poisson mean.
         let (correct, wrong) = (correct - down * errors.0, wrong + up * errors.1 + up * up / (2.0 * draws));
-        if correct <= 0.0 { 0.0 } else { self.of(correct, wrong, regions) }
+        if correct <= 0.0 { 0.0 } else { of(correct, wrong) }
     }
 
     /// The derivatives of the value by P(correct) and by P(wrong).
     #[must_use]
     pub fn slopes(&self, correct: f64, wrong: f64, regions: u8) -> (f64, f64) {
-        const STEP: f64 = 1e-4;
-        let of = |correct: f64, wrong: f64| self.of(correct, wrong, regions);
-        // To the side on which every probability is possible.
-        let value = of(correct, wrong);
-        let by_correct = (value - of(correct * (1.0 - STEP), wrong)) / (STEP * correct);
-        let by_wrong = (of(correct, wrong * (1.0 - STEP)) - value) / (-STEP * wrong);
-        (by_correct, by_wrong)
+        slopes(&self.near(correct, wrong, regions), correct, wrong)
+    }
+
+    /// The value near these probabilities. For ρ it keeps the order that is best here: another one is hardly better nearby, and never needed.
+    fn near(&self, correct: f64, wrong: f64, regions: u8) -> impl Fn(f64, f64) -> f64 {
+        let (p, a) = event(correct, wrong, regions);
+        let order = (*self == Self::Rho && p > a).then(|| Coins::new(p, a).rho().0);
+        move |correct, wrong| match order {
+            Some(order) => {
+                let (p, a) = event(correct, wrong, regions);
+                if p > a { Coins::new(p, a).renyi(order) / order } else { 0.0 }
+            }
+            None => self.of(correct, wrong, regions),
+        }
     }
 
     /// The orders at which a Rényi divergence says something about this measure.
@@ -196,23 +201,43 @@ impl Claim {
     }
 }
 
-/// Nearly the largest value between these ends: on a grid, and then around the best point of the grid. It is never larger than the largest.
-fn largest([low, high]: [f64; 2], value: impl Fn(f64) -> f64) -> f64 {
-    const GRID: u32 = 10;
-    const NARROWER: usize = 5;
-    let mut step = (high - low) / f64::from(GRID);
-    let points = (0..=GRID).map(|index| low + step * f64::from(index)).map(|at| (at, value(at)));
-    let mut best = points.fold((low, f64::NEG_INFINITY), |best, next| if next.1 > best.1 { next } else { best });
-    for _ in 0..NARROWER {
-        step /= 2.0;
-        for at in [best.0 - step, best.0 + step] {
-            let found = value(at);
-            if found > best.1 {
-                best = (at, found);
-            }
+/// The probabilities of an event on one side and on the other that a rule with so many answers shows.
+fn event(correct: f64, wrong: f64, regions: u8) -> (f64, f64) {
+    let scale = 2.0 / f64::from(regions.max(1));
+    ((scale * correct).min(1.0), (scale * wrong).min(1.0))
+}
+
+/// The derivatives of a value by P(correct) and by P(wrong).
+fn slopes(of: &impl Fn(f64, f64) -> f64, correct: f64, wrong: f64) -> (f64, f64) {
+    const STEP: f64 = 1e-4;
+    // To the side on which every probability is possible.
+    let value = of(correct, wrong);
+    let by_correct = (value - of(correct * (1.0 - STEP), wrong)) / (STEP * correct);
+    let by_wrong = (of(correct, wrong * (1.0 - STEP)) - value) / (-STEP * wrong);
+    (by_correct, by_wrong)
+}
+
+/// Nearly the largest value between these ends, and where it is: both ends, and a golden-section search between them. It is never larger than
+/// the largest.
+fn largest([mut low, mut high]: [f64; 2], value: impl Fn(f64) -> f64) -> (f64, f64) {
+    const STEPS: usize = 11;
+    let golden = (5.0_f64.sqrt() - 1.0) / 2.0;
+    let at = |place: f64| (place, value(place));
+    let better = |one: (f64, f64), other: (f64, f64)| if other.1 > one.1 { other } else { one };
+    let ends = better(at(low), at(high));
+    let (mut first, mut second) = (at(high - golden * (high - low)), at(low + golden * (high - low)));
+    for _ in 0..STEPS {
+        if first.1 >= second.1 {
+            high = second.0;
+            second = first;
+            first = at(high - golden * (high - low));
+        } else {
+            low = first.0;
+            first = second;
+            second = at(low + golden * (high - low));
         }
     }
-    best.1
+    better(ends, better(first, second))
 }
 
 /// `ε = ln((P(correct) − δ_eff)/P(wrong))`; −∞ if δ alone explains the correct guesses.
@@ -229,22 +254,29 @@ fn solved_for_delta(correct: f64, wrong: f64, epsilon: f64) -> f64 {
 struct Coins {
     heads: [f64; 2],
     tails: [f64; 2],
+    direction: (usize, usize),
 }
 
 impl Coins {
     fn new(p: f64, a: f64) -> Self {
         let log = |probability: f64| probability.max(1e-300).ln();
-        Self { heads: [log(p), log(a)], tails: [log(1.0 - p), log(1.0 - a)] }
+        // For p > a, the direction in which the rarer outcome of the other coin gets more.
+        let direction = if p + a <= 1.0 { (0, 1) } else { (1, 0) };
+        Self { heads: [log(p), log(a)], tails: [log(1.0 - p), log(1.0 - a)], direction }
     }
 
-    /// The Rényi divergence of this order, the larger of both directions.
+    /// The Rényi divergence of this order. Both directions are bounded; this one is the larger one.
     fn renyi(&self, order: f64) -> f64 {
+        let (this, other) = self.direction;
         // ln Σ x^λ·y^(1−λ) over both outcomes, without overflow.
-        let divergence = |this: usize, other: usize| {
-            let [first, second] = [self.heads, self.tails].map(|logs| order * logs[this] + (1.0 - order) * logs[other]);
-            (first.max(second) + (-(first - second).abs()).exp().ln_1p()) / (order - 1.0)
-        };
-        divergence(0, 1).max(divergence(1, 0)).max(0.0)
+        let [first, second] = [self.heads, self.tails].map(|logs| order * logs[this] + (1.0 - order) * logs[other]);
+        ((first.max(second) + (-(first - second).abs()).exp().ln_1p()) / (order - 1.0)).max(0.0)
+    }
+
+    /// The best order for ρ, and what it shows.
+    fn rho(&self) -> (f64, f64) {
+        let (log, value) = largest(ORDERS.map(f64::ln), |log| self.renyi(1.0 + log.exp()) / (1.0 + log.exp()));
+        (1.0 + log.exp(), value)
     }
 }
 
