@@ -138,9 +138,9 @@ def bytewise(data, rng, kind, **params):
 
 
 def keyed(data, rng, kind, **params):
-    """The noisy counts above the threshold; a record is a key."""
+    """The noisy count of the only key, if it is above the threshold; a record is a key."""
     number = float if kind in FLOATS else int
-    return measurement(kind, **params)({key: number(data.count(key)) for key in set(data)})
+    return measurement(kind, **params)({key: number(data.count(key)) for key in set(data)}).get("x", "none")
 
 
 def estimates(data, rng, kind, keys, **params):

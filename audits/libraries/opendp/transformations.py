@@ -45,7 +45,7 @@ MAKE = {
     "squared deviations": lambda: dp.t.make_sum_of_squared_deviations(*bounded(0.0, 10.0, 5)),
     "quantile scores": lambda: dp.t.make_quantile_score_candidates(*records(INTEGER), [0, 5, 10], 0.25),
     "multiplication": lambda: dp.t.make_lipschitz_float_mul(NUMBER, dp.absolute_distance(T=float), 3.0, (0.0, 10.0)),
-    "large squared deviations": lambda: dp.t.make_sum_of_squared_deviations(*bounded(LARGE - 0.1, LARGE + 0.1, 1024)),
+    "large squared deviations": lambda: dp.t.make_sum_of_squared_deviations(*bounded(LARGE, LARGE + 1, 1024)),
 }
 LARGE = 2.0**50
 WHOLE = {"unordered", "index", "sum, integers", "sum, all integers", "sum, integers in order", "quantile scores"}
