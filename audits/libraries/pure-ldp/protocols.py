@@ -4,6 +4,7 @@ import math
 import zlib
 from functools import cache
 
+import numpy as np
 import xxhash
 from pure_ldp.frequency_oracles.apple_cms import CMSClient
 from pure_ldp.frequency_oracles.direct_encoding import DEClient
@@ -100,3 +101,9 @@ def rappor_client(f, m):
 def rappor(data, rng, f, m):
     """A report of RAPPOR with one hash function; its own `convert_f_to_eps` says what f is worth."""
     return rappor_client(f, m).privatise(int(data[0]))[0]
+
+
+def typed(data, rng, kind, epsilon, d):
+    """A report as the object that it is: its type first. The value comes from a numpy array, as in the examples of the package."""
+    sent = client(kind, epsilon, d).privatise(np.array(data, dtype=int)[0])
+    return [type(sent).__name__, *flat(sent)]
