@@ -77,14 +77,3 @@ def histogram_measurement(epsilon):
 def histogram(data, rng, epsilon):
     """Counts of two categories and of all others."""
     return histogram_measurement(epsilon)(data)
-
-
-@cache
-def quantile_measurement(epsilon):
-    domain = dp.vector_domain(dp.atom_domain(T=float, nan=False))
-    query = compositor([], (("epsilon", epsilon),), domain=domain).query()
-    return query.private_quantile(output_measure=dp.max_divergence(), candidates=[0.0, 5.0, 10.0], alpha=0.5).resolve()
-
-
-def quantile(data, rng, epsilon):
-    return quantile_measurement(epsilon)(data)

@@ -137,10 +137,12 @@ def bytewise(data, rng, kind, **params):
     return list(measurement(kind, **params)(bytes(values(kind, data))))
 
 
-def keyed(data, rng, kind, **params):
-    """The noisy count of the only key, if it is above the threshold; a record is a key."""
+def keyed(data, rng, count, kind, **params):
+    """The noisy count of a key, if it is above the threshold. Many draws at once: many keys with the same count, each with noise of its own."""
     number = float if kind in FLOATS else int
-    return measurement(kind, **params)({key: number(data.count(key)) for key in set(data)}).get("x", "none")
+    keys = [str(draw) for draw in range(count)]
+    released = measurement(kind, **params)({key: number(len(data)) for key in keys if data})
+    return [released.get(key, "none") for key in keys]
 
 
 def estimates(data, rng, kind, keys, **params):
