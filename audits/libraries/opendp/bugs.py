@@ -40,20 +40,6 @@ def bit_vector_response(data, rng, f, epsilon):
 
 
 @cache
-def thresholded(scale, threshold, epsilon, delta):
-    space = dp.map_domain(dp.atom_domain(T=str), dp.atom_domain(T=int)), dp.l01inf_distance(dp.absolute_distance(T=int))
-    measurement = dp.m.make_laplace_threshold(*space, scale=scale, threshold=threshold)
-    grants(measurement.map((1, 1, 1)), (epsilon, delta))
-    return measurement
-
-
-def thresholded_counts(data, rng, scale, threshold, epsilon, delta):
-    """The noisy counts above the threshold."""
-    counts = {key: data.count(key) for key in set(data)}
-    return thresholded(scale, threshold, epsilon, delta)(counts)
-
-
-@cache
 def b_ary_tree(norm, leaves, branching, input_distance, output_distance):
     metric = {"l1": dp.l1_distance, "l2": dp.l2_distance}[norm](T="i32")
     tree = dp.t.make_b_ary_tree(dp.vector_domain(dp.atom_domain(T="i32")), metric, leaf_count=leaves, branching_factor=branching)
@@ -76,3 +62,39 @@ def hamming(size, input_distance, output_distance):
 def cast_metric(data, rng, **params):
     """The data as it is, with the promise that insertions and deletions are changes of single places."""
     return hamming(**params)([int(value) for value in data])
+
+
+@cache
+def theil_sen(scale, candidates, epsilon):
+    from opendp.extras.sklearn.linear_model._make_private_theil_sen import make_private_theil_sen
+
+    dp.enable_features("honest-but-curious", "idealized-numerics")
+    measurement = make_private_theil_sen(dp.max_divergence(), (0.0, 100.0), (0.0, 100.0), scale, candidates_count=candidates)
+    grants(measurement.map(1), epsilon)
+    return measurement
+
+
+def regression(data, rng, scale, candidates, epsilon):
+    """Slope and intercept, rounded: they are one of few values each."""
+    import numpy as np
+
+    return np.round(theil_sen(scale, candidates, epsilon)(np.array(data)), 6).tolist()
+
+
+@cache
+def decomposition(origin, size, epsilon):
+    import numpy as np
+
+    dp.enable_features("idealized-numerics")
+    domain = dp.numpy.array2_domain(norm=1.0, p=2, origin=np.array([origin, 0.0]), num_columns=2, size=size, nan=False, T=float)
+    make = dp.sklearn.decomposition.then_private_np_eigendecomposition(eigvals_epsilon=epsilon / 2, eigvecs_epsilons=[epsilon / 2])
+    measurement = (domain, dp.symmetric_distance()) >> make
+    # One record replaced.
+    grants(measurement.map(2), epsilon)
+    return measurement
+
+
+def eigenvalues(data, rng, origin, epsilon):
+    import numpy as np
+
+    return decomposition(origin, len(data), epsilon)(np.array(data))[0].tolist()

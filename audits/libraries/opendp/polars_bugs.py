@@ -45,3 +45,20 @@ def absent_keys(data, rng):
     """Noisy counts of three public keys; a key without records gets the count 0 and noise."""
     counts = dict(counts_of_public_keys()(keys(data)).collect().rows())
     return [counts[key] for key in ("a", "b", "c")]
+
+
+@cache
+def short_sum(large, rows, epsilon):
+    column = dp.series_domain("x", dp.atom_domain(T=float, nan=False))
+    domain = dp.with_margin(dp.lazyframe_domain([column]), dp.polars.Margin(max_length=rows))
+    total = pl.col("x").cast(pl.Float32).fill_nan(0.0).clip(-large, large).sum().dp.noise(scale=large)
+    query = pl.LazyFrame(schema={"x": pl.Float64}).select(total)
+    measurement = dp.m.make_private_lazyframe(domain, dp.frame_distance(dp.symmetric_distance()), dp.max_divergence(), query)
+    if measurement.map([dp.polars.Bound(per_group=1)]) > epsilon:
+        raise SystemExit("the release charges more for this sum")
+    return measurement
+
+
+def sum_of_short_floats(data, rng, large, rows, epsilon):
+    """A sum of 32-bit floats, which may overflow on the way."""
+    return short_sum(large, rows, epsilon)(pl.LazyFrame({"x": data}, schema={"x": pl.Float64})).collect().item() / large
