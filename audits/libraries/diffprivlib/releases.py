@@ -1,5 +1,6 @@
 """Releases of diffprivlib, one draw each, called as its documentation shows."""
 
+import json
 import os
 import warnings
 from functools import cache
@@ -56,12 +57,12 @@ def selection(kind, epsilon, monotonic, utility):
 
 def category(data, rng, kind, **params):
     """The value of one person, randomised on its own."""
-    return local(kind, repr(params)).randomise(data[0])
+    return local(kind, json.dumps(params)).randomise(data[0])
 
 
 @cache
 def local(kind, params):
-    return getattr(mechanisms, kind)(**eval(params))
+    return getattr(mechanisms, kind)(**json.loads(params))
 
 
 def integer_bit(data, rng, epsilon):
@@ -142,6 +143,13 @@ def fitted(data, rng, model, attributes, labels=False, lower=None, upper=None, *
         params.update({name: (lower, upper) for name in names})
     result = getattr(models, model)(**params).fit(x, y)
     return [float(cell) for name in attributes for cell in np.ravel(getattr(result, name))]
+
+
+def probability(data, rng, epsilon, norm):
+    """The probability of class 1 that logistic regression gives the point `norm`, for records (x, class)."""
+    x, y = np.array(data, dtype=float).T
+    model = models.LogisticRegression(epsilon=epsilon, data_norm=norm, fit_intercept=False).fit(x.reshape(-1, 1), y)
+    return float(model.predict_proba([[norm]])[0, 1])
 
 
 def votes(data, rng, model, epsilon, at, **params):
