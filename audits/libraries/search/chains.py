@@ -53,7 +53,7 @@ def measurement(kind, epsilon):
     if make is None:
         chain = CHAIN[kind]()
         make = lambda scale: chain >> dp.m.then_laplace(scale)
-    return make(dp.binary_search_param(make, d_in=1, d_out=epsilon))
+    return make(dp.binary_search_param(make, d_in=1, d_out=epsilon, bounds=(0.0, 1e30)))
 
 
 def release(data, rng, kind, epsilon):
