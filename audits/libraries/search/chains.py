@@ -25,7 +25,6 @@ def sized(atom=FLOAT, size=5):
 
 CHAIN = {
     "sum, i32": lambda: integers("i32", (0, 10)),
-    "sum, i64": lambda: integers("i64", (0, 10)),
     "sum, i64 large": lambda: integers("i64", (-(2**62), 2**62)),
     "sum, i32 large": lambda: integers("i32", (-(2**30), 2**30)),
     "sum, f64": lambda: sized() >> dp.t.then_sum(),
@@ -43,17 +42,15 @@ CHAIN = {
 }
 
 
-def quantile(alpha, candidates, scale):
-    return dp.m.make_private_quantile(*listed(FLOAT), dp.max_divergence(), candidates, alpha, scale)
+def make(kind, scale):
+    if kind == "quantile":
+        return dp.m.make_private_quantile(*listed(FLOAT), dp.max_divergence(), [0.0, 2.5, 5.0, 7.5, 10.0], 0.25, scale)
+    return CHAIN[kind]() >> dp.m.then_laplace(scale)
 
 
 @cache
 def measurement(kind, epsilon):
-    make = (lambda scale: quantile(0.25, [0.0, 2.5, 5.0, 7.5, 10.0], scale)) if kind == "quantile" else None
-    if make is None:
-        chain = CHAIN[kind]()
-        make = lambda scale: chain >> dp.m.then_laplace(scale)
-    return make(dp.binary_search_param(make, d_in=1, d_out=epsilon, bounds=(0.0, 1e30)))
+    return make(kind, dp.binary_search_param(lambda scale: make(kind, scale), d_in=1, d_out=epsilon, bounds=(0.0, 1e30)))
 
 
 def release(data, rng, kind, epsilon):
