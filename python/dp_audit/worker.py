@@ -95,7 +95,8 @@ class Failure:
 
     def __init__(self, error, messages, rng, hints):
         self.hint = f"; {about(rng, hints)}" if is_about_generator(error, rng) else ""
-        message = str(error) if messages else ""
+        # An address in memory differs from process to process, and says nothing about the data.
+        message = re.sub(r"\b0x[0-9a-fA-F]{6,}", "0x…", str(error)) if messages else ""
         self.symbol = f"error: {type(error).__name__}" + (f": {message}" if message else "")
 
 

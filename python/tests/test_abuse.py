@@ -31,6 +31,17 @@ def test_a_mechanism_that_always_fails_is_an_error():
         audit(mechanism)
 
 
+def test_an_address_in_a_message_is_not_taken_for_noise():
+    def mechanism(data, rng):
+        if data == 1:
+            raise TypeError(f"{object()} is no number")
+        return rng.random()
+
+    result = audit(mechanism)
+    assert result.verdict == "violated"
+    assert result.epsilon_lower > 5.0  # the exception tells both sides apart in every draw
+
+
 def test_a_vectorised_mechanism_that_fails_now_and_then_is_an_error_with_its_cause():
     def mechanism(data, rng, count):
         if rng.random() < 0.3:

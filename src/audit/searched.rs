@@ -68,7 +68,11 @@ impl SearchHistory {
             0 => String::new(),
             count => format!(" ({} could not be run)", grouped(count as u64)),
         };
-        let shrinks = if self.shrinks > 0 { format!(" and {} smaller pairs", grouped(self.shrinks as u64)) } else { String::new() };
+        let shrinks = match self.shrinks {
+            0 => String::new(),
+            1 => " and 1 smaller pair".to_owned(),
+            count => format!(" and {} smaller pairs", grouped(count as u64)),
+        };
         let pairs = if self.certified == 1 { "1 pair" } else { &format!("{} pairs", self.certified) };
         format!(
             "The search tried {} candidates{misfits}{shrinks} and certified {pairs} on fresh draws: {} draws in {:.1} seconds",

@@ -228,10 +228,9 @@ fn audits(args: &SearchArgs) -> Result<Vec<Audit>, Error> {
 /// The exit code for one audit.
 fn exit_code(audit: &Audit, searched: &Searched) -> ExitCode {
     let Ok(found) = &searched.found else { return ExitCode::NotRun };
-    let judged = found.finalists.iter().any(|finalist| finalist.result.outcome.is_ok());
     let refuted = found.smallest().is_some();
     match refuted == (audit.expect == Expectation::Violated) {
-        _ if !judged => ExitCode::NotRun,
+        _ if found.unjudged().is_some() => ExitCode::NotRun,
         true => ExitCode::AsExpected,
         false => ExitCode::Surprise,
     }
@@ -274,19 +273,21 @@ fn in_words(audit: &Audit, searched: &Searched, report: &AuditReport, settings: 
             text.push_str(&wrapped(&format!("{}: {} and {}.", racer.origin, racer.left, racer.right), "    From:  ", "           ", width));
         }
     } else {
-        let mark = if audit.expect == Expectation::Violated { "✗" } else { "✓" };
+        let mark = match (found.unjudged(), audit.expect) {
+            (None, Expectation::Violated) | (Some(_), _) => "✗",
+            _ => "✓",
+        };
         let _ = writeln!(text, "{mark} {}: no pair was found that refutes the claim {}.", audit.name, audit.claim);
         text.push_str("  That is no proof: another pair or a cleverer attack may refute it.\n");
-        if let Some(best) = found.best() {
-            let bound = statement(&best.pair.name).and_then(Statement::bound);
-            match (&best.result.outcome, bound) {
-                (Ok(_), Some(bound)) => {
-                    let line = format!("{bound}, on {} and {}.", best.pair.left, best.pair.right);
-                    text.push_str(&wrapped(&line, "    Best:  ", "           ", width));
-                }
-                (Err(error), _) => text.push_str(&wrapped(&format!("the best pair could not be judged: {error}"), "    ", "    ", width)),
-                _ => {}
-            }
+        let judged = found.best().filter(|best| best.result.outcome.is_ok());
+        if let Some((best, bound)) = judged.and_then(|best| Some((best, statement(&best.pair.name)?.bound()?))) {
+            let line = format!("{bound}, on {} and {}.", best.pair.left, best.pair.right);
+            text.push_str(&wrapped(&line, "    Best:  ", "           ", width));
+        }
+        if let Some(error) = found.unjudged() {
+            let count = found.finalists.iter().filter(|finalist| finalist.result.outcome.is_err()).count();
+            let line = format!("{count} of {} frozen pairs could not be judged: {error}", found.finalists.len());
+            text.push_str(&wrapped(&line, "    ", "    ", width));
         }
     }
     text.push_str(&wrapped(&format!("{}.", found.history.effort()), "    ", "    ", width));

@@ -272,6 +272,35 @@ mod tests {
         assert!(wrong <= 10, "{wrong} of 60");
     }
 
+    /// Noise that can be looked at, but not judged.
+    struct Shy<'a>(Noisy<'a>);
+
+    const BROKEN: TargetError = TargetError::WrongCount { asked: 1, got: 0 };
+
+    impl Target for Shy<'_> {
+        fn open(&self) -> Result<usize, TargetError> {
+            self.0.open()
+        }
+
+        fn draw(&self, side: Side, count: usize, seed: StreamSeed, sink: &mut dyn FnMut(&Rows)) -> Result<(), TargetError> {
+            if seed.place().phase == Phase::Certify { Err(BROKEN) } else { self.0.draw(side, count, seed, sink) }
+        }
+    }
+
+    #[test]
+    fn a_frozen_pair_that_cannot_be_judged_is_not_passed_over() {
+        static STREAMS: Mutex<Vec<(Phase, [u8; 16])>> = Mutex::new(Vec::new());
+        let audit = Audit::given("numbers", "numbers", Claim::new(1.0, 0.0).unwrap(), []);
+        let target = |sides: &(u32, u32), _: &PairPlan| -> Result<Box<dyn Target>, PrepareError> {
+            Ok(Box::new(Shy(Noisy { sides: *sides, exact_from: 37, scale: 1.0, streams: &STREAMS })))
+        };
+        let effort = Effort { draws: 400_000, seconds: None };
+        let arena = Arena { audit: &audit, settings: Settings::default(), statements: SHARES, target: &target, parallel: true, effort };
+        let found = search(&mut Numbers, &arena, &()).unwrap();
+        assert_eq!(found.unjudged(), Some(&BROKEN));
+        assert!(found.smallest().is_none());
+    }
+
     #[test]
     fn the_pairs_of_an_audit_keep_their_names() {
         let audit = Audit::given("a", "closure", Claim::new(1.0, 0.0).unwrap(), ["found 1".to_owned(), "found 3".to_owned()]);

@@ -37,6 +37,13 @@ impl<P> Found<P> {
         self.finalists.iter().rev().find(|finalist| finalist.refutes)
     }
 
+    /// Why a frozen pair could not be judged, if no pair refutes the claim: nobody knows what it would have shown.
+    #[must_use]
+    pub fn unjudged(&self) -> Option<&TargetError> {
+        let errors = self.finalists.iter().find_map(|finalist| finalist.result.outcome.as_ref().err());
+        errors.filter(|_| self.smallest().is_none())
+    }
+
     /// The pair that shows most of the claim among those that were judged, if one could be.
     #[must_use]
     pub fn best(&self) -> Option<&Finalist<P>> {

@@ -123,8 +123,9 @@ fn lists(domain: &Domain, relation: &Relation) -> Vec<Start> {
                         if size >= 2 && extra_rank < 2 {
                             add(format!("{structure}, {name} added first"), genome(0, Order::Same), 2 * rank);
                         }
+                        // There are few of these, so they come early.
                         if size >= 2 && extra_rank == 0 && structure != "all equal" {
-                            add(format!("{structure}, {name} added, other order"), genome(size, Order::Reversed), rank);
+                            add(format!("{structure}, {name} added, other order"), genome(size, Order::Reversed), rank.div_ceil(3));
                         }
                     }
                 }
