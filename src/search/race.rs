@@ -289,7 +289,10 @@ impl<'a, S: PairSource, L: Listener + ?Sized> Race<'a, S, L> {
                     return None;
                 }
                 self.settling += draws;
-                let Ok(promise) = self.look(&entrant.pair.clone(), draws) else { break };
+                let Ok(promise) = self.look(&entrant.pair.clone(), draws) else {
+                    self.elite[index].settled = true;
+                    break;
+                };
                 let entrant = &mut self.elite[index];
                 (entrant.draws, entrant.promise, entrant.settled) = (draws, promise, promise.sure > 1.0);
                 if entrant.settled {
