@@ -7,7 +7,7 @@ use dp_audit::noise::Generator;
 use dp_audit::rand::Rng;
 use dp_audit::search::{Arena, DataPair, DomainPairs, Effort, Finalist, Found, PairSource, SHARES, SearchError, pair_toml, search};
 use dp_audit::target::{PrepareError, Stop, Target, TargetError};
-use dp_audit::{Audit, AuditReport, Dataset, Pair, PairPlan, Record, RunReport, Truth, suite};
+use dp_audit::{Audit, AuditReport, Dataset, Pair, PairPlan, PairResult, Record, RunReport, Truth, suite};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 
@@ -61,15 +61,22 @@ impl Search<'_> {
         if let Some(interrupted) = interrupted {
             return Err(interrupted);
         }
-        let Found { finalists, history } = found.map_err(|error| match error {
+        let found = found.map_err(|error| match error {
             SearchError::Target(TargetError::Interrupted) => PyRuntimeError::new_err("the source of pairs has failed"),
             error => PyRuntimeError::new_err(error.to_string()),
         })?;
+        let unjudged = found.unjudged().map(|(pair, error)| (pair.clone(), error.clone()));
+        let Found { finalists, undecided: _, history } = found;
         let refuting = finalists.iter().rposition(|finalist| finalist.refutes);
         let (did, effort) = (serde_json::to_string(&history).unwrap_or_default(), history.effort());
         audit.pairs = finalists.iter().map(|finalist| finalist.pair.clone()).collect();
         audit.reserved -= finalists.len().min(SHARES);
-        let results = finalists.iter().map(|finalist| finalist.result.clone()).collect();
+        let mut results: Vec<_> = finalists.iter().map(|finalist| finalist.result.clone()).collect();
+        // What could not be judged is an error of the audit, after the finalists.
+        if let Some((pair, error)) = unjudged.filter(|(pair, _)| audit.pairs.iter().all(|other| other.name != pair.name)) {
+            results.push(PairResult::new(&audit.plan(&pair, settings, SHARES), Err(error), 0.0));
+            audit.pairs.push(pair);
+        }
         let report = AuditReport::new(Arc::new(audit), results, None).with_search(Some(Arc::new(history)));
         let run = RunReport::new(settings, finalists.len(), vec![Arc::new(report)]);
         Ok(((Report { run }, refuting, did, effort), finalists))

@@ -64,14 +64,23 @@ pub fn searched(audit: &Audit, settings: Settings, statements: usize, effort: &S
         searched.audit.reserved = searched.audit.reserved.saturating_sub(1);
         searched.results.push(finalist.result);
     };
+    let fail = |searched: &mut Searched, pair: audit::Pair, error: TargetError| {
+        searched.results.push(PairResult::new(&audit.plan(&pair, settings, statements), Err(error), 0.0));
+        searched.audit.pairs.push(pair);
+    };
     match &searched.found {
         Ok(found) => {
             let refuting = found.finalists.iter().filter(|finalist| finalist.refutes);
             let mut kept: Vec<Finalist<DataPair>> = refuting.cloned().collect();
             if kept.is_empty() && audit.pairs.is_empty() {
-                kept.extend(found.best().cloned());
+                kept.extend(found.best().filter(|best| best.result.outcome.is_ok()).cloned());
             }
+            // What could not be judged is an error of the audit, whatever its other pairs show.
+            let unjudged = found.unjudged().map(|(pair, error)| (pair.clone(), error.clone()));
             kept.into_iter().for_each(|finalist| add(&mut searched, finalist));
+            if let Some((pair, error)) = unjudged {
+                fail(&mut searched, pair, error);
+            }
         }
         Err(error) => {
             let error = match error {
@@ -87,9 +96,7 @@ pub fn searched(audit: &Audit, settings: Settings, statements: usize, effort: &S
                 expect: None,
                 truth: crate::model::Truth::default(),
             };
-            let result = PairResult::new(&audit.plan(&pair, settings, statements), Err(error), 0.0);
-            searched.audit.pairs.push(pair);
-            searched.results.push(result);
+            fail(&mut searched, pair, error);
         }
     }
     searched
@@ -284,9 +291,8 @@ fn in_words(audit: &Audit, searched: &Searched, report: &AuditReport, settings: 
             let line = format!("{bound}, on {} and {}.", best.pair.left, best.pair.right);
             text.push_str(&wrapped(&line, "    Best:  ", "           ", width));
         }
-        if let Some(error) = found.unjudged() {
-            let count = found.finalists.iter().filter(|finalist| finalist.result.outcome.is_err()).count();
-            let line = format!("{count} of {} frozen pairs could not be judged: {error}", found.finalists.len());
+        if let Some((pair, error)) = found.unjudged() {
+            let line = format!("The pair {} and {} could not be judged: {error}", pair.left, pair.right);
             text.push_str(&wrapped(&line, "    ", "    ", width));
         }
     }

@@ -137,8 +137,10 @@ pub fn search<S: PairSource>(
     let mut misfits: Vec<(String, usize)> = std::mem::take(&mut race.misfits).into_iter().collect();
     misfits.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     let draws = meter.made() + certified(&finalists);
-    let history = SearchHistory { racers, heats, misfits, shrinks, draws, certified: finalists.len(), seconds: meter.seconds() };
-    Ok(Found { finalists, history })
+    let certified = finalists.iter().filter(|finalist| finalist.result.outcome.is_ok()).count();
+    let undecided = race.undecided.take();
+    let history = SearchHistory { racers, heats, misfits, shrinks, draws, certified, seconds: meter.seconds() };
+    Ok(Found { finalists, undecided, history })
 }
 
 /// What is left of draws and time.
@@ -297,7 +299,8 @@ mod tests {
         let effort = Effort { draws: 400_000, seconds: None };
         let arena = Arena { audit: &audit, settings: Settings::default(), statements: SHARES, target: &target, parallel: true, effort };
         let found = search(&mut Numbers, &arena, &()).unwrap();
-        assert_eq!(found.unjudged(), Some(&BROKEN));
+        assert_eq!(found.unjudged().map(|(_, error)| error), Some(&BROKEN));
+        assert_eq!(found.history.certified, 0);
         assert!(found.smallest().is_none());
     }
 

@@ -11,6 +11,8 @@ pub struct Found<P> {
     /// The frozen pairs in the order in which they were certified. If the last one refutes the claim, it may be a smaller form of the one
     /// before.
     pub finalists: Vec<Finalist<P>>,
+    /// A candidate on which the mechanism went wrong in a way that is not about its data: its draws depend on each other, its process dies.
+    pub undecided: Option<(Pair, TargetError)>,
     /// What was done.
     pub history: SearchHistory,
 }
@@ -37,11 +39,11 @@ impl<P> Found<P> {
         self.finalists.iter().rev().find(|finalist| finalist.refutes)
     }
 
-    /// Why a frozen pair could not be judged, if no pair refutes the claim: nobody knows what it would have shown.
+    /// A pair that could not be judged, and why, if no pair refutes the claim: nobody knows what it would have shown.
     #[must_use]
-    pub fn unjudged(&self) -> Option<&TargetError> {
-        let errors = self.finalists.iter().find_map(|finalist| finalist.result.outcome.as_ref().err());
-        errors.filter(|_| self.smallest().is_none())
+    pub fn unjudged(&self) -> Option<(&Pair, &TargetError)> {
+        let frozen = self.finalists.iter().find_map(|finalist| Some((&finalist.pair, finalist.result.outcome.as_ref().err()?)));
+        frozen.or(self.undecided.as_ref().map(|(pair, error)| (pair, error))).filter(|_| self.smallest().is_none())
     }
 
     /// The pair that shows most of the claim among those that were judged, if one could be.

@@ -11,7 +11,7 @@ use super::find::Arena;
 use super::found::SearchError;
 use super::promise::{Look, Promise, promise};
 use super::source::PairSource;
-use crate::audit::{Event, Heat, Listener, PairPlan, Placing, Racer};
+use crate::audit::{Event, Heat, Listener, Pair, PairPlan, Placing, Racer};
 use crate::model::checked::Positive;
 use crate::noise::Generator;
 use crate::target::{PrepareError, Problem, TargetError};
@@ -108,6 +108,8 @@ pub struct Race<'a, S: PairSource, L: ?Sized> {
     pub(super) racers: Vec<Racer>,
     pub(super) heats: Vec<Heat>,
     pub(super) misfits: BTreeMap<String, usize>,
+    /// A candidate on which the mechanism went wrong in a way that is not about its data, and how.
+    pub(super) undecided: Option<(Pair, TargetError)>,
     fit: bool,
     /// The number of promises that were asked for: each has its own random streams.
     asked: u64,
@@ -131,6 +133,7 @@ impl<'a, S: PairSource, L: Listener + ?Sized> Race<'a, S, L> {
             racers: Vec::new(),
             heats: Vec::new(),
             misfits: BTreeMap::new(),
+            undecided: None,
             fit: false,
             asked: 0,
             raced: 0,
@@ -209,7 +212,10 @@ impl<'a, S: PairSource, L: Listener + ?Sized> Race<'a, S, L> {
                     kept.push(entrant);
                 }
                 Some(Err(error)) if is_fatal(&error) => return Err(SearchError::Target(error)),
-                Some(Err(error)) => *self.misfits.entry(short(&error)).or_default() += 1,
+                Some(Err(error)) => {
+                    self.note(&entrant.pair, &error);
+                    *self.misfits.entry(short(&error)).or_default() += 1;
+                }
                 None => untried.push(entrant),
             }
         }
@@ -253,7 +259,18 @@ impl<'a, S: PairSource, L: Listener + ?Sized> Race<'a, S, L> {
     pub fn look(&mut self, pair: &S::Pair, draws: u64) -> Result<Promise, TargetError> {
         let plan = self.plan(pair, draws);
         let look = if draws <= FEW { Look::Quick } else { Look::Thorough };
-        self.arena.promise(pair, &plan, draws, look, self.meter, self.listener)
+        let promised = self.arena.promise(pair, &plan, draws, look, self.meter, self.listener);
+        if let Err(error) = &promised {
+            self.note(pair, error);
+        }
+        promised
+    }
+
+    /// Remembers the first candidate that nobody can judge. Of a mechanism that refuses its data there is nothing to judge.
+    fn note(&mut self, pair: &S::Pair, error: &TargetError) {
+        if self.undecided.is_none() && !is_misfit(error) {
+            self.undecided = Some((self.source.pair(pair, "undecided".to_owned()), error.clone()));
+        }
     }
 
     /// The best candidate that looks certain, if more draws say so too.
@@ -339,6 +356,15 @@ fn is_fatal(error: &TargetError) -> bool {
         TargetError::NotPrepared(error) => !matches!(error, PrepareError::Data { .. }),
         TargetError::Process(error) => matches!(error.problem, Problem::NotStarted { .. } | Problem::Version { .. }),
         TargetError::Interrupted => true,
+        _ => false,
+    }
+}
+
+/// Whether the mechanism only says that it cannot be run on this data: it refuses them, or fails on both sides.
+fn is_misfit(error: &TargetError) -> bool {
+    match error {
+        TargetError::NotPrepared(_) | TargetError::AlwaysPanics { .. } | TargetError::Function { .. } => true,
+        TargetError::Process(error) => matches!(error.problem, Problem::Refused { .. }),
         _ => false,
     }
 }

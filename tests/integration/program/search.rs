@@ -80,6 +80,34 @@ fn a_run_can_search_first() {
 }
 
 #[test]
+fn what_cannot_be_judged_is_not_a_pass() {
+    if !python("what_cannot_be_judged_is_not_a_pass", "") {
+        return;
+    }
+    // With three records, the noise of a process is one of three numbers that it drew once. The given pair is sound.
+    let folder = folder(&[(
+        "count",
+        "name = \"count\"\nmechanism = \"command\"\ncommand = [\"python3\", \"{worker}\", \"kept.py:count\"]\nclaim = { epsilon = 1.0 }\n\
+         relation = \"add-remove\"\ndraws = 50_000\n\n[search]\nrecord = { type = \"category\", values = [\"a\", \"b\"] }\n\
+         size = { least = 0, most = 9 }\ndraws = 100_000\nseconds = 10\n\n\
+         [[pair]]\nname = \"given\"\nleft = [\"a\"]\nright = [\"a\", \"b\"]\n",
+    )]);
+    write(
+        folder.path(),
+        "audits/kept.py",
+        "import functools, math, random\n\ndef laplace(rng):\n    return math.log((1 - rng.random()) / (1 - rng.random()))\n\n\
+         @functools.cache\ndef kept():\n    own = random.Random()\n    return [laplace(own) for _ in range(3)]\n\n\
+         def count(data, rng):\n    return len(data) + (rng.choice(kept()) if len(data) == 3 else laplace(rng))\n",
+    );
+    for command in [vec!["run", "--search"], vec!["search", "count"]] {
+        let output = dp_audit(folder.path(), &command);
+        assert_eq!(code(&output), 5, "{}{}", shown(&output), errors(&output));
+        assert_has(&flowing(&(shown(&output) + &errors(&output))), &["not independent"]);
+    }
+    assert_eq!(Table::of_run(folder.path()).column("verdict"), ["consistent", "error"]);
+}
+
+#[test]
 fn sections_that_are_wrong_say_where_and_how_to_fix_it() {
     let good = count(1.0, "consistent");
     for (from, to, parts) in [
