@@ -24,7 +24,7 @@ def records(data):
     """The records, each as often as it occurs."""
     found = []
     for record in data:
-        if isinstance(record, dict):
+        if isinstance(record, dict) and record.keys() == {"value", "times"}:
             found += [freeze(record["value"])] * int(record["times"])
         else:
             found.append(freeze(record))
@@ -32,7 +32,9 @@ def records(data):
 
 
 def freeze(record):
-    """Lists as tuples, numbers as plain floats, so that records can be compared and counted."""
+    """Lists and tables as tuples, numbers as plain floats, so that records can be compared and counted."""
+    if isinstance(record, dict):
+        return tuple((name, freeze(field)) for name, field in sorted(record.items()))
     if isinstance(record, list):
         return tuple(freeze(field) for field in record)
     return record if isinstance(record, str) else float(record)
