@@ -20,7 +20,7 @@ import time
 import tomllib
 from pathlib import Path
 
-SUITES = ["basics", "benchmark", "bugs", "notes", "units", "stability"]
+SUITES = ["basics", "benchmark", "bugs", "notes", "units", "stability", "local"]
 ABOUT_PAIRS = ["pair", "pairs", "truth", "draws", "max_seconds", "control", "accuracy", "expect", "reach", "source", "allow_inconclusive", "audit"]
 
 
@@ -109,6 +109,9 @@ def domain(path, audit):
         return CATEGORIES, sizes(params["blocks"] * params["size"], params["blocks"] * params["size"] + 6)
     if mechanism == "gaussian/sampled-sum":
         return number(params["lower"], params["upper"]), sizes(0, 20)
+    if mechanism.startswith("local/"):
+        # One person's value, a number below `size`.
+        return {"type": "integer", "lower": 0, "upper": params["size"] - 1, "never": "nasty"}, sizes(1, 1)
     if mechanism == "rappor":
         return CATEGORIES, sizes(1, 3)
     return CATEGORIES, sizes(0, 30)

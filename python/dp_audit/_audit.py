@@ -197,12 +197,17 @@ def judged(
         raise Interrupted(result) from interrupted
     if interrupted is not None:
         raise interrupted
+    refuse_unjudged(result, functions)
+    return result
+
+
+def refuse_unjudged(result: Result, functions: Mapping[str, Function]) -> None:
+    """A pair that could not be judged is an exception, unless another one refutes the claim."""
     failed = next((pair for pair in result.pairs if pair.verdict == "error"), None)
     if failed is not None and result.verdict != "violated":
         cause = functions[failed.name].error if failed.name in functions else None
         place = f" ({failed.name})" if len(result.pairs) > 1 else ""
         raise AuditError(f"{result.name}{place}: {failed.error}", result) from cause
-    return result
 
 
 def samples(

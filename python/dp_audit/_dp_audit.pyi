@@ -1,7 +1,7 @@
 """The compiled part of the package. Users need `dp_audit` only."""
 
 from os import PathLike
-from typing import Any, Callable, Sequence, final
+from typing import Any, Callable, Sequence, TypedDict, final
 
 import numpy
 from numpy.typing import NDArray
@@ -51,26 +51,16 @@ def run(
 ) -> _Found: ...
 _Searched = tuple[Report, int | None, str, str]
 
-def search_domain(
-    spec: str,
-    domain: str,
-    make: Callable[[str, str], Function],
-    shared: bool,
-    draws: int,
-    seconds: float | None,
-    threads: int | None = None,
-    progress: _Progress = None,
-) -> tuple[_Searched, list[tuple[str, str, str]]]: ...
-def search_source(
-    spec: str,
-    source: Any,
-    make: Callable[[Any, Any], Function],
-    shared: bool,
-    draws: int,
-    seconds: float | None,
-    threads: int | None = None,
-    progress: _Progress = None,
-) -> tuple[_Searched, list[tuple[Any, Any]]]: ...
+class _Search(TypedDict):
+    spec: str
+    make: Callable[[Any, Any], Function]
+    shared: bool
+    draws: int
+    seconds: float | None
+    threads: int | None
+
+def search_domain(search: _Search, domain: str, progress: _Progress = None) -> tuple[_Searched, list[tuple[str, str, str]]]: ...
+def search_source(search: _Search, source: Any, progress: _Progress = None) -> tuple[_Searched, list[tuple[Any, Any]]]: ...
 def job_of_files(paths: Sequence[str | PathLike[str]], settings: str, filter: str | None = None) -> str: ...
 def job_of_function(spec: str, pairs: list[str]) -> str: ...
 def tasks(job: str, number: int) -> tuple[list[str], list[tuple[str, int]]]: ...

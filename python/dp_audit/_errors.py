@@ -17,7 +17,14 @@ class AuditError(Exception):
 
 
 class Refusal(AuditError):
-    """The mechanism cannot be audited as it is; the message says why and what to do."""
+    """The mechanism cannot be audited as it is; the message says why and what to do.
+
+    `misfit` is true if it is because of the datasets: it shows nothing on them.
+    """
+
+    def __init__(self, message: str, result: Any = None, *, misfit: bool = False) -> None:
+        super().__init__(message, result)
+        self.misfit = misfit
 
 
 class Interrupted(KeyboardInterrupt):

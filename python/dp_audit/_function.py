@@ -155,7 +155,7 @@ class Function:
             return work()
         except worker.Refusal as error:
             self.error = error.__cause__ or error
-            raise Refusal(str(error)) from error
+            raise Refusal(str(error), misfit=isinstance(error, worker.Misfit)) from error
         except BaseException as error:
             self.error = error
             raise

@@ -10,7 +10,7 @@ from typing import Any, Callable, Iterable, Mapping
 import numpy
 
 from . import _dp_audit, worker
-from ._audit import asked, called, claim_checked, observed, settings
+from ._audit import asked, called, claim_checked, observed, refuse_unjudged, settings
 from ._claims import Claim
 from ._errors import AuditError
 from ._function import Call, Function
@@ -104,6 +104,7 @@ def search(
         "settings": settings(None, seed, confidence, "budget", None),
     }
     whole = settings(draws, 0, 0.9, "budget", None)["draws"]
+    job: Any = {"spec": json.dumps(spec), "shared": shared, "draws": whole, "seconds": seconds, "threads": threads}
 
     if record is not None:
         domain = json.dumps({"record": dict(record), "size": {"least": size[0], "most": size[1]}})
@@ -112,7 +113,7 @@ def search(
             return Function(mechanism, records(left), records(right), **options)
 
         def work(show: Any) -> Any:
-            return _dp_audit.search_domain(json.dumps(spec), domain, make, shared, whole, seconds, threads, show), None
+            return _dp_audit.search_domain({**job, "make": make}, domain, show), None
     else:
         source = Source(pairs, relation, shrink)
 
@@ -120,7 +121,7 @@ def search(
             return Function(mechanism, left, right, **options)
 
         def work(show: Any) -> Any:
-            return _dp_audit.search_source(json.dumps(spec), source, make, shared, whole, seconds, threads, show), None
+            return _dp_audit.search_source({**job, "make": make}, source, show), None
 
     try:
         (ended, finalists), _ = observed(work, progress)
@@ -134,6 +135,7 @@ def search(
         sides = finalists
     functions = {pair["pair"]: Function(mechanism, *side, **options) for pair, side in zip(data["audits"][0]["pairs"], sides)}
     result = result_of(data["audits"][0], data["settings"], report, functions, shared)
+    refuse_unjudged(result, functions)
     best = refuting if refuting is not None else max(range(len(sides)), key=lambda index: result.pairs[index].lower or 0.0)
     toml = finalists[best][2] if record is not None else None
     left, right = sides[best]

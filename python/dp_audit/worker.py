@@ -89,6 +89,14 @@ HINTS = {
 class Refusal(Exception):
     """The mechanism cannot be audited; the message says why."""
 
+    key = "error"
+
+
+class Misfit(Refusal):
+    """The mechanism cannot be audited on these datasets: it shows nothing on them. Others may do."""
+
+    key = "misfit"
+
 
 class Failure:
     """The output of a draw that raised an exception."""
@@ -197,12 +205,10 @@ def run(draws, fits, width, seeded, features, kind):
     except BrokenPipeError:
         sys.exit(1)
     except Exception as error:
-        if isinstance(error, Refusal):
-            reason = str(error)
-        else:
-            reason = f"{type(error).__name__}: {error}"
+        if not isinstance(error, Refusal):
             traceback.print_exc()
-        give_up(reason)
+            error = Refusal(f"{type(error).__name__}: {error}")
+        give_up(error)
 
 
 def record(value):
@@ -212,10 +218,10 @@ def record(value):
     return float(value["number"]) if isinstance(value, dict) else value
 
 
-def give_up(reason):
+def give_up(refusal):
     """Tells dp-audit why the mechanism cannot be audited."""
     _, answers = pipes()
-    answers.write(message({"error": reason}))
+    answers.write(message({refusal.key: str(refusal)}))
     answers.flush()
     sys.exit(1)
 
@@ -379,8 +385,7 @@ def try_out(draws, sides, params, width, seeded, features, generator, greeting, 
             trial(own, count)
         own, trials = 1, trial(1, count)
     if only_failures(trials):
-        failure = trials[0][0]
-        raise Refusal(f"the mechanism only fails, on both datasets ({failure.symbol}); that is private, but hardly what is to be audited{failure.hint}")
+        refuse_same_failures(trials)
     columns = Columns(width, features, [output for outputs in trials for output in outputs], hints)
     if seeded is None:
         seeded = all(columns.same(one, other) for one, other in zip(trials, trial(own, count)))
@@ -389,6 +394,17 @@ def try_out(draws, sides, params, width, seeded, features, generator, greeting, 
 
 def only_failures(trials):
     return all(isinstance(output, Failure) for outputs in trials for output in outputs)
+
+
+def refuse_same_failures(trials):
+    """If a mechanism fails on both datasets, only two messages that tell them apart are worth an audit."""
+    failure = trials[0][0]
+    left, right = ({output.symbol for output in outputs} for outputs in trials)
+    text = f"the mechanism only fails, on both datasets ({failure.symbol})"
+    if left == right and len(left) == 1:
+        raise Misfit(f"{text}; that is private, but hardly what is to be audited{failure.hint}")
+    if failure.hint or left & right or len(left) > 1 or len(right) > 1:
+        raise Refusal(f"{text}, with one message or another; let it work on these datasets, or always fail with the same message{failure.hint}")
 
 
 def shape(output):
@@ -577,7 +593,7 @@ def main():
         features = find(module, path, options.features) if options.features else None
     except Refusal as error:
         pipes()[0].readline()  # the greeting comes first
-        give_up(str(error))
+        give_up(error)
     seeded = False if options.unseeded else None
     if options.batch:
         serve_batch(function, options.width, seeded, features, options.rng)

@@ -65,7 +65,14 @@ impl Function {
         self.stop.check()?;
         let _turn = self.turn.as_ref().map(|turn| turn.lock().unwrap_or_else(PoisonError::into_inner));
         Python::attach(|py| {
-            let failed = |error: PyErr| TargetError::Function { message: error.value(py).to_string() };
+            let failed = |error: PyErr| {
+                let (error, message) = (error.value(py), error.value(py).to_string());
+                if error.getattr("misfit").is_ok_and(|misfit| misfit.is_truthy().unwrap_or(false)) {
+                    TargetError::Misfit { message }
+                } else {
+                    TargetError::Function { message }
+                }
+            };
             work(self.object.bind(py)).map_err(failed)
         })
     }

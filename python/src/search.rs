@@ -16,16 +16,18 @@ use crate::function::Function;
 use crate::report::Report;
 use crate::supervise::supervise;
 
-/// How targets are made and how long a search may take.
-struct Search<'a> {
-    spec: Spec,
+/// How targets are made and how long a search may take: a dictionary in Python.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct Search {
+    /// A [`Spec`], as JSON.
+    spec: String,
     /// A function of two datasets that returns a `Function`.
     make: Py<PyAny>,
     shared: bool,
     draws: u64,
     seconds: Option<f64>,
     threads: Option<usize>,
-    progress: Option<&'a Py<PyAny>>,
 }
 
 /// What a search found: the report, the number of the pair that refutes the claim among the finalists, if there is one, and what the search did,
@@ -35,7 +37,7 @@ type Ended = (Report, Option<usize>, String, String);
 /// A Python object, cheap to share.
 type Shared = Arc<Py<PyAny>>;
 
-impl Search<'_> {
+impl Search {
     /// Searches among the candidates of a source. `sides` gives the two datasets of a candidate to Python.
     fn run<S: PairSource + Send>(
         self,
@@ -43,8 +45,10 @@ impl Search<'_> {
         source: impl FnOnce(&Audit) -> PyResult<S>,
         sides: impl Fn(Python<'_>, &S::Pair) -> PyResult<(Py<PyAny>, Py<PyAny>)> + Sync,
         stop: &Stop,
+        progress: Option<&Py<PyAny>>,
     ) -> PyResult<(Ended, Vec<Finalist<S::Pair>>)> {
-        let Self { spec, make, shared, draws, seconds, threads, progress } = self;
+        let Self { spec, make, shared, draws, seconds, threads } = self;
+        let spec: Spec = from_json(&spec)?;
         let settings = spec.settings;
         let mut audit = spec.audit([]);
         let mut source = source(&audit)?;
@@ -86,29 +90,23 @@ impl Search<'_> {
 /// Searches in a domain, which is described as in the section `[search]` of an audit file. `make` gets the records of both sides as JSON.
 /// Returns what was found, and the pairs of the finalists as records in JSON and as TOML.
 #[pyfunction]
-#[pyo3(signature = (spec, domain, make, shared, draws, seconds, threads=None, progress=None))]
-#[allow(clippy::too_many_arguments)] // called in one place, from Python
+#[pyo3(signature = (search, domain, progress=None))]
 pub fn search_domain(
     py: Python<'_>,
-    spec: &str,
+    search: Search,
     domain: &str,
-    make: Py<PyAny>,
-    shared: bool,
-    draws: u64,
-    seconds: Option<f64>,
-    threads: Option<usize>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<(Ended, Vec<(String, String, String)>)> {
-    let spec: Spec = from_json(spec)?;
-    let domain = suite::search_request(domain, &spec.relation).map_err(PyValueError::new_err)?.domain;
-    let search = Search { spec, make, shared, draws, seconds, threads, progress: progress.as_ref() };
     let json = |pair: &DataPair| [&pair.left, &pair.right].map(|side| serde_json::to_string(side.records()).unwrap_or_default());
     let sides = |py: Python<'_>, pair: &DataPair| {
         let [left, right] = json(pair);
         Ok((left.into_pyobject(py)?.into_any().unbind(), right.into_pyobject(py)?.into_any().unbind()))
     };
-    let source = |audit: &Audit| DomainPairs::new(audit, &domain).map_err(PyValueError::new_err);
-    let (ended, finalists) = search.run(py, source, sides, &Stop::default())?;
+    let source = |audit: &Audit| {
+        let request = suite::search_request(domain, &audit.relation).map_err(PyValueError::new_err)?;
+        DomainPairs::new(audit, &request.domain).map_err(PyValueError::new_err)
+    };
+    let (ended, finalists) = search.run(py, source, sides, &Stop::default(), progress.as_ref())?;
     let pairs = finalists.iter().map(|finalist| {
         let [left, right] = json(&finalist.candidate);
         (left, right, pair_toml(&finalist.pair, "pair"))
@@ -186,23 +184,16 @@ impl PythonPairs {
 
 /// Searches among the pairs of a Python object. `make` gets the two datasets. Returns what was found, and the datasets of the finalists.
 #[pyfunction]
-#[pyo3(signature = (spec, source, make, shared, draws, seconds, threads=None, progress=None))]
-#[allow(clippy::too_many_arguments)] // called in one place, from Python
+#[pyo3(signature = (search, source, progress=None))]
 pub fn search_source(
     py: Python<'_>,
-    spec: &str,
+    search: Search,
     source: Py<PyAny>,
-    make: Py<PyAny>,
-    shared: bool,
-    draws: u64,
-    seconds: Option<f64>,
-    threads: Option<usize>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<(Ended, Vec<(Py<PyAny>, Py<PyAny>)>)> {
-    let search = Search { spec: from_json(spec)?, make, shared, draws, seconds, threads, progress: progress.as_ref() };
     let stop = Stop::default();
     let pairs = PythonPairs { source, failed: Mutex::default(), stop: stop.clone() };
-    let found = search.run(py, |_| Ok(&pairs), |py, sides: &Sides| Ok(pointers(py, sides)), &stop);
+    let found = search.run(py, |_| Ok(&pairs), |py, sides: &Sides| Ok(pointers(py, sides)), &stop, progress.as_ref());
     if let Some(error) = pairs.failed.lock().unwrap_or_else(PoisonError::into_inner).take() {
         return Err(error);
     }

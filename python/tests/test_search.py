@@ -94,6 +94,33 @@ def test_bad_searches(options, error, words):
         dpa.search(parity, claim=dpa.PureDp(1.0), **options)
 
 
+def test_messages_that_tell_datasets_apart_are_found():
+    def mechanism(data, rng):
+        raise ValueError(f"{len(data)} records are too few")
+
+    found = dpa.search(mechanism, claim=dpa.PureDp(1.0), record=NUMBERS, size=(0, 5), seconds=10)
+    assert found.found and "records are too few" in found.result.rule
+
+
+def once(data, rng, count):
+    if len(data) == 3 and rng.random() < 0.5:
+        raise ValueError("now and then")
+    return rng.laplace(size=count)
+
+
+def changing(data, rng):
+    if len(data) == 3:
+        data.append(1.0)
+    return rng.laplace()
+
+
+@pytest.mark.parametrize("mechanism, words", [(once, "nobody knows in which"), (changing, "changed its dataset")])
+def test_what_cannot_be_judged_is_an_error(mechanism, words):
+    with pytest.raises(dpa.AuditError, match=words) as raised:
+        dpa.search(mechanism, claim=dpa.PureDp(1.0), record={**NUMBERS, "never": ["nan", "infinite"]}, size=(0, 5), seconds=10)
+    assert any(pair.verdict == "consistent" for pair in raised.value.result.pairs), "other pairs are judged"
+
+
 def test_a_mechanism_that_cannot_be_run_is_an_error():
     def mechanism(data, rng):
         raise RuntimeError("no database")

@@ -216,16 +216,16 @@ impl AuditReport {
     }
 
     /// The verdict on the mechanism: one pair that refutes the privacy claim is enough, and so is one accuracy claim that is refuted.
-    /// `None` if nothing could be run.
+    /// `None` if none does and something could not be run.
     #[must_use]
     pub fn verdict(&self) -> Option<Verdict> {
-        Verdict::of_all(self.privacy_verdict().into_iter().chain(self.accuracy.iter().filter_map(AccuracyResult::verdict)))
+        together(self.results.iter().map(PairResult::verdict).chain(self.accuracy.iter().map(AccuracyResult::verdict)))
     }
 
     /// The verdict on the privacy claim alone.
     #[must_use]
     pub fn privacy_verdict(&self) -> Option<Verdict> {
-        Verdict::of_all(self.evidence().map(|(_, evidence)| evidence.verdict))
+        together(self.results.iter().map(PairResult::verdict))
     }
 
     /// The most significant accuracy claim: the one with the largest reach.
@@ -261,6 +261,12 @@ impl AuditReport {
     }
 }
 
+/// One verdict for several statements. What could not be run has none, and then there is none for all, unless another statement is refuted.
+fn together(verdicts: impl Iterator<Item = Option<Verdict>> + Clone) -> Option<Verdict> {
+    let all = Verdict::of_all(verdicts.clone().flatten());
+    all.filter(|all| *all == Verdict::Violated || verdicts.into_iter().all(|verdict| verdict.is_some()))
+}
+
 impl PairResult {
     /// The result of a plan with this outcome.
     #[must_use]
@@ -270,10 +276,16 @@ impl PairResult {
         Self { pair: pair.name.clone(), left, right, expect: pair.expect, truth: pair.truth, outcome, seconds, timing: None }
     }
 
+    /// The verdict; `None` if the pair could not be run.
+    #[must_use]
+    pub fn verdict(&self) -> Option<Verdict> {
+        self.outcome.as_ref().ok().map(|evidence| evidence.verdict)
+    }
+
     /// The conclusion: the verdict, or that the pair could not be run.
     #[must_use]
     pub fn conclusion(&self) -> Conclusion {
-        self.outcome.as_ref().ok().map(|evidence| evidence.verdict).into()
+        self.verdict().into()
     }
 
     /// Whether a bound is above a known truth.

@@ -231,7 +231,7 @@ impl JsonAudit {
             claim: audit.is_about_pairs().then(|| audit.claim.clone()),
             resolution: audit.resolution,
             asked_reach: audit.reach.clone(),
-            reach: report.privacy_verdict().map(|_| Exact(round_down(report.reach(), 6))),
+            reach: report.most_significant().map(|_| Exact(round_down(report.reach(), 6))),
             verdict: report.verdict().map(|verdict| Some(verdict).into()),
             reason,
             advice: reason.map(|reason| advice(report).unwrap_or_else(|| reason.advice().to_owned())),

@@ -83,7 +83,7 @@ impl<'a> Statement<'a> {
     #[must_use]
     pub fn verdict(self) -> Option<Verdict> {
         match self {
-            Self::Pair(_, result) => result.outcome.as_ref().ok().map(|evidence| evidence.verdict),
+            Self::Pair(_, result) => result.verdict(),
             Self::Accuracy(_, result) => result.verdict(),
         }
     }

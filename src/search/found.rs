@@ -76,7 +76,10 @@ impl fmt::Display for SearchError {
         match self {
             Self::Target(error) => error.fmt(f),
             Self::NoneFits { tried, reason } => {
-                write!(f, "none of {tried} candidates can be run; most often because {reason}. Correct record or size in [search]")
+                write!(
+                    f,
+                    "none of {tried} candidates can be run; most often because {reason}. Correct record, size or the parameters of the mechanism"
+                )
             }
         }
     }

@@ -360,11 +360,11 @@ fn is_fatal(error: &TargetError) -> bool {
     }
 }
 
-/// Whether the mechanism only says that it cannot be run on this data: it refuses them, or fails on both sides.
+/// Whether the mechanism only says that it cannot be run on this data: it is not made for them, or fails on both sides in the same way.
 fn is_misfit(error: &TargetError) -> bool {
     match error {
-        TargetError::NotPrepared(_) | TargetError::AlwaysPanics { .. } | TargetError::Function { .. } => true,
-        TargetError::Process(error) => matches!(error.problem, Problem::Refused { .. }),
+        TargetError::NotPrepared(_) | TargetError::AlwaysPanics { .. } | TargetError::Misfit { .. } => true,
+        TargetError::Process(error) => matches!(error.problem, Problem::Misfit { .. }),
         _ => false,
     }
 }

@@ -10,6 +10,9 @@ use crate::noise::Generator;
 /// A longer text is hardly ever worth its time.
 const LONG_TEXT: usize = 10_000;
 
+/// What random texts are made of: words, numbers, and what code splits texts at.
+const TEXT_CHARS: &[u8] = b"abcdeAB019 ,.-_";
+
 /// Values at which code often changes its behaviour: bounds first, then 0, 1, the middle and the neighbours of the bounds.
 #[must_use]
 pub fn landmarks(domain: &RecordDomain) -> Vec<Record> {
@@ -134,7 +137,7 @@ pub fn plain(domain: &RecordDomain, rng: &mut Generator) -> Record {
         Kind::Category { values } => pick(values, rng).cloned().map_or(Record::Missing, Record::Text),
         Kind::Text { length } => {
             let length = rng.random_range(1..=(*length).clamp(1, 20));
-            Record::Text((0..length).map(|_| char::from(rng.random_range(b'a'..=b'e'))).collect())
+            Record::Text((0..length).filter_map(|_| pick(TEXT_CHARS, rng).copied().map(char::from)).collect())
         }
         Kind::Table { columns } => Record::Fields(columns.iter().map(|(_, column)| plain(column, rng)).collect()),
     }

@@ -102,6 +102,12 @@ pub enum TargetError {
         /// What went wrong, and what to do.
         message: String,
     },
+    /// It is a function of another language that shows nothing on these datasets. Others may do.
+    #[error("{message}")]
+    Misfit {
+        /// Why.
+        message: String,
+    },
     /// It could not be prepared for the data.
     #[error("{0}")]
     NotPrepared(PrepareError),
@@ -180,6 +186,12 @@ pub enum Problem {
     #[error("gave up: {message}")]
     Refused {
         /// Its error message.
+        message: String,
+    },
+    /// It reported that it shows nothing on these datasets. Others may do.
+    #[error("gave up: {message}")]
+    Misfit {
+        /// Why.
         message: String,
     },
     /// It exited or closed its output instead of answering.

@@ -153,14 +153,20 @@ impl Reply {
     }
 }
 
-/// A line as JSON. If it has the key `error`, the child cannot continue.
+/// A line as JSON. If it has the key `error` or `misfit`, the child cannot continue.
 fn value(text: &str) -> Result<Value, Problem> {
     let value: Value = serde_json::from_str(text)
         .map_err(|error| Problem::Answer { reason: format!("it wrote a line that is not JSON ({error}): {}", shortened(text)) })?;
-    match value.get("error") {
-        Some(Value::String(message)) => Err(Problem::Refused { message: printable(message) }),
-        Some(other) => Err(Problem::Refused { message: other.to_string() }),
-        None => Ok(value),
+    let message = |key: &str| {
+        value.get(key).map(|found| match found {
+            Value::String(message) => printable(message),
+            other => other.to_string(),
+        })
+    };
+    match (message("error"), message("misfit")) {
+        (Some(message), _) => Err(Problem::Refused { message }),
+        (None, Some(message)) => Err(Problem::Misfit { message }),
+        (None, None) => Ok(value),
     }
 }
 

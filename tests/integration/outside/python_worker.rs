@@ -146,6 +146,7 @@ fn what_cannot_be_audited_is_an_error_with_its_reason() {
                          def known(output, calls=[]):\n    calls.append(0)\n    return {'late' if len(calls) > 500 else 'early': 1}\n";
     let cases: &[(&str, &[&str], &str, &[&str])] = &[
         (broken, &[], "", &["only fails, on both datasets", "error: ZeroDivisionError", "Traceback"]),
+        ("def mechanism(data, rng):\n    raise ValueError(rng.random())\n", &[], "", &["only fails", "with one message or another"]),
         (LAPLACE, &[], "", &["does not take what the audit file gives it", "epsilon"]),
         (LAPLACE, &[], "epsilon = 1.0, delta = 0.1", &["does not take what the audit file gives it", "delta"]),
         ("mechanism = 3 +\n", &[], "", &["ended (exit status: 1)", "SyntaxError"]),
@@ -180,6 +181,18 @@ fn what_cannot_be_audited_is_an_error_with_its_reason() {
         assert_eq!(table.column("verdict"), ["error"], "{text}");
         assert_has(&shown, wanted);
     }
+}
+
+#[test]
+fn messages_that_tell_the_datasets_apart_are_outputs() {
+    if !python("messages_that_tell_the_datasets_apart_are_outputs", "import json") {
+        return;
+    }
+    let text = "def mechanism(data, rng):\n    raise ValueError(f'{len(data)} records')\n";
+    let (_, table, shown) = run(text, &[], "", "20000");
+    assert_eq!(table.column("verdict"), ["violated"], "{shown}");
+    let (code, table, shown) = run(text, &["--no-messages"], "", "20000");
+    assert_eq!((code, table.column("verdict")), (5, vec!["error"]), "{shown}");
 }
 
 #[test]

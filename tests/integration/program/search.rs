@@ -99,12 +99,14 @@ fn what_cannot_be_judged_is_not_a_pass() {
          @functools.cache\ndef kept():\n    own = random.Random()\n    return [laplace(own) for _ in range(3)]\n\n\
          def count(data, rng):\n    return len(data) + (rng.choice(kept()) if len(data) == 3 else laplace(rng))\n",
     );
-    for command in [vec!["run", "--search"], vec!["search", "count"]] {
+    for command in [vec!["run", "--search", "--json", "report.json"], vec!["search", "count"]] {
         let output = dp_audit(folder.path(), &command);
         assert_eq!(code(&output), 5, "{}{}", shown(&output), errors(&output));
         assert_has(&flowing(&(shown(&output) + &errors(&output))), &["not independent"]);
     }
     assert_eq!(Table::of_run(folder.path()).column("verdict"), ["consistent", "error"]);
+    let report: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(folder.path().join("report.json")).unwrap()).unwrap();
+    assert_eq!(report["audits"][0]["verdict"], serde_json::Value::Null, "a pair that could not be judged leaves no verdict");
 }
 
 #[test]
