@@ -105,6 +105,8 @@ fn what_cannot_be_judged_is_not_a_pass() {
         assert_has(&flowing(&(shown(&output) + &errors(&output))), &["not independent"]);
     }
     assert_eq!(Table::of_run(folder.path()).column("verdict"), ["consistent", "error"]);
+    let names = Table::of_run(folder.path()).column("pair").join("; ");
+    assert!(names.contains("] and ["), "the pair is named by its records: {names}");
     let report: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(folder.path().join("report.json")).unwrap()).unwrap();
     assert_eq!(report["audits"][0]["verdict"], serde_json::Value::Null, "a pair that could not be judged leaves no verdict");
 }
