@@ -146,6 +146,7 @@ def keyed(data, rng, count, kind, **params):
 
 
 def estimates(data, rng, kind, keys, **params):
-    """What a queryable says about each of the keys."""
+    """What a queryable says about each of the keys. Its hash functions are drawn when the measurement is made, so each draw makes its own."""
+    made.cache_clear()
     queryable = measurement(kind, **params)({key: data.count(key) for key in set(data)})
     return [queryable(key) for key in keys]
