@@ -34,6 +34,8 @@ def claim(row):
 
 
 def bound(row):
+    if row["verdict"] == "error":
+        return ""
     if not row["claim_epsilon"]:
         return row["lower"]
     excess = float(row["delta_excess"] or 0)
@@ -46,8 +48,6 @@ def main():
     for path in sys.argv[1:]:
         with open(path, encoding="utf-8", newline="") as file:
             for row in csv.DictReader(file):
-                if row["verdict"] == "error":
-                    continue
                 release, _, function = row["audit"].partition(": ")
                 source = documented[row["audit"]]
                 writer.writerow(
