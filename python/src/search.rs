@@ -69,7 +69,7 @@ impl Search {
             SearchError::Target(TargetError::Interrupted) => PyRuntimeError::new_err("the source of pairs has failed"),
             error => PyRuntimeError::new_err(error.to_string()),
         })?;
-        let unjudged = found.unjudged().map(|(pair, error)| (pair.clone(), error.clone()));
+        let unjudged = found.unjudged().map(|(pair, error)| (pair, error.clone()));
         let Found { finalists, undecided: _, history } = found;
         let refuting = finalists.iter().rposition(|finalist| finalist.refutes);
         let (did, effort) = (serde_json::to_string(&history).unwrap_or_default(), history.effort());
@@ -77,7 +77,7 @@ impl Search {
         audit.reserved -= finalists.len().min(SHARES);
         let mut results: Vec<_> = finalists.iter().map(|finalist| finalist.result.clone()).collect();
         // What could not be judged is an error of the audit, after the finalists.
-        if let Some((pair, error)) = unjudged.filter(|(pair, _)| audit.pairs.iter().all(|other| other.name != pair.name)) {
+        if let Some((pair, error)) = unjudged.filter(|_| results.iter().all(|result| result.outcome.is_ok())) {
             results.push(PairResult::new(&audit.plan(&pair, settings, SHARES), Err(error), 0.0));
             audit.pairs.push(pair);
         }

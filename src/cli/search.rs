@@ -76,7 +76,7 @@ pub fn searched(audit: &Audit, settings: Settings, statements: usize, effort: &S
                 kept.extend(found.best().filter(|best| best.result.outcome.is_ok()).cloned());
             }
             // What could not be judged is an error of the audit, whatever its other pairs show.
-            let unjudged = found.unjudged().map(|(pair, error)| (pair.clone(), error.clone()));
+            let unjudged = found.unjudged().map(|(pair, error)| (pair, error.clone()));
             kept.into_iter().for_each(|finalist| add(&mut searched, finalist));
             if let Some((pair, error)) = unjudged {
                 fail(&mut searched, pair, error);

@@ -39,11 +39,14 @@ impl<P> Found<P> {
         self.finalists.iter().rev().find(|finalist| finalist.refutes)
     }
 
-    /// A pair that could not be judged, and why, if no pair refutes the claim: nobody knows what it would have shown.
+    /// A pair that could not be judged, named by its datasets, and why, if no pair refutes the claim: nobody knows what it would have shown.
     #[must_use]
-    pub fn unjudged(&self) -> Option<(&Pair, &TargetError)> {
+    pub fn unjudged(&self) -> Option<(Pair, &TargetError)> {
         let frozen = self.finalists.iter().find_map(|finalist| Some((&finalist.pair, finalist.result.outcome.as_ref().err()?)));
-        frozen.or(self.undecided.as_ref().map(|(pair, error)| (pair, error))).filter(|_| self.smallest().is_none())
+        let undecided = self.undecided.as_ref().map(|(pair, error)| (pair, error));
+        let (pair, error) = frozen.or(undecided).filter(|_| self.smallest().is_none())?;
+        let name = format!("{} and {}", pair.left, pair.right);
+        Some((Pair { name, ..pair.clone() }, error))
     }
 
     /// The pair that shows most of the claim among those that were judged, if one could be.

@@ -266,12 +266,10 @@ impl<'a, S: PairSource, L: Listener + ?Sized> Race<'a, S, L> {
         promised
     }
 
-    /// Remembers the first candidate that nobody can judge, by its datasets. Where a mechanism is not made for its data there is nothing to judge.
+    /// Remembers the first candidate that nobody can judge. Where a mechanism is not made for its data there is nothing to judge.
     fn note(&mut self, pair: &S::Pair, error: &TargetError) {
         if self.undecided.is_none() && !is_misfit(error) {
-            let pair = self.source.pair(pair, String::new());
-            let name = format!("{} and {}", pair.left, pair.right);
-            self.undecided = Some((Pair { name, ..pair }, error.clone()));
+            self.undecided = Some((self.source.pair(pair, String::new()), error.clone()));
         }
     }
 
