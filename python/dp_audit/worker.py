@@ -402,7 +402,9 @@ def refuse_same_failures(trials):
     left, right = ({output.symbol for output in outputs} for outputs in trials)
     text = f"the mechanism only fails, on both datasets ({failure.symbol})"
     if left == right and len(left) == 1:
-        raise Misfit(f"{text}; that is private, but hardly what is to be audited{failure.hint}")
+        # An exception about the generator is no fault of the datasets.
+        refusal = Refusal if failure.hint else Misfit
+        raise refusal(f"{text}; that is private, but hardly what is to be audited{failure.hint}")
     if failure.hint or left & right or len(left) > 1 or len(right) > 1:
         raise Refusal(f"{text}, with one message or another; let it work on these datasets, or always fail with the same message{failure.hint}")
 
