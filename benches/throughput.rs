@@ -1,7 +1,9 @@
 //! Where the time of an audit goes: `cargo bench --bench throughput [-- DRAWS]`.
 //!
-//! Every stage of a Laplace audit, as a ratio to a bare loop that draws the same noise with the same generator, on one thread and on all. Everything is
-//! measured in turn in one run and the fastest of each counts, because machines are shared. What is not about a single number per draw follows with its own rate.
+//! Every stage of a Laplace audit, as a ratio to a bare loop that draws the same noise with the
+//! same generator, on one thread and on all. Everything is measured in turn in one run and the
+//! fastest of each counts, because machines are shared. What is not about a single number per draw
+//! follows with its own rate.
 
 use std::hint::black_box;
 use std::path::PathBuf;
@@ -28,7 +30,8 @@ const WIDE_ROWS: u64 = 250_000;
 type Stage<'a> = (&'a str, u64, Box<dyn Fn() + Send + Sync + 'a>);
 
 fn main() {
-    let draws: u64 = std::env::args().skip(1).find_map(|arg| arg.parse().ok()).unwrap_or(100_000_000);
+    let draws: u64 =
+        std::env::args().skip(1).find_map(|arg| arg.parse().ok()).unwrap_or(100_000_000);
     let audits = load("basics/laplace-count.toml");
     let audit = &audits[0];
     let explored = draws / 8;
@@ -37,13 +40,22 @@ fn main() {
     let stages: [Stage; 6] = [
         ("bare loop", draws, Box::new(|| bare_loop(draws))),
         ("sampling", draws, Box::new(|| sample(target.as_ref(), draws))),
-        ("exploring 1/8", explored, Box::new(|| drop(black_box(learn(audit, target.as_ref(), explored))))),
+        (
+            "exploring 1/8",
+            explored,
+            Box::new(|| drop(black_box(learn(audit, target.as_ref(), explored)))),
+        ),
         ("certifying", draws, Box::new(|| certify(target.as_ref(), draws, &rules))),
         ("bounds", 0, Box::new(|| all_bounds(audit, &rules, &bets))),
         ("whole audit", draws, Box::new(|| run_all(&audits, draws))),
     ];
     let cores = rayon::current_num_threads();
-    let pools = [1, cores].map(|threads| ThreadPoolBuilder::new().num_threads(threads).build().unwrap_or_else(|error| panic!("{error}")));
+    let pools = [1, cores].map(|threads| {
+        ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .unwrap_or_else(|error| panic!("{error}"))
+    });
     let times = measure(&stages, &pools);
     println!("{draws} draws");
     println!(
@@ -66,8 +78,11 @@ fn main() {
     }
 
     let wide = load("benchmark/laplace-parallel.toml");
-    let seconds = seconds(|| drop(black_box(learn(&wide[0], prepared(&wide[0]).as_ref(), WIDE_ROWS))));
-    println!("\nlearning rules for 20 cells from {WIDE_ROWS} rows, drawing included: {seconds:.2} s");
+    let seconds =
+        seconds(|| drop(black_box(learn(&wide[0], prepared(&wide[0]).as_ref(), WIDE_ROWS))));
+    println!(
+        "\nlearning rules for 20 cells from {WIDE_ROWS} rows, drawing included: {seconds:.2} s"
+    );
     closures(&pools);
     programs();
 }
@@ -89,16 +104,37 @@ fn measure(stages: &[Stage], pools: &[ThreadPool; 2]) -> Vec<[f64; 2]> {
 fn closures(pools: &[ThreadPool; 2]) {
     const DRAWS: u64 = 10_000_000;
     let stages: [Stage; 3] = [
-        ("f64", DRAWS, Box::new(|| closure(DRAWS, |bits| f64::from_bits(0x3ff0_0000_0000_0000 | bits >> 12)))),
+        (
+            "f64",
+            DRAWS,
+            Box::new(|| closure(DRAWS, |bits| f64::from_bits(0x3ff0_0000_0000_0000 | bits >> 12))),
+        ),
         ("bool", DRAWS, Box::new(|| closure(DRAWS, |bits| bits >> 63 == 0))),
-        ("&str", DRAWS / 10, Box::new(|| closure(DRAWS / 10, |bits| if bits >> 63 == 0 { "heads" } else { "tails" }))),
+        (
+            "&str",
+            DRAWS / 10,
+            Box::new(|| {
+                closure(DRAWS / 10, |bits| if bits >> 63 == 0 { "heads" } else { "tails" })
+            }),
+        ),
     ];
     let times = measure(&stages, pools);
     println!("\nclosures, whole audit, ns per draw on 1 thread and on all, and as ratios to f64");
     let per_draw = |kind: usize, pool: usize| 1e9 * times[kind][pool] / stages[kind].1 as f64;
     for (kind, (name, ..)) in stages.iter().enumerate() {
-        let columns = |pool| format!("{:>8.1} {:>8.2}", per_draw(kind, pool), per_draw(kind, pool) / per_draw(0, pool));
-        println!("{name:<14} {}   {}   {:>8.2}", columns(0), columns(1), times[kind][0] / times[kind][1]);
+        let columns = |pool| {
+            format!(
+                "{:>8.1} {:>8.2}",
+                per_draw(kind, pool),
+                per_draw(kind, pool) / per_draw(0, pool)
+            )
+        };
+        println!(
+            "{name:<14} {}   {}   {:>8.2}",
+            columns(0),
+            columns(1),
+            times[kind][0] / times[kind][1]
+        );
     }
 }
 
@@ -108,9 +144,13 @@ fn closure<O: Output + 'static>(draws: u64, output: fn(u64) -> O) {
     black_box(finding);
 }
 
-/// Programs in Python: one call a draw, and a batch of draws a call. Errors (no Python, no numpy) are shown in place of a rate.
+/// Programs in Python: one call a draw, and a batch of draws a call. Errors (no Python, no numpy)
+/// are shown in place of a rate.
 fn programs() {
-    for (name, file, draws) in [("one call a draw", "noisy-sum.toml", 400_000), ("vectorised", "noisy-sum-vectorised.toml", 20_000_000)] {
+    for (name, file, draws) in [
+        ("one call a draw", "noisy-sum.toml", 400_000),
+        ("vectorised", "noisy-sum-vectorised.toml", 20_000_000),
+    ] {
         let audits = load(&format!("examples/{file}"));
         let started = Instant::now();
         let report = dp_audit::run(&audits, settings(draws), &dp_audit::prepare, &());
@@ -148,7 +188,9 @@ fn bare_loop(draws: u64) {
         .into_par_iter()
         .map(|batch| {
             let mut rng = Generator::seed_from_u64(batch);
-            (0..BATCH.min(draws - batch * BATCH)).map(|_| noise::laplace(&mut rng, 1.0)).sum::<f64>()
+            (0..BATCH.min(draws - batch * BATCH))
+                .map(|_| noise::laplace(&mut rng, 1.0))
+                .sum::<f64>()
         })
         .sum();
     black_box(sum);
@@ -156,7 +198,8 @@ fn bare_loop(draws: u64) {
 
 /// The target of an audit's first pair.
 fn prepared(audit: &Audit) -> Box<dyn Target> {
-    let plan = audit.plans(settings(1), 1).next().unwrap_or_else(|| panic!("{} has no pair", audit.name));
+    let plan =
+        audit.plans(settings(1), 1).next().unwrap_or_else(|| panic!("{} has no pair", audit.name));
     dp_audit::prepare(&plan).unwrap_or_else(|error| panic!("{error}"))
 }
 
@@ -168,7 +211,12 @@ fn sampler(target: &dyn Target, phase: Phase) -> Sampler<'_> {
 /// Rows that nobody looks at.
 fn sample(target: &dyn Target, draws: u64) {
     let count = |sum: &mut usize, _, rows: &Rows| *sum += black_box(rows).len();
-    let _ = black_box(sampler(target, Phase::Certify).fold(draws, || 0, count, |all, next| *all += next));
+    let _ = black_box(sampler(target, Phase::Certify).fold(
+        draws,
+        || 0,
+        count,
+        |all, next| *all += next,
+    ));
 }
 
 /// Exploration in the rounds of an audit. The rules, and a bet on each.
@@ -180,8 +228,12 @@ fn learn(audit: &Audit, target: &dyn Target, draws: u64) -> (Vec<GuessRule>, Vec
         explorer.absorb(&mut sampler, round, &[]).unwrap_or_else(|error| panic!("{error}"));
     }
     let learned = explorer.learn();
-    let tally = Tally { correct: 4 * draws / 10, wrong: 15 * draws / 100, abstained: 45 * draws / 100 };
-    let bets = learned.iter().map(|learned| Bet { forecast: learned.forecast, regions: learned.rule.regions(), tally }).collect();
+    let tally =
+        Tally { correct: 4 * draws / 10, wrong: 15 * draws / 100, abstained: 45 * draws / 100 };
+    let bets = learned
+        .iter()
+        .map(|learned| Bet { forecast: learned.forecast, regions: learned.rule.regions(), tally })
+        .collect();
     (learned.into_iter().map(|learned| learned.rule).collect(), bets)
 }
 
@@ -197,7 +249,15 @@ fn all_bounds(audit: &Audit, rules: &[GuessRule], bets: &[Bet]) {
     let certified: Vec<Certified> = rules
         .iter()
         .zip(bets)
-        .map(|(rule, bet)| Certified::new(bet.tally, rule.regions(), level.fixed(0.5), &audit.claim, Method::Region(Weights::ONLY_RIGHT)))
+        .map(|(rule, bet)| {
+            Certified::new(
+                bet.tally,
+                rule.regions(),
+                level.fixed(0.5),
+                &audit.claim,
+                Method::Region(Weights::ONLY_RIGHT),
+            )
+        })
         .collect();
     black_box(bounds(&ledger, &certified, None, &audit.claim, level));
 }

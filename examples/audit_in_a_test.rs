@@ -1,16 +1,19 @@
-//! How to audit a mechanism of your own in `cargo test`: `cargo run --release --example audit_in_a_test` shows what the assertions say.
+//! How to audit a mechanism of your own in `cargo test`: `cargo run --release --example
+//! audit_in_a_test` shows what the assertions say.
 
 use dp_audit::Finding;
 use dp_audit::noise::{Generator, laplace};
 
 /// The mean of values between 0 and 1 with Laplace noise, or nothing if there are too few of them.
 ///
-/// *Claim*: ε. *Neighbours*: one value replaced. *The bug*: without `clamp` one wild value moves the mean as far as it likes.
+/// *Claim*: ε. *Neighbours*: one value replaced. *The bug*: without `clamp` one wild value moves
+/// the mean as far as it likes.
 fn noisy_mean(values: &[f64], epsilon: f64, clamp: bool, rng: &mut Generator) -> Option<f64> {
     if values.len() < 3 {
         return None;
     }
-    let sum: f64 = values.iter().map(|value| if clamp { value.clamp(0.0, 1.0) } else { *value }).sum();
+    let sum: f64 =
+        values.iter().map(|value| if clamp { value.clamp(0.0, 1.0) } else { *value }).sum();
     Some(sum / values.len() as f64 + laplace(rng, 1.0 / (values.len() as f64 * epsilon)))
 }
 

@@ -1,5 +1,6 @@
-//! Does a search raise false alarms? It searches many times for a pair that refutes a claim which the mechanism meets exactly, so that every
-//! pair that differs most is on the edge, and counts how often one is reported.
+//! Does a search raise false alarms? It searches many times for a pair that refutes a claim which
+//! the mechanism meets exactly, so that every pair that differs most is on the edge, and counts how
+//! often one is reported.
 //!
 //! ```sh
 //! cargo run --release --example search_false_alarms -- 500 results/reference/search_false_alarms.csv
@@ -16,7 +17,8 @@ use dp_audit::{PairPlan, Preparer, Settings, TargetSource, suite};
 
 const CATEGORIES: &str = "record = { type = \"category\", values = [\"a\", \"b\"] }";
 /// One answer for each record, so another order is no neighbour.
-const BITS: &str = "record = { type = \"integer\", lower = 0, upper = 1, never = \"nasty\" }\norder = \"fixed\"";
+const BITS: &str =
+    "record = { type = \"integer\", lower = 0, upper = 1, never = \"nasty\" }\norder = \"fixed\"";
 
 /// Mechanisms that leak exactly as much as they claim, and what their datasets are.
 const AUDITS: [(&str, &str, &str); 4] = [
@@ -48,25 +50,43 @@ fn main() {
     let mut args = env::args().skip(1);
     let searches: u64 = args.next().and_then(|count| count.parse().ok()).unwrap_or(500);
     let (path, only) = (args.next(), args.next().unwrap_or_default());
-    let mut csv = String::from("mechanism,searches,draws,confidence,false_alarms,rate,lower,upper,candidates\n");
+    let mut csv = String::from(
+        "mechanism,searches,draws,confidence,false_alarms,rate,lower,upper,candidates\n",
+    );
     for (name, text, datasets) in AUDITS.into_iter().filter(|(name, ..)| name.contains(&only)) {
-        let file = format!("name = \"{name}\"\n{text}\n[search]\n{datasets}\nsize = {{ least = 1, most = 6 }}\n");
+        let file = format!(
+            "name = \"{name}\"\n{text}\n[search]\n{datasets}\nsize = {{ least = 1, most = 6 }}\n"
+        );
         let audit = suite::parse(Path::new(name), &file).expect("a valid audit");
         let domain = audit.search.as_ref().expect("a domain").domain.clone();
         let (mut alarms, mut candidates) = (0, 0);
         for seed in 0..searches {
-            let settings = Settings { seed, confidence: CONFIDENCE.try_into().expect("a confidence"), ..Settings::default() };
+            let settings = Settings {
+                seed,
+                confidence: CONFIDENCE.try_into().expect("a confidence"),
+                ..Settings::default()
+            };
             let preparer = Preparer::default();
             let target = |_: &DataPair, plan: &PairPlan| preparer.target(plan);
             let effort = Effort { draws: DRAWS, seconds: None };
-            let arena = Arena { audit: &audit, settings, statements: SHARES, target: &target, parallel: true, effort };
+            let arena = Arena {
+                audit: &audit,
+                settings,
+                statements: SHARES,
+                target: &target,
+                parallel: true,
+                effort,
+            };
             let mut source = DomainPairs::new(&audit, &domain).expect("candidates");
             let found = search(&mut source, &arena, &()).expect("the mechanism can be run");
             alarms += u64::from(found.smallest().is_some());
             candidates += found.history.racers.len();
         }
         // 99 %, half on either side.
-        let (lower, upper) = (lower_limit(alarms, searches, 0.005), 1.0 - lower_limit(searches - alarms, searches, 0.005));
+        let (lower, upper) = (
+            lower_limit(alarms, searches, 0.005),
+            1.0 - lower_limit(searches - alarms, searches, 0.005),
+        );
         let row = format!(
             "{name},{searches},{DRAWS},{CONFIDENCE},{alarms},{:.4},{lower:.4},{upper:.4},{}\n",
             alarms as f64 / searches as f64,

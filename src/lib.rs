@@ -14,13 +14,16 @@
 //!     .assert_consistent();
 //! ```
 //!
-//! What the closure returns is what an attacker sees: any [`Output`]. A [`Finding`] has the verdict, the bounds, and the rule that shows the leak.
+//! What the closure returns is what an attacker sees: any [`Output`]. A [`Finding`] has the
+//! verdict, the bounds, and the rule that shows the leak.
 //!
 //! # Plan, run, result
 //!
-//! Below that API lies the unit of work that all fronts share. A [`PairPlan`] says what to audit; it can be written to a file and sent to another
-//! machine. [`run_pair`] audits it, given a [`Target`], and returns a [`PairResult`] with all that was found, errors included. [`prepare`] makes the target of a plan that names
-//! a built-in mechanism or a program. [`run`] does all pairs of several [`Audit`]s and tells a [`Listener`] each [`Event`].
+//! Below that API lies the unit of work that all fronts share. A [`PairPlan`] says what to audit;
+//! it can be written to a file and sent to another machine. [`run_pair`] audits it, given a
+//! [`Target`], and returns a [`PairResult`] with all that was found, errors included. [`prepare`]
+//! makes the target of a plan that names a built-in mechanism or a program. [`run`] does all pairs
+//! of several [`Audit`]s and tells a [`Listener`] each [`Event`].
 //!
 //! ```
 //! use dp_audit::{Audit, PairPlan, PairResult, Settings, prepare, run_pair};
@@ -40,12 +43,14 @@
 //! }
 //! ```
 //!
-//! A pair can also be divided: [`explore`] freezes its rules, [`certify_range`] judges them on a part of the draws, in any process, and
-//! [`conclude`] makes the [`Evidence`] of the whole from the parts.
+//! A pair can also be divided: [`explore`] freezes its rules, [`certify_range`] judges them on a
+//! part of the draws, in any process, and [`conclude`] makes the [`Evidence`] of the whole from the
+//! parts.
 //!
 //! # The modules
 //!
-//! The order is the data flow; each knows only those above it, and `tests/architecture.rs` checks it. Only what this page lists is the public API.
+//! The order is the data flow; each knows only those above it, and `tests/architecture.rs` checks
+//! it. Only what this page lists is the public API.
 //!
 //! ```text
 //! model      claims, datasets, tallies, verdicts, settings: data that everyone knows
@@ -103,13 +108,14 @@ pub use api::{Finding, MechanismAudit, audit};
 pub use attack::Attack;
 #[doc(inline)]
 pub use audit::{
-    Accuracy, AccuracyEvidence, AccuracyPlan, AccuracyResult, Audit, AuditReport, CertifyPart, Control, Event, Evidence, Exploration,
-    Listener, Pair, PairPlan, PairResult, PartsError, Preparer, RunReport, TargetSource, certify_range, conclude, explore, run,
-    run_accuracy, run_pair,
+    Accuracy, AccuracyEvidence, AccuracyPlan, AccuracyResult, Audit, AuditReport, CertifyPart,
+    Control, Event, Evidence, Exploration, Listener, Pair, PairPlan, PairResult, PartsError,
+    Preparer, RunReport, TargetSource, certify_range, conclude, explore, run, run_accuracy,
+    run_pair,
 };
 pub use model::{
-    AccuracyClaim, AskedReach, Bounds, Claim, Confidence, ControlResult, Dataset, Expectation, FailureLimits, Reason, Record, Relation,
-    Settings, Side, Tally, Truth, Until, Verdict,
+    AccuracyClaim, AskedReach, Bounds, Claim, Confidence, ControlResult, Dataset, Expectation,
+    FailureLimits, Reason, Record, Relation, Settings, Side, Tally, Truth, Until, Verdict,
 };
 pub use output::{Cell, Output, OutputEvent, OutputRow, Rows, Symbols, TextView};
 pub use rand;

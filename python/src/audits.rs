@@ -56,8 +56,10 @@ impl Spec {
 
 /// Data that Python describes. A message is about a value, not about its place in the text.
 pub fn from_json<T: DeserializeOwned>(text: &str) -> PyResult<T> {
-    let value: serde_json::Value = serde_json::from_str(text).map_err(|error| PyValueError::new_err(error.to_string()))?;
-    serde_path_to_error::deserialize(value).map_err(|error| PyValueError::new_err(error.to_string()))
+    let value: serde_json::Value =
+        serde_json::from_str(text).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    serde_path_to_error::deserialize(value)
+        .map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
 /// Checks a claim.
@@ -78,11 +80,14 @@ fn run_audits(
     stop: &Stop,
     progress: Option<&Py<PyAny>>,
 ) -> PyResult<Found> {
-    let (run, interrupted) = supervise(py, threads, stop, progress, |progress| dp_audit::run(audits, settings, source, progress))?;
+    let (run, interrupted) = supervise(py, threads, stop, progress, |progress| {
+        dp_audit::run(audits, settings, source, progress)
+    })?;
     Ok((Report { run }, interrupted.map(|error| error.into_value(py).into_any())))
 }
 
-/// The functions that draw the outputs of pairs, by the names of the pairs. Each pair is audited once.
+/// The functions that draw the outputs of pairs, by the names of the pairs. Each pair is audited
+/// once.
 pub struct Functions {
     by_pair: HashMap<String, Mutex<Option<Py<PyAny>>>>,
     shared: bool,
@@ -90,22 +95,28 @@ pub struct Functions {
 }
 
 impl Functions {
-    /// The targets of these functions. If `shared`, several threads call a function at the same time.
+    /// The targets of these functions. If `shared`, several threads call a function at the same
+    /// time.
     pub fn new(functions: Vec<(String, Py<PyAny>)>, shared: bool, stop: Stop) -> Self {
-        let by_pair = functions.into_iter().map(|(name, function)| (name, Mutex::new(Some(function)))).collect();
+        let by_pair = functions
+            .into_iter()
+            .map(|(name, function)| (name, Mutex::new(Some(function))))
+            .collect();
         Self { by_pair, shared, stop }
     }
 }
 
 impl TargetSource for Functions {
     fn target(&self, plan: &PairPlan) -> Result<Box<dyn Target>, PrepareError> {
-        let function = self.by_pair.get(&plan.pair.name).and_then(|function| function.lock().ok()?.take());
+        let function =
+            self.by_pair.get(&plan.pair.name).and_then(|function| function.lock().ok()?.take());
         let function = function.ok_or_else(|| PrepareError::Given("function".to_owned()))?;
         Ok(Box::new(Function::new(function, self.shared, self.stop.clone())))
     }
 }
 
-/// Audits a function on one or more pairs. `functions` has the name of each pair and the `Function` that draws its outputs.
+/// Audits a function on one or more pairs. `functions` has the name of each pair and the `Function`
+/// that draws its outputs.
 #[pyfunction]
 #[pyo3(signature = (spec, functions, threads=None, shared=false, progress=None))]
 pub fn audit(
@@ -141,7 +152,10 @@ pub fn samples(
 ) -> PyResult<Found> {
     let spec: Spec = from_json(spec)?;
     let [left, right] = [block_of(&left, width)?, block_of(&right, width)?];
-    let settings = Settings { draws: Some(draws(left.rows.len() as u64, right.rows.len() as u64)), ..spec.settings };
+    let settings = Settings {
+        draws: Some(draws(left.rows.len() as u64, right.rows.len() as u64)),
+        ..spec.settings
+    };
     let audit = spec.audit(["left and right".to_owned()]);
     let stop = Stop::default();
     let blocks = Mutex::new(Some((left, right)));
@@ -153,7 +167,13 @@ pub fn samples(
         texts.extend(more_texts);
         symbols.merge(more_symbols);
         let order = if ordered { RowOrder::AsDrawn } else { RowOrder::Any };
-        let recorded = Recorded::new(left, right, SampleNames { columns: columns.clone(), symbols, texts }, order, plan.seed);
+        let recorded = Recorded::new(
+            left,
+            right,
+            SampleNames { columns: columns.clone(), symbols, texts },
+            order,
+            plan.seed,
+        );
         Ok(Box::new(Stoppable::new(Box::new(recorded), stop.clone())))
     };
     run_audits(py, &[audit], settings, &source, threads, &stop, progress.as_ref())
@@ -165,7 +185,8 @@ fn input_error(error: Error) -> PyErr {
 
 /// Reads audit files and checks them.
 pub fn load(paths: &[PathBuf], filter: Option<&str>) -> PyResult<Vec<Audit>> {
-    let audits = suite::filter(suite::load(paths).map_err(input_error)?, filter).map_err(input_error)?;
+    let audits =
+        suite::filter(suite::load(paths).map_err(input_error)?, filter).map_err(input_error)?;
     suite::check(&audits).map_err(input_error)?;
     Ok(audits)
 }
@@ -188,8 +209,8 @@ pub fn run(
     run_audits(py, &audits, settings, &source, threads, &stop, progress.as_ref())
 }
 
-/// Judges the rule of a witness on fresh draws of a function. Returns whether the claim is refuted again, the bounds in the claim's unit, on
-/// ε and on δ, and the counts correct, wrong, abstained.
+/// Judges the rule of a witness on fresh draws of a function. Returns whether the claim is refuted
+/// again, the bounds in the claim's unit, on ε and on δ, and the counts correct, wrong, abstained.
 #[pyfunction]
 #[pyo3(signature = (witness, function, draws, seed, confidence, threads=None, shared=false))]
 #[allow(clippy::too_many_arguments)] // called in one place, from Python
@@ -203,8 +224,10 @@ pub fn replay(
     threads: Option<usize>,
     shared: bool,
 ) -> PyResult<(bool, f64, f64, f64, (u64, u64, u64))> {
-    let witness = Witness::from_json(witness).map_err(|reason| PyValueError::new_err(format!("the witness {reason}")))?;
-    let confidence = Confidence::try_from(confidence).map_err(|reason| PyValueError::new_err(format!("confidence {reason}")))?;
+    let witness = Witness::from_json(witness)
+        .map_err(|reason| PyValueError::new_err(format!("the witness {reason}")))?;
+    let confidence = Confidence::try_from(confidence)
+        .map_err(|reason| PyValueError::new_err(format!("confidence {reason}")))?;
     let stop = Stop::default();
     let target = Function::new(function, shared, stop.clone());
     let settings = ReplaySettings { draws, seed, confidence };
@@ -218,8 +241,15 @@ pub fn replay(
     if let Some(interrupted) = interrupted {
         return Err(interrupted);
     }
-    let result = result.map_err(|error: dp_audit::TargetError| PyRuntimeError::new_err(error.to_string()))?;
+    let result = result
+        .map_err(|error: dp_audit::TargetError| PyRuntimeError::new_err(error.to_string()))?;
     let result = result.map_err(PyValueError::new_err)?;
     let tally = result.tally;
-    Ok((result.confirmed, result.lower, result.epsilon_lower, result.delta_lower, (tally.correct, tally.wrong, tally.abstained)))
+    Ok((
+        result.confirmed,
+        result.lower,
+        result.epsilon_lower,
+        result.delta_lower,
+        (tally.correct, tally.wrong, tally.abstained),
+    ))
 }

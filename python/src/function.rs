@@ -1,8 +1,9 @@
 //! A Python function as a target.
 //!
-//! The object behind it is a `dp_audit._function.Function`. It calls the mechanism and packs the outputs into an array, so that a call costs
-//! one crossing of the border for a whole block of draws. The blocks and their seeds are those of the worker in another process, so both
-//! draw the same numbers.
+//! The object behind it is a `dp_audit._function.Function`. It calls the mechanism and packs the
+//! outputs into an array, so that a call costs one crossing of the border for a whole block of
+//! draws. The blocks and their seeds are those of the worker in another process, so both draw the
+//! same numbers.
 
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
@@ -19,7 +20,8 @@ use pyo3::prelude::*;
 const PROBES: [usize; 3] = [8, 24, 224];
 const PROBE_TIME: Duration = Duration::from_secs(20);
 
-/// Outputs of one side: an array of numbers with `width` cells for each output, and the names of its symbols.
+/// Outputs of one side: an array of numbers with `width` cells for each output, and the names of
+/// its symbols.
 pub type Outputs<'py> = (Bound<'py, PyArray1<f64>>, Vec<String>);
 
 /// The outputs in the form of the core.
@@ -29,7 +31,8 @@ pub fn block_of((numbers, symbols): &Outputs<'_>, width: usize) -> PyResult<Outp
     if symbols.is_empty() {
         return Ok(OutputBlock::of_numbers(numbers, width));
     }
-    OutputBlock::of_bits(numbers.iter().map(|number| number.to_bits()), symbols, width).map_err(PyValueError::new_err)
+    OutputBlock::of_bits(numbers.iter().map(|number| number.to_bits()), symbols, width)
+        .map_err(PyValueError::new_err)
 }
 
 /// A Python function on both datasets of a pair.
@@ -55,15 +58,22 @@ struct Shape {
 impl Function {
     /// The target. If `shared`, several threads call the function at the same time.
     pub fn new(object: Py<PyAny>, shared: bool, stop: Stop) -> Self {
-        let remote = Python::attach(|py| object.bind(py).getattr("remote").is_ok_and(|remote| !remote.is_none()));
+        let remote = Python::attach(|py| {
+            object.bind(py).getattr("remote").is_ok_and(|remote| !remote.is_none())
+        });
         let turn = (!shared && !remote).then(Mutex::default);
         Self { object, remote, turn, stop, shape: OnceLock::new(), symbols: Mutex::default() }
     }
 
-    /// Calls Python. No thread waits for its turn while it holds the interpreter, so nobody waits in a circle.
-    fn call<T>(&self, work: impl for<'py> FnOnce(&Bound<'py, PyAny>) -> PyResult<T>) -> Result<T, TargetError> {
+    /// Calls Python. No thread waits for its turn while it holds the interpreter, so nobody waits
+    /// in a circle.
+    fn call<T>(
+        &self,
+        work: impl for<'py> FnOnce(&Bound<'py, PyAny>) -> PyResult<T>,
+    ) -> Result<T, TargetError> {
         self.stop.check()?;
-        let _turn = self.turn.as_ref().map(|turn| turn.lock().unwrap_or_else(PoisonError::into_inner));
+        let _turn =
+            self.turn.as_ref().map(|turn| turn.lock().unwrap_or_else(PoisonError::into_inner));
         Python::attach(|py| {
             let failed = |error: PyErr| {
                 let (error, message) = (error.value(py), error.value(py).to_string());
@@ -78,27 +88,48 @@ impl Function {
     }
 
     /// A block of outputs.
-    fn block(&self, side: Side, count: usize, seed: StreamSeed, width: usize) -> Result<OutputBlock, TargetError> {
-        // The function may still own the memory and write to it, so it is copied while the interpreter waits.
+    fn block(
+        &self,
+        side: Side,
+        count: usize,
+        seed: StreamSeed,
+        width: usize,
+    ) -> Result<OutputBlock, TargetError> {
+        // The function may still own the memory and write to it, so it is copied while the
+        // interpreter waits.
         let block = self.call(|function| {
-            let drawn: Outputs<'_> = function.call_method1("draw", (side as u8, count, seed.to_string()))?.extract()?;
+            let drawn: Outputs<'_> =
+                function.call_method1("draw", (side as u8, count, seed.to_string()))?.extract()?;
             block_of(&drawn, width)
         })?;
-        if block.rows.len() == count { Ok(block) } else { Err(TargetError::WrongCount { asked: count, got: block.rows.len() }) }
+        if block.rows.len() == count {
+            Ok(block)
+        } else {
+            Err(TargetError::WrongCount { asked: count, got: block.rows.len() })
+        }
     }
 
     /// Several blocks of one side, from other processes.
-    fn remote_blocks(&self, side: Side, blocks: &[Block], seed: StreamSeed, width: usize) -> Result<Vec<OutputBlock>, TargetError> {
-        let asked: Vec<(usize, String)> = blocks.iter().map(|block| (block.count, seed.part(block.part).to_string())).collect();
+    fn remote_blocks(
+        &self,
+        side: Side,
+        blocks: &[Block],
+        seed: StreamSeed,
+        width: usize,
+    ) -> Result<Vec<OutputBlock>, TargetError> {
+        let asked: Vec<(usize, String)> =
+            blocks.iter().map(|block| (block.count, seed.part(block.part).to_string())).collect();
         self.call(|function| {
-            let drawn: Vec<Outputs<'_>> = function.call_method1("draw_remotely", (side as u8, asked))?.extract()?;
+            let drawn: Vec<Outputs<'_>> =
+                function.call_method1("draw_remotely", (side as u8, asked))?.extract()?;
             drawn.iter().map(|drawn| block_of(drawn, width)).collect()
         })
     }
 
     /// Tries the function out. None of these outputs is judged.
     fn look(&self) -> Result<Shape, TargetError> {
-        let (width, seeded, names): (usize, bool, Vec<String>) = self.call(|function| function.call_method0("open")?.extract())?;
+        let (width, seeded, names): (usize, bool, Vec<String>) =
+            self.call(|function| function.call_method0("open")?.extract())?;
         if width > MAX_WIDTH {
             return Err(TargetError::TooWide { width });
         }
@@ -111,7 +142,8 @@ impl Function {
                 break;
             }
             for side in Side::BOTH {
-                let OutputBlock { rows, texts, .. } = self.block(side, count, stream.side(Phase::Probe, 0, side).part(part), width)?;
+                let OutputBlock { rows, texts, .. } =
+                    self.block(side, count, stream.side(Phase::Probe, 0, side).part(part), width)?;
                 rows.iter().for_each(|row| probe.see(row, &texts));
             }
         }
@@ -143,7 +175,13 @@ impl Target for Function {
         self.shape().map(|shape| shape.reading.width())
     }
 
-    fn draw(&self, side: Side, count: usize, seed: StreamSeed, sink: &mut dyn FnMut(&Rows)) -> Result<(), TargetError> {
+    fn draw(
+        &self,
+        side: Side,
+        count: usize,
+        seed: StreamSeed,
+        sink: &mut dyn FnMut(&Rows),
+    ) -> Result<(), TargetError> {
         let Shape { width, reading, .. } = self.shape()?;
         let place = seed.place();
         let explores = place.phase == Phase::Explore;

@@ -9,7 +9,8 @@
 //! | `search.rs` | searches for a pair |
 //! | `report.rs` | what a run found |
 //!
-//! Everything that a user sees is in Python: `dp_audit/__init__.py` lists it. Data goes to and fro as JSON, in the forms that the core has.
+//! Everything that a user sees is in Python: `dp_audit/__init__.py` lists it. Data goes to and fro
+//! as JSON, in the forms that the core has.
 
 mod audits;
 mod function;

@@ -74,7 +74,9 @@ impl Report {
 
     /// A report for each audit.
     fn split(&self) -> Vec<Self> {
-        let one = |audit: &Arc<AuditReport>| RunReport::new(self.run.settings, self.run.pairs, vec![Arc::clone(audit)]);
+        let one = |audit: &Arc<AuditReport>| {
+            RunReport::new(self.run.settings, self.run.pairs, vec![Arc::clone(audit)])
+        };
         self.run.audits.iter().map(|audit| Self { run: one(audit) }).collect()
     }
 
@@ -82,7 +84,8 @@ impl Report {
     #[staticmethod]
     fn joined(reports: Vec<PyRef<'_, Self>>, settings: &str) -> PyResult<Self> {
         let settings: Settings = from_json(settings)?;
-        let audits: Vec<Arc<AuditReport>> = reports.iter().flat_map(|report| report.run.audits.iter().cloned()).collect();
+        let audits: Vec<Arc<AuditReport>> =
+            reports.iter().flat_map(|report| report.run.audits.iter().cloned()).collect();
         let pairs = audits.iter().map(|audit| audit.results.len() + audit.accuracy.len()).sum();
         Ok(Self { run: RunReport::new(settings, pairs, audits) })
     }
@@ -101,7 +104,8 @@ impl Report {
 
     /// The witness of a refuted claim as the text of its file; None if there is none.
     fn witness(&self) -> PyResult<Option<String>> {
-        Ok(Witness::of_given(self.run.settings, self.audit()?).map(|witness| witness.sealed().to_string()))
+        Ok(Witness::of_given(self.run.settings, self.audit()?)
+            .map(|witness| witness.sealed().to_string()))
     }
 
     /// The report as a text, for another process.
@@ -112,7 +116,11 @@ impl Report {
             accuracy: audit.accuracy.clone(),
             control: audit.control,
         };
-        let sent = Sent { settings: self.run.settings, pairs: self.run.pairs, audits: self.run.audits.iter().map(audit).collect() };
+        let sent = Sent {
+            settings: self.run.settings,
+            pairs: self.run.pairs,
+            audits: self.run.audits.iter().map(audit).collect(),
+        };
         serde_json::to_string(&sent).map_err(wrong)
     }
 

@@ -35,7 +35,9 @@ impl Listener for Progress {
             Event::Cut { draws } => {
                 self.planned.fetch_sub(draws, Ordering::Relaxed);
             }
-            Event::Looked { epsilon_lower } => self.bound.store(epsilon_lower.to_bits(), Ordering::Relaxed),
+            Event::Looked { epsilon_lower } => {
+                self.bound.store(epsilon_lower.to_bits(), Ordering::Relaxed)
+            }
             Event::AuditFinished { .. } => {
                 self.finished.fetch_add(1, Ordering::Relaxed);
             }
@@ -52,8 +54,8 @@ impl Progress {
     }
 }
 
-/// Does `work` on a pool of threads and returns what it found, together with the exception that interrupted it, if one did. After an
-/// interruption the work ends soon, with what is known so far.
+/// Does `work` on a pool of threads and returns what it found, together with the exception that
+/// interrupted it, if one did. After an interruption the work ends soon, with what is known so far.
 pub fn supervise<T: Send>(
     py: Python<'_>,
     threads: Option<usize>,
@@ -68,12 +70,13 @@ pub fn supervise<T: Send>(
         let (sender, receiver) = channel();
         thread::scope(|scope| {
             let progress = &progress;
-            let worker = thread::Builder::new().name("dp-audit".to_owned()).spawn_scoped(scope, move || {
-                let found = pool.install(|| work(progress));
-                // Only the end counts; the receiver lives longer than this thread.
-                let _ = sender.send(());
-                found
-            });
+            let worker =
+                thread::Builder::new().name("dp-audit".to_owned()).spawn_scoped(scope, move || {
+                    let found = pool.install(|| work(progress));
+                    // Only the end counts; the receiver lives longer than this thread.
+                    let _ = sender.send(());
+                    found
+                });
             let worker = match worker {
                 Ok(worker) => worker,
                 Err(error) => return (Err(format!("cannot start a thread: {error}")), None),
@@ -85,7 +88,12 @@ pub fn supervise<T: Send>(
                     interrupted.get_or_insert(error);
                 }
             }
-            (worker.join().map_err(|_| "dp-audit has failed; this is an error of dp-audit itself".to_owned()), interrupted)
+            (
+                worker.join().map_err(|_| {
+                    "dp-audit has failed; this is an error of dp-audit itself".to_owned()
+                }),
+                interrupted,
+            )
         })
     });
     Ok((found.map_err(PyRuntimeError::new_err)?, interrupted))

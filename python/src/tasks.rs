@@ -1,9 +1,13 @@
-//! A run that is divided into tasks for other processes. A job, its tasks and their results are texts, so any engine can carry them.
+//! A run that is divided into tasks for other processes. A job, its tasks and their results are
+//! texts, so any engine can carry them.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-use dp_audit::audit::{Combined, Exploration, Statement, WorkItem, WorkResult, divide, explorations, run_item, run_with};
+use dp_audit::audit::{
+    Combined, Exploration, Statement, WorkItem, WorkResult, divide, explorations, run_item,
+    run_with,
+};
 use dp_audit::model::Settings;
 use dp_audit::target::Stop;
 use dp_audit::{Audit, PairPlan, Preparer, TargetSource};
@@ -41,11 +45,13 @@ pub fn job_of_function(spec: &str, pairs: Vec<String>) -> PyResult<String> {
     to_json(&Job { audits: vec![spec.audit(pairs)], settings })
 }
 
-/// The tasks of a job: first those that learn the rules of divided pairs, then all others. Each with its share of the draws.
+/// The tasks of a job: first those that learn the rules of divided pairs, then all others. Each
+/// with its share of the draws.
 #[pyfunction]
 pub fn tasks(job: &str, number: usize) -> PyResult<(Vec<String>, Vec<(String, u64)>)> {
     let Job { audits, settings } = from_json(job)?;
-    let first = explorations(&audits, settings, number).iter().map(to_json).collect::<PyResult<_>>()?;
+    let first =
+        explorations(&audits, settings, number).iter().map(to_json).collect::<PyResult<_>>()?;
     let mut others = Vec::new();
     for item in divide(&audits, settings, number).into_iter().flatten() {
         let draws = match &item.statement {
@@ -94,7 +100,14 @@ pub fn run_task(
         None => Box::new(Preparer::default().with_stop(stop.clone())),
     };
     let (result, interrupted) = supervise(py, threads, &stop, None, |progress| {
-        run_item(&item, &audits, settings, source.as_ref(), &|_: &PairPlan| explored.clone(), progress)
+        run_item(
+            &item,
+            &audits,
+            settings,
+            source.as_ref(),
+            &|_: &PairPlan| explored.clone(),
+            progress,
+        )
     })?;
     if let Some(interrupted) = interrupted {
         return Err(interrupted);
@@ -108,6 +121,7 @@ pub fn combine(job: &str, results: Vec<(String, String)>) -> PyResult<Report> {
     let Job { audits, settings } = from_json(job)?;
     let results = results.iter().map(|(task, result)| Ok((from_json(task)?, from_json(result)?)));
     let results: HashMap<WorkItem, WorkResult> = results.collect::<PyResult<_>>()?;
-    let combined = Combined::new(&audits, settings, results).map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
+    let combined = Combined::new(&audits, settings, results)
+        .map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
     Ok(Report { run: run_with(&audits, settings, &combined, &|_| None, &()) })
 }

@@ -43,14 +43,17 @@ impl Finding {
         match (verdict, error) {
             (Some(Verdict::Violated), _) => Ok(Verdict::Violated),
             (_, Some(error)) => Err(error.clone()),
-            (verdict, None) => Ok(verdict.unwrap_or(Verdict::Inconclusive(Reason::NoDifferenceSeen))),
+            (verdict, None) => {
+                Ok(verdict.unwrap_or(Verdict::Inconclusive(Reason::NoDifferenceSeen)))
+            }
         }
     }
 
     /// What to do next about the first inconclusive pair.
     fn inconclusive_advice(&self) -> Option<String> {
         let of_report = |report: &AuditReport| {
-            let result = report.evidence().find(|(_, evidence)| evidence.verdict.reason().is_some())?.0;
+            let result =
+                report.evidence().find(|(_, evidence)| evidence.verdict.reason().is_some())?.0;
             report.next_step(result)
         };
         self.audits().find_map(of_report)
@@ -68,32 +71,39 @@ impl Finding {
         self.evidence().map(|evidence| evidence.bounds.delta_lower).fold(0.0, f64::max)
     }
 
-    /// How much of its claim the mechanism was seen to use: `ε_lower/ε` or `δ_lower/δ`, whichever is larger. Above 1 the claim is refuted.
+    /// How much of its claim the mechanism was seen to use: `ε_lower/ε` or `δ_lower/δ`, whichever
+    /// is larger. Above 1 the claim is refuted.
     #[must_use]
     pub fn reach(&self) -> f64 {
         self.audits().map(AuditReport::reach).fold(0.0, f64::max)
     }
 
-    /// Asserts that the claim is not refuted *and* that this means something: there were enough draws, and the attacks were seen to reach as
-    /// much of the claim as is asked for.
+    /// Asserts that the claim is not refuted *and* that this means something: there were enough
+    /// draws, and the attacks were seen to reach as much of the claim as is asked for.
     ///
     /// # Panics
-    /// When the claim is refuted, when the audit is inconclusive, or when the mechanism could not be judged. The message says why.
+    /// When the claim is refuted, when the audit is inconclusive, or when the mechanism could not
+    /// be judged. The message says why.
     #[track_caller]
     pub fn assert_consistent(&self) {
         assert!(self.verdict() == Ok(Verdict::Consistent), "{self}");
     }
 
-    /// Asserts that the claim is not refuted. This also passes if the audit is inconclusive, even if the attacks see nothing at all.
+    /// Asserts that the claim is not refuted. This also passes if the audit is inconclusive, even
+    /// if the attacks see nothing at all.
     ///
     /// # Panics
     /// When the claim is refuted, or when the mechanism could not be judged.
     #[track_caller]
     pub fn assert_not_violated(&self) {
-        assert!(matches!(self.verdict(), Ok(Verdict::Consistent | Verdict::Inconclusive(_))), "{self}");
+        assert!(
+            matches!(self.verdict(), Ok(Verdict::Consistent | Verdict::Inconclusive(_))),
+            "{self}"
+        );
     }
 
-    /// Asserts that the claim is refuted. Use it for a broken variant of a mechanism, to show that the audit detects the difference.
+    /// Asserts that the claim is refuted. Use it for a broken variant of a mechanism, to show that
+    /// the audit detects the difference.
     ///
     /// # Panics
     /// When the claim is not refuted.
@@ -110,10 +120,22 @@ impl fmt::Display for Finding {
         for report in self.audits() {
             let (audit, claim) = (&report.audit, &report.audit.claim);
             match self.verdict() {
-                Ok(Verdict::Violated) => writeln!(f, "{}: the claim {claim} is refuted with confidence {confidence}", audit.name)?,
-                Ok(Verdict::Consistent) => writeln!(f, "{}: the claim {claim} is not refuted (confidence {confidence})", audit.name)?,
+                Ok(Verdict::Violated) => writeln!(
+                    f,
+                    "{}: the claim {claim} is refuted with confidence {confidence}",
+                    audit.name
+                )?,
+                Ok(Verdict::Consistent) => writeln!(
+                    f,
+                    "{}: the claim {claim} is not refuted (confidence {confidence})",
+                    audit.name
+                )?,
                 Ok(Verdict::Inconclusive(reason)) => {
-                    writeln!(f, "{}: inconclusive ({reason}): the claim {claim} is not refuted, but this says nothing", audit.name)?;
+                    writeln!(
+                        f,
+                        "{}: inconclusive ({reason}): the claim {claim} is not refuted, but this says nothing",
+                        audit.name
+                    )?;
                 }
                 Err(_) => writeln!(f, "{}: the claim {claim} could not be judged", audit.name)?,
             }
@@ -139,10 +161,13 @@ impl fmt::Display for Finding {
             Ok(Verdict::Inconclusive(reason)) => {
                 let setting = match reason {
                     Reason::TooFewDraws => "raise .draws(…), or set a coarser .resolution(…)",
-                    Reason::ClaimNotReached | Reason::NoDifferenceSeen => "set what is asked for with .reach(at_least, because)",
+                    Reason::ClaimNotReached | Reason::NoDifferenceSeen => {
+                        "set what is asked for with .reach(at_least, because)"
+                    }
                     _ => "change what the closure returns",
                 };
-                let advice = self.inconclusive_advice().unwrap_or_else(|| reason.advice().to_owned());
+                let advice =
+                    self.inconclusive_advice().unwrap_or_else(|| reason.advice().to_owned());
                 return write!(f, "What to do: {advice}. In this test: {setting}.");
             }
             Err(_) => "What to do: follow the message above; no bound holds for such draws.",
@@ -151,10 +176,21 @@ impl fmt::Display for Finding {
     }
 }
 
-fn describe(f: &mut fmt::Formatter<'_>, pair: &str, evidence: &Evidence, claim: &Claim) -> fmt::Result {
+fn describe(
+    f: &mut fmt::Formatter<'_>,
+    pair: &str,
+    evidence: &Evidence,
+    claim: &Claim,
+) -> fmt::Result {
     let bounds = evidence.bounds;
     if claim.metric().is_some() {
-        return writeln!(f, "  {pair}: {}; the attacker {}: {}", evidence.verdict, evidence.sentence(claim), evidence.rule_text());
+        return writeln!(
+            f,
+            "  {pair}: {}; the attacker {}: {}",
+            evidence.verdict,
+            evidence.sentence(claim),
+            evidence.rule_text()
+        );
     }
     writeln!(
         f,
@@ -169,9 +205,14 @@ fn describe(f: &mut fmt::Formatter<'_>, pair: &str, evidence: &Evidence, claim: 
     )?;
     if evidence.rule.is_some() {
         let tally = evidence.tally;
-        let (correct, wrong, abstained) = (grouped(tally.correct), grouped(tally.wrong), grouped(tally.abstained));
+        let (correct, wrong, abstained) =
+            (grouped(tally.correct), grouped(tally.wrong), grouped(tally.abstained));
         writeln!(f, "    the attacker {}", evidence.sentence(claim))?;
-        writeln!(f, "    rule: {} ({correct} right, {wrong} wrong, {abstained} without a guess)", evidence.rule_text())?;
+        writeln!(
+            f,
+            "    rule: {} ({correct} right, {wrong} wrong, {abstained} without a guess)",
+            evidence.rule_text()
+        )?;
     }
     if let Some(note) = &evidence.note {
         writeln!(f, "    note: {note}")?;

@@ -15,7 +15,8 @@ use crate::noise::Generator;
 use crate::output::Output;
 use crate::target::{Closure, Feature, PrepareError, Target};
 
-/// The default number of draws per pair. It takes a fraction of a second and detects a leak a few per cent above ε = 1.
+/// The default number of draws per pair. It takes a fraction of a second and detects a leak a few
+/// per cent above ε = 1.
 pub const DEFAULT_DRAWS: u64 = 1_000_000;
 
 /// Starts to describe the audit of a mechanism, which is a function of the data and a generator.
@@ -40,13 +41,16 @@ pub const DEFAULT_DRAWS: u64 = 1_000_000;
 ///     .assert_violated();
 /// ```
 ///
-/// The closure gets the data and a generator, [`Generator`], which is a PCG (`rand_pcg::Pcg64Mcg`) of rand 0.10.
-/// [`dp_audit::rand`](crate::rand) re-exports this version of rand. Code that needs another generator must seed it from this one, again in
-/// each call: `StdRng::seed_from_u64(rng.next_u64())`. Calls must be independent: do not keep random state from one call to the next.
+/// The closure gets the data and a generator, [`Generator`], which is a PCG (`rand_pcg::Pcg64Mcg`)
+/// of rand 0.10. [`dp_audit::rand`](crate::rand) re-exports this version of rand. Code that needs
+/// another generator must seed it from this one, again in each call:
+/// `StdRng::seed_from_u64(rng.next_u64())`. Calls must be independent: do not keep random state
+/// from one call to the next.
 ///
 /// The return value of the closure is the output that the attacker sees. It can be any [`Output`].
 ///
-/// Draws are made on all cores in parallel, so the closure is shared between threads. A panic in it is an output that the attacker sees.
+/// Draws are made on all cores in parallel, so the closure is shared between threads. A panic in it
+/// is an output that the attacker sees.
 pub fn audit<D, O, F>(mechanism: F) -> MechanismAudit<D, O, F>
 where
     D: Send + Sync + 'static,
@@ -111,7 +115,8 @@ where
         self
     }
 
-    /// Two neighbouring datasets, under the relation of the claim. May be called several times: the claim must then hold for all pairs.
+    /// Two neighbouring datasets, under the relation of the claim. May be called several times: the
+    /// claim must then hold for all pairs.
     pub fn pair(mut self, left: D, right: D) -> Self {
         let name = format!("pair {}", self.pairs.len() + 1);
         self.pairs.push((name, left, right));
@@ -128,8 +133,8 @@ where
         self
     }
 
-    /// The seed of all random streams; the default is 0. The same seed gives the same finding on every machine, so a test that passes once
-    /// always passes.
+    /// The seed of all random streams; the default is 0. The same seed gives the same finding on
+    /// every machine, so a test that passes once always passes.
     pub fn seed(mut self, seed: u64) -> Self {
         self.settings.seed = seed;
         self
@@ -137,9 +142,10 @@ where
 
     /// The confidence of all bounds of this audit together; the default is 0.999.
     ///
-    /// It is about one call of [`run`](Self::run): a claim that holds is not refuted with at least this probability over seeds. In a suite
-    /// of a hundred audits at 0.999, each new choice of seeds has a chance of up to one tenth that a claim that holds is refuted. Because
-    /// seeds are fixed, this shows when the test is written and does not change later.
+    /// It is about one call of [`run`](Self::run): a claim that holds is not refuted with at least
+    /// this probability over seeds. In a suite of a hundred audits at 0.999, each new choice of
+    /// seeds has a chance of up to one tenth that a claim that holds is refuted. Because seeds are
+    /// fixed, this shows when the test is written and does not change later.
     ///
     /// # Panics
     /// When it is not greater than ½ and less than 1.
@@ -149,8 +155,8 @@ where
         self
     }
 
-    /// The excess of ε over the claim that [`Finding::assert_consistent`] must be able to detect. The default is a tenth of ε, and at least
-    /// 0.01.
+    /// The excess of ε over the claim that [`Finding::assert_consistent`] must be able to detect.
+    /// The default is a tenth of ε, and at least 0.01.
     ///
     /// # Panics
     /// When it is not positive and finite.
@@ -160,9 +166,10 @@ where
         self
     }
 
-    /// The part of the claim that the attack must be seen to reach on the best pair, between 0 and 1; the default is 0.5. Without it a claim
-    /// that is not refuted says nothing, because the attack may be blind. `because` says why another value is right, for example that
-    /// the proof of the claim is conservative.
+    /// The part of the claim that the attack must be seen to reach on the best pair, between 0 and
+    /// 1; the default is 0.5. Without it a claim that is not refuted says nothing, because the
+    /// attack may be blind. `because` says why another value is right, for example that the proof
+    /// of the claim is conservative.
     ///
     /// # Panics
     /// When it is not between 0 and 1, or when it is less than 0.5 and the reason is empty.
@@ -173,7 +180,8 @@ where
         self
     }
 
-    /// Whether to stop as soon as the claim is refuted. By default the whole budget is used, for the tightest bounds.
+    /// Whether to stop as soon as the claim is refuted. By default the whole budget is used, for
+    /// the tightest bounds.
     pub fn until(mut self, until: Until) -> Self {
         self.settings.until = until;
         self
@@ -191,13 +199,17 @@ where
     /// When the list is empty.
     #[track_caller]
     pub fn attacks(mut self, attacks: &[Attack]) -> Self {
-        assert!(!attacks.is_empty(), "the audit has no attacks; name at least one, or leave .attacks out for all of them");
+        assert!(
+            !attacks.is_empty(),
+            "the audit has no attacks; name at least one, or leave .attacks out for all of them"
+        );
         self.attacks = attacks.to_vec();
         self
     }
 
-    /// What the attacker can compute from an output, as one more column: the input of a hash function, a text that a key decrypts, the rank
-    /// of a number. The attacks see it beside the output. It must depend on the output alone.
+    /// What the attacker can compute from an output, as one more column: the input of a hash
+    /// function, a text that a key decrypts, the rank of a number. The attacks see it beside the
+    /// output. It must depend on the output alone.
     ///
     /// ```
     /// // A hash hides nothing from an attacker who can undo it.
@@ -211,7 +223,11 @@ where
     ///     .run()
     ///     .assert_violated();
     /// ```
-    pub fn feature<P: Output>(mut self, name: &str, feature: impl Fn(&O) -> P + Send + Sync + 'static) -> Self {
+    pub fn feature<P: Output>(
+        mut self,
+        name: &str,
+        feature: impl Fn(&O) -> P + Send + Sync + 'static,
+    ) -> Self {
         self.features.push(Feature::new(name, feature));
         self
     }
@@ -223,19 +239,38 @@ where
     #[track_caller]
     #[must_use = "a finding does not fail by itself; call assert_consistent or read it"]
     pub fn run(self) -> Finding {
-        let Some(claim) = self.claim.clone() else { panic!("the audit has no claim; set it with .claim(epsilon, delta)") };
-        assert!(!self.pairs.is_empty(), "the audit has no pair; add neighbouring datasets with .pair(left, right)");
-        let mut audit = Audit::given(&self.name, "closure", claim, self.pairs.iter().map(|(name, ..)| name.clone()));
+        let Some(claim) = self.claim.clone() else {
+            panic!("the audit has no claim; set it with .claim(epsilon, delta)")
+        };
+        assert!(
+            !self.pairs.is_empty(),
+            "the audit has no pair; add neighbouring datasets with .pair(left, right)"
+        );
+        let mut audit = Audit::given(
+            &self.name,
+            "closure",
+            claim,
+            self.pairs.iter().map(|(name, ..)| name.clone()),
+        );
         audit.attacks = self.attacks;
         audit.reach = self.reach;
         audit.resolution = self.resolution.unwrap_or(audit.resolution);
         let features = Arc::new(self.features);
-        let data: HashMap<String, Arc<(D, D)>> =
-            self.pairs.into_iter().map(|(name, left, right)| (name, Arc::new((left, right)))).collect();
+        let data: HashMap<String, Arc<(D, D)>> = self
+            .pairs
+            .into_iter()
+            .map(|(name, left, right)| (name, Arc::new((left, right))))
+            .collect();
         let source = |plan: &PairPlan| -> Result<Box<dyn Target>, PrepareError> {
-            let data =
-                data.get(&plan.pair.name).ok_or_else(|| PrepareError::Unknown(format!("no pair is called \"{}\"", plan.pair.name)))?;
-            Ok(Box::new(Closure::new(Arc::clone(&self.mechanism), Arc::clone(&features), Arc::clone(data), plan.seed)))
+            let data = data.get(&plan.pair.name).ok_or_else(|| {
+                PrepareError::Unknown(format!("no pair is called \"{}\"", plan.pair.name))
+            })?;
+            Ok(Box::new(Closure::new(
+                Arc::clone(&self.mechanism),
+                Arc::clone(&features),
+                Arc::clone(data),
+                plan.seed,
+            )))
         };
         Finding::new(audit::run(&[audit], self.settings, &source, &()))
     }

@@ -34,8 +34,8 @@ use crate::stats::binomial::normal_quantile;
 use crate::stats::{Forecast, Method};
 use crate::target::TargetError;
 
-/// Rows that are kept for learning, both sides together: an eighth of the exploration, within these limits. It is the lower limit if there
-/// is no score to learn. Later draws are only counted.
+/// Rows that are kept for learning, both sides together: an eighth of the exploration, within these
+/// limits. It is the lower limit if there is no score to learn. Later draws are only counted.
 const KEPT: std::ops::RangeInclusive<u64> = 1 << 18..=1 << 20;
 
 /// The most cells that are kept, so that fewer rows of wide outputs are kept.
@@ -44,7 +44,8 @@ const KEPT_CELLS: u64 = 1 << 25;
 /// The fewest rows that are kept, however wide they are.
 const MIN_KEPT: u64 = 1 << 12;
 
-/// The number of candidates on which later draws are counted: for each goal, this many plain and this many learned ones.
+/// The number of candidates on which later draws are counted: for each goal, this many plain and
+/// this many learned ones.
 const MAX_CANDIDATES: usize = 3;
 
 /// The number of single coordinates that are tried; if there are more, the most significant ones.
@@ -95,7 +96,10 @@ pub struct Explorer<'a> {
 impl DrawBudget {
     /// How pessimistic a promise to a rule with this role must be: as its limits will be.
     fn caution(self, role: Role) -> Caution {
-        Caution { draws: self.certify as f64, z: normal_quantile((self.alpha * role.share()).min(0.5)) }
+        Caution {
+            draws: self.certify as f64,
+            z: normal_quantile((self.alpha * role.share()).min(0.5)),
+        }
     }
 }
 
@@ -103,9 +107,22 @@ impl<'a> Explorer<'a> {
     /// An explorer without any draws yet.
     #[must_use]
     pub fn new(width: usize, attacks: &'a [Attack], claim: &'a Claim, budget: DrawBudget) -> Self {
-        let kept = if width == 1 { *KEPT.start() } else { (budget.explore / 8).clamp(*KEPT.start(), *KEPT.end()) };
+        let kept = if width == 1 {
+            *KEPT.start()
+        } else {
+            (budget.explore / 8).clamp(*KEPT.start(), *KEPT.end())
+        };
         let kept = kept.min((KEPT_CELLS / width as u64).max(MIN_KEPT));
-        Self { attacks, claim, budget, left: Rows::new(width), right: Rows::new(width), kept, draws: 0.0, candidates: Vec::new() }
+        Self {
+            attacks,
+            claim,
+            budget,
+            left: Rows::new(width),
+            right: Rows::new(width),
+            kept,
+            draws: 0.0,
+            candidates: Vec::new(),
+        }
     }
 
     /// Changes how many draws are used for what, if there is less time than was thought.
@@ -113,11 +130,17 @@ impl<'a> Explorer<'a> {
         self.budget = DrawBudget { explore, certify, ..self.budget };
     }
 
-    /// Makes the next draws and learns from them. The same draws judge `rules`, which were learned from earlier ones.
+    /// Makes the next draws and learns from them. The same draws judge `rules`, which were learned
+    /// from earlier ones.
     ///
     /// # Errors
     /// When the mechanism could not be run.
-    pub fn absorb(&mut self, sampler: &mut Sampler, draws: u64, rules: &[GuessRule]) -> Result<Tallies, TargetError> {
+    pub fn absorb(
+        &mut self,
+        sampler: &mut Sampler,
+        draws: u64,
+        rules: &[GuessRule],
+    ) -> Result<Tallies, TargetError> {
         let room = self.kept - (self.left.len() + self.right.len()) as u64;
         let kept = draws.min(room);
         self.draws += kept as f64;
@@ -137,7 +160,12 @@ impl<'a> Explorer<'a> {
     }
 
     /// Makes draws whose rows are kept.
-    fn keep(&mut self, sampler: &mut Sampler, draws: u64, rules: &[GuessRule]) -> Result<Tallies, TargetError> {
+    fn keep(
+        &mut self,
+        sampler: &mut Sampler,
+        draws: u64,
+        rules: &[GuessRule],
+    ) -> Result<Tallies, TargetError> {
         let width = self.left.width();
         let (left, right, tallies) = sampler.fold(
             draws,
@@ -161,11 +189,21 @@ impl<'a> Explorer<'a> {
     }
 
     /// Makes draws that are only counted in the bins.
-    fn count(&mut self, sampler: &mut Sampler, draws: u64, rules: &[GuessRule]) -> Result<Tallies, TargetError> {
+    fn count(
+        &mut self,
+        sampler: &mut Sampler,
+        draws: u64,
+        rules: &[GuessRule],
+    ) -> Result<Tallies, TargetError> {
         let candidates = &self.candidates;
         let (hits, tallies) = sampler.fold(
             draws,
-            || (candidates.iter().map(ScoreBins::no_hits).collect::<Vec<Hits>>(), Tallies::new(rules.len())),
+            || {
+                (
+                    candidates.iter().map(ScoreBins::no_hits).collect::<Vec<Hits>>(),
+                    Tallies::new(rules.len()),
+                )
+            },
             |(hits, tallies), side, rows| {
                 for (candidate, hits) in candidates.iter().zip(hits) {
                     candidate.count_rows(hits, side, rows);
@@ -181,11 +219,15 @@ impl<'a> Explorer<'a> {
         Ok(tallies)
     }
 
-    /// Makes scores and bins for the rows kept so far, unless this is already done. Skips scores with the same hits as an earlier one.
+    /// Makes scores and bins for the rows kept so far, unless this is already done. Skips scores
+    /// with the same hits as an earlier one.
     fn make_candidates(&mut self) {
         if self.candidates.is_empty() {
-            let candidates: Vec<ScoreBins> =
-                self.scores().into_par_iter().map(|score| ScoreBins::new(score, &self.left, &self.right)).collect();
+            let candidates: Vec<ScoreBins> = self
+                .scores()
+                .into_par_iter()
+                .map(|score| ScoreBins::new(score, &self.left, &self.right))
+                .collect();
             for candidate in drop_late(candidates) {
                 if !self.candidates.iter().any(|known| known.has_same_hits(&candidate)) {
                     self.candidates.push(candidate);
@@ -203,19 +245,23 @@ impl<'a> Explorer<'a> {
         }
     }
 
-    /// Keeps the candidates that are best for some goal, compared as if all draws had been counted on them. Learned scores are counted on
-    /// only half of the rows, so they are compared among themselves.
+    /// Keeps the candidates that are best for some goal, compared as if all draws had been counted
+    /// on them. Learned scores are counted on only half of the rows, so they are compared among
+    /// themselves.
     fn keep_best_candidates(&mut self) {
         if self.candidates.len() <= MAX_CANDIDATES {
             return;
         }
         let selected = self.select(self.draws.max(self.budget.explore as f64));
-        let mut best: Vec<usize> = (0..self.candidates.len()).filter(|candidate| self.candidates[*candidate].distinguishes_all()).collect();
+        let mut best: Vec<usize> = (0..self.candidates.len())
+            .filter(|candidate| self.candidates[*candidate].distinguishes_all())
+            .collect();
         for goal in 0..self.goals().len() {
             let value = |candidate: usize| selected[candidate][goal].value;
             for learned in [false, true] {
-                let mut order: Vec<usize> =
-                    (0..selected.len()).filter(|candidate| self.candidates[*candidate].score().is_learned() == learned).collect();
+                let mut order: Vec<usize> = (0..selected.len())
+                    .filter(|candidate| self.candidates[*candidate].score().is_learned() == learned)
+                    .collect();
                 order.sort_by(|a, b| value(*b).total_cmp(&value(*a)));
                 best.extend(order.into_iter().take(MAX_CANDIDATES));
             }
@@ -228,8 +274,12 @@ impl<'a> Explorer<'a> {
     fn goals(&self) -> Vec<(Role, Goal<'a>, &'a Limit)> {
         let main = self.claim.main();
         let steady = Goal::steady(&main.measure).map(|goal| (Role::Steady, goal, main));
-        let delta = self.claim.second().map(|limit| (Role::Delta, Goal::new(&limit.measure), limit));
-        [Some((Role::Main, Goal::new(&main.measure), main)), steady, delta].into_iter().flatten().collect()
+        let delta =
+            self.claim.second().map(|limit| (Role::Delta, Goal::new(&limit.measure), limit));
+        [Some((Role::Main, Goal::new(&main.measure), main)), steady, delta]
+            .into_iter()
+            .flatten()
+            .collect()
     }
 
     /// The scores of all attacks. Learned scores are learned from every second row.
@@ -238,31 +288,49 @@ impl<'a> Explorer<'a> {
         if width == 1 {
             // With a single component most attacks look at the same value: the output.
             let parts = [Attack::FloatBits, Attack::Fractions];
-            let output = self.attacks.iter().any(|attack| !parts.contains(attack)).then_some(Score::Output);
-            let bits = if self.attacks.contains(&Attack::FloatBits) { float_bits(width) } else { Vec::new() };
+            let output =
+                self.attacks.iter().any(|attack| !parts.contains(attack)).then_some(Score::Output);
+            let bits = if self.attacks.contains(&Attack::FloatBits) {
+                float_bits(width)
+            } else {
+                Vec::new()
+            };
             let fraction = self.attacks.contains(&Attack::Fractions).then_some(Score::Fraction(0));
             return output.into_iter().chain(bits).chain(fraction).collect();
         }
-        let (left, right): (Vec<&[Cell]>, Vec<&[Cell]>) = (self.left.iter().step_by(2).collect(), self.right.iter().step_by(2).collect());
+        let (left, right): (Vec<&[Cell]>, Vec<&[Cell]>) =
+            (self.left.iter().step_by(2).collect(), self.right.iter().step_by(2).collect());
         let lesson = Lesson { left: &left, right: &right };
         let of_attack = |attack: &Attack| -> Vec<Score> {
             match attack {
-                Attack::Coordinates => preselect(lesson, (0..width).map(Score::Coordinate).collect(), MAX_COORDINATES),
+                Attack::Coordinates => {
+                    preselect(lesson, (0..width).map(Score::Coordinate).collect(), MAX_COORDINATES)
+                }
                 Attack::WholeRow => vec![Score::WholeRow],
-                Attack::Aggregates => vec![Score::Sum, Score::Max, Score::Min, Score::ArgMax, Score::Distinct],
+                Attack::Aggregates => {
+                    vec![Score::Sum, Score::Max, Score::Min, Score::ArgMax, Score::Distinct]
+                }
                 Attack::NaiveBayes => naive_bayes(lesson, Features::Cells),
                 Attack::Differences => naive_bayes(lesson, Features::Differences),
                 Attack::Patterns => {
-                    let (pattern, trend) = (Pattern::learn(lesson).map(Score::Pattern), Trend::learn(lesson).map(Score::Trend));
+                    let (pattern, trend) = (
+                        Pattern::learn(lesson).map(Score::Pattern),
+                        Trend::learn(lesson).map(Score::Trend),
+                    );
                     pattern.into_iter().chain(trend).collect()
                 }
                 Attack::Pairs => pairs(lesson, width),
-                Attack::Directions => Linear::learn(lesson).into_iter().map(Score::Linear).collect(),
+                Attack::Directions => {
+                    Linear::learn(lesson).into_iter().map(Score::Linear).collect()
+                }
                 Attack::Interactions => {
-                    let (triple, forest) = rayon::join(|| Tuple::learn_triple(lesson), || Forest::learn(lesson));
+                    let (triple, forest) =
+                        rayon::join(|| Tuple::learn_triple(lesson), || Forest::learn(lesson));
                     triple.map(Score::Tuple).into_iter().chain(forest.map(Score::Forest)).collect()
                 }
-                Attack::Fractions => preselect(lesson, (0..width).map(Score::Fraction).collect(), 1),
+                Attack::Fractions => {
+                    preselect(lesson, (0..width).map(Score::Fraction).collect(), 1)
+                }
                 Attack::FloatBits => preselect(lesson, float_bits(width), 2 * MAX_COORDINATES),
             }
         };
@@ -270,21 +338,31 @@ impl<'a> Explorer<'a> {
         scores.into_iter().flatten().collect()
     }
 
-    /// The best rules so far: for the ε bound, for a steady ε bound if that is another rule, and for the δ bound if a bound above zero is to
-    /// be expected.
+    /// The best rules so far: for the ε bound, for a steady ε bound if that is another rule, and
+    /// for the δ bound if a bound above zero is to be expected.
     #[must_use]
     pub fn learn(&mut self) -> Vec<Learned> {
         self.make_candidates();
         let selected = self.select(self.draws);
         let mut rules: Vec<Learned> = Vec::new();
         for (index, (role, goal, limit)) in self.goals().into_iter().enumerate() {
-            let of_goal = self.candidates.iter().zip(&selected).map(|(candidate, selected)| (candidate, &selected[index]));
+            let of_goal = self
+                .candidates
+                .iter()
+                .zip(&selected)
+                .map(|(candidate, selected)| (candidate, &selected[index]));
             // Among equal values the first wins.
-            let best = of_goal.reduce(|best, next| if next.1.value > best.1.value { next } else { best });
+            let best =
+                of_goal.reduce(|best, next| if next.1.value > best.1.value { next } else { best });
             let best = best.filter(|(_, best)| role != Role::Delta || best.value > 0.0);
-            let learned = best.map(|(candidate, best)| self.learned((role, goal, limit), candidate, &best.answers, best.forecast));
-            // A rule for δ stays although it equals another: its limits are computed in another way.
-            rules.extend(learned.filter(|learned| role == Role::Delta || rules.iter().all(|rule| rule.rule != learned.rule)));
+            let learned = best.map(|(candidate, best)| {
+                self.learned((role, goal, limit), candidate, &best.answers, best.forecast)
+            });
+            // A rule for δ stays although it equals another: its limits are computed in another
+            // way.
+            rules.extend(learned.filter(|learned| {
+                role == Role::Delta || rules.iter().all(|rule| rule.rule != learned.rule)
+            }));
         }
         rules
     }
@@ -292,27 +370,37 @@ impl<'a> Explorer<'a> {
     /// The best rule on each candidate for each goal, as pessimistic as after `explored` draws.
     fn select(&self, explored: f64) -> Vec<Vec<Selected>> {
         let goals: Vec<Goal> = self.goals().into_iter().map(|(_, goal, _)| goal).collect();
-        self.candidates.par_iter().map(|candidate| select(candidate, &goals, explored, self.budget.caution(Role::Delta))).collect()
+        self.candidates
+            .par_iter()
+            .map(|candidate| select(candidate, &goals, explored, self.budget.caution(Role::Delta)))
+            .collect()
     }
 
-    /// Whether every kept output is a symbol that occurs once, so that there is nothing to learn from.
+    /// Whether every kept output is a symbol that occurs once, so that there is nothing to learn
+    /// from.
     #[must_use]
     pub fn outputs_never_repeat(&self) -> bool {
         let mut seen = std::collections::HashSet::new();
-        let all_new = |row: &[Cell]| row.iter().any(|cell| cell.as_number().is_none()) && seen.insert(Cell::of_row(row).key());
-        !(self.left.is_empty() && self.right.is_empty()) && self.left.iter().chain(&self.right).all(all_new)
+        let all_new = |row: &[Cell]| {
+            row.iter().any(|cell| cell.as_number().is_none())
+                && seen.insert(Cell::of_row(row).key())
+        };
+        !(self.left.is_empty() && self.right.is_empty())
+            && self.left.iter().chain(&self.right).all(all_new)
     }
 
     /// Names the whole rows that have their own bin, so that a rule about them can be read.
     pub fn name_rows(&self, symbols: &mut Symbols) {
         let whole = self.candidates.iter().find(|candidate| *candidate.score() == Score::WholeRow);
         if let Some(bins) = whole.map(ScoreBins::bins) {
-            let known = self.left.iter().chain(&self.right).filter(|row| bins.knows(Cell::of_row(row)));
+            let known =
+                self.left.iter().chain(&self.right).filter(|row| bins.knows(Cell::of_row(row)));
             known.for_each(|row| symbols.name_row(row));
         }
     }
 
-    /// A rule for the tail of a learned score, if it promises a clearly larger ε bound than the rule `than`.
+    /// A rule for the tail of a learned score, if it promises a clearly larger ε bound than the
+    /// rule `than`.
     #[must_use]
     pub fn tail_rule(&self, than: &Learned) -> Option<Learned> {
         /// How many times larger the expected bound must be.
@@ -327,21 +415,31 @@ impl<'a> Explorer<'a> {
         // One standard error more than the limits use, because the promise itself is an estimate.
         let caution = self.budget.caution(Role::Tail);
         let caution = Caution { z: caution.z + 1.0, ..caution };
-        let candidates: Vec<&ScoreBins> = self.candidates.iter().filter(|candidate| candidate.has_curve()).collect();
-        let selected: Vec<Option<TailRule>> = candidates.par_iter().map(|candidate| tail::select(candidate, goal, caution)).collect();
-        let candidates: Vec<(&ScoreBins, TailRule)> =
-            candidates.into_iter().zip(selected).filter_map(|(candidate, rule)| Some((candidate, rule?))).collect();
-        // A promise is worth nothing on a score that sees less than another one: its curve says little about the tail.
+        let candidates: Vec<&ScoreBins> =
+            self.candidates.iter().filter(|candidate| candidate.has_curve()).collect();
+        let selected: Vec<Option<TailRule>> =
+            candidates.par_iter().map(|candidate| tail::select(candidate, goal, caution)).collect();
+        let candidates: Vec<(&ScoreBins, TailRule)> = candidates
+            .into_iter()
+            .zip(selected)
+            .filter_map(|(candidate, rule)| Some((candidate, rule?)))
+            .collect();
+        // A promise is worth nothing on a score that sees less than another one: its curve says
+        // little about the tail.
         let most = candidates.iter().map(|(_, rule)| rule.gain).fold(0.0, f64::max);
         let candidates = candidates.into_iter().filter(|(_, rule)| rule.gain >= NEARLY * most);
-        let (candidate, best) = candidates.reduce(|best, next| if next.1.value > best.1.value { next } else { best })?;
+        let (candidate, best) = candidates
+            .reduce(|best, next| if next.1.value > best.1.value { next } else { best })?;
         let Forecast { correct, wrong, .. } = than.forecast;
-        let now = goal.value(Odds { correct, wrong, regions: f64::from(than.rule.regions()) }, caution);
-        (best.value.ln() > CLEARLY * now.ln().max(0.0))
-            .then(|| self.learned((Role::Tail, goal, main), candidate, &best.answers, best.forecast))
+        let now =
+            goal.value(Odds { correct, wrong, regions: f64::from(than.rule.regions()) }, caution);
+        (best.value.ln() > CLEARLY * now.ln().max(0.0)).then(|| {
+            self.learned((Role::Tail, goal, main), candidate, &best.answers, best.forecast)
+        })
     }
 
-    /// Groups of outputs for a claim that limits a Rényi divergence, if they promise a larger bound than the rule `than`.
+    /// Groups of outputs for a claim that limits a Rényi divergence, if they promise a larger bound
+    /// than the rule `than`.
     #[must_use]
     pub fn groups(&self, than: &Learned) -> Option<Grouped> {
         let Limit { measure, value } = self.claim.main();
@@ -354,13 +452,30 @@ impl<'a> Explorer<'a> {
     }
 
     /// The rule that gives these answers to the bins of a candidate.
-    fn learned(&self, (role, goal, limit): (Role, Goal, &Limit), candidate: &ScoreBins, answers: &[Answer], forecast: Forecast) -> Learned {
+    fn learned(
+        &self,
+        (role, goal, limit): (Role, Goal, &Limit),
+        candidate: &ScoreBins,
+        answers: &[Answer],
+        forecast: Forecast,
+    ) -> Learned {
         let rule = GuessRule::new(candidate.score().clone(), candidate.bins(), answers);
         let method = Method::new(&limit.measure, forecast, rule.regions(), self.budget.certify);
-        let odds = Odds { correct: forecast.correct, wrong: forecast.wrong, regions: f64::from(rule.regions()) };
+        let odds = Odds {
+            correct: forecast.correct,
+            wrong: forecast.wrong,
+            regions: f64::from(rule.regions()),
+        };
         let expected = goal.bound(goal.value(odds, self.budget.caution(role)));
         let promise = if limit.value > 0.0 { expected / limit.value } else { 0.0 };
-        Learned { role, rule, forecast, method, promise: promise.max(0.0), histogram: Arc::new(ScoreHistogram::new(candidate, answers)) }
+        Learned {
+            role,
+            rule,
+            forecast,
+            method,
+            promise: promise.max(0.0),
+            histogram: Arc::new(ScoreHistogram::new(candidate, answers)),
+        }
     }
 }
 
@@ -370,17 +485,25 @@ mod shared {
 
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-    pub fn serialize<T: Serialize, S: Serializer>(value: &Arc<T>, serializer: S) -> Result<S::Ok, S::Error> {
+    pub fn serialize<T: Serialize, S: Serializer>(
+        value: &Arc<T>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
         value.as_ref().serialize(serializer)
     }
 
-    pub fn deserialize<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -> Result<Arc<T>, D::Error> {
+    pub fn deserialize<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Arc<T>, D::Error> {
         T::deserialize(deserializer).map(Arc::new)
     }
 }
 
 fn naive_bayes(lesson: Lesson, features: Features) -> Vec<Score> {
-    let (each, tied) = rayon::join(|| NaiveBayes::learn(lesson, features), || NaiveBayes::learn_tied(lesson, features));
+    let (each, tied) = rayon::join(
+        || NaiveBayes::learn(lesson, features),
+        || NaiveBayes::learn_tied(lesson, features),
+    );
     vec![Score::NaiveBayes(each), Score::NaiveBayes(tied)]
 }
 
@@ -389,18 +512,25 @@ fn float_bits(width: usize) -> Vec<Score> {
     (0..width).flat_map(|index| [Score::LowestBit(index), Score::BitsUsed(index)]).collect()
 }
 
-/// The most significant difference of two components, and the most significant joint score of two components.
+/// The most significant difference of two components, and the most significant joint score of two
+/// components.
 fn pairs(lesson: Lesson, width: usize) -> Vec<Score> {
     /// With more components there are too many pairs to try.
     const MAX_COMPONENTS: usize = 24;
     if width > MAX_COMPONENTS {
         return Vec::new();
     }
-    let all: Vec<(usize, usize)> = (0..width).flat_map(|first| (first + 1..width).map(move |second| (first, second))).collect();
-    let differences = all.iter().map(|(first, second)| Score::Difference(*first, *second)).collect();
+    let all: Vec<(usize, usize)> = (0..width)
+        .flat_map(|first| (first + 1..width).map(move |second| (first, second)))
+        .collect();
+    let differences =
+        all.iter().map(|(first, second)| Score::Difference(*first, *second)).collect();
     // The first rows are enough to choose a pair, which is then learned from all rows.
     let brief = lesson.brief();
-    let joint: Vec<Score> = all.par_iter().map(|(first, second)| Score::Joint(Joint::learn(brief.first_half(), *first, *second))).collect();
+    let joint: Vec<Score> = all
+        .par_iter()
+        .map(|(first, second)| Score::Joint(Joint::learn(brief.first_half(), *first, *second)))
+        .collect();
     let joint = preselect(brief.second_half(), joint, 1).into_iter().map(|score| match score {
         Score::Joint(model) => Score::Joint(model.relearn(lesson)),
         other => other,
@@ -414,7 +544,8 @@ mod tests {
     use crate::model::Tally;
     use crate::target::{PairStream, Phase, StreamSeed, Target};
 
-    /// The last component is `a` in 3 of 4 outputs of D and in 1 of 4 of D', otherwise `b`; all others are always 0.
+    /// The last component is `a` in 3 of 4 outputs of D and in 1 of 4 of D', otherwise `b`; all
+    /// others are always 0.
     struct Response {
         width: usize,
     }
@@ -424,7 +555,13 @@ mod tests {
             Ok(self.width)
         }
 
-        fn draw(&self, side: Side, count: usize, _: StreamSeed, sink: &mut dyn FnMut(&Rows)) -> Result<(), TargetError> {
+        fn draw(
+            &self,
+            side: Side,
+            count: usize,
+            _: StreamSeed,
+            sink: &mut dyn FnMut(&Rows),
+        ) -> Result<(), TargetError> {
             let (often, rarely) = if side == Side::Left { ("a", "b") } else { ("b", "a") };
             let cells = [often, rarely].map(Cell::symbol);
             let mut rows = Rows::new(self.width);
@@ -447,22 +584,49 @@ mod tests {
     #[test]
     fn every_draw_is_kept_or_counted_and_judges_the_rules_once() {
         let target = Response { width: 1 };
-        let mut sampler = Sampler::open(&target, PairStream::new(1, "explore", ""), Phase::Explore, &|_| ()).unwrap();
+        let mut sampler =
+            Sampler::open(&target, PairStream::new(1, "explore", ""), Phase::Explore, &|_| ())
+                .unwrap();
         let claim = claim();
         let mut explorer = Explorer::new(1, &Attack::DEFAULT, &claim, BUDGET);
         assert_eq!(explorer.absorb(&mut sampler, 100_000, &[]).unwrap().0, []);
-        let rules: Vec<GuessRule> = explorer.learn().into_iter().map(|learned| learned.rule).collect();
+        let rules: Vec<GuessRule> =
+            explorer.learn().into_iter().map(|learned| learned.rule).collect();
         let roles: Vec<Role> = explorer.learn().into_iter().map(|learned| learned.role).collect();
         assert_eq!((roles.first(), roles.last()), (Some(&Role::Main), Some(&Role::Delta)));
         // The first 2^18 rows are kept; the others are only counted.
-        for (draws, kept, explored) in [(100_000, 200_000, 200_000.0), (100_000, 1 << 18, 300_000.0), (50_000, 1 << 18, 350_000.0)] {
+        for (draws, kept, explored) in [
+            (100_000, 200_000, 200_000.0),
+            (100_000, 1 << 18, 300_000.0),
+            (50_000, 1 << 18, 350_000.0),
+        ] {
             let tallies = explorer.absorb(&mut sampler, draws, &rules).unwrap();
-            assert_eq!(tallies.0.iter().map(|tally| tally.draws()).collect::<Vec<_>>(), vec![draws; rules.len()]);
-            // A rule may guess one side only; then its odds vary with the coin by a factor of 1 ± 2/√50,000. Five times this is allowed.
-            assert!(tallies.0.iter().all(|Tally { correct, wrong, .. }| (*correct as f64 / *wrong as f64 - 3.0).abs() < 0.14));
-            assert_eq!((explorer.left.len() + explorer.right.len(), explorer.draws), (kept, explored));
+            assert_eq!(
+                tallies.0.iter().map(|tally| tally.draws()).collect::<Vec<_>>(),
+                vec![draws; rules.len()]
+            );
+            // A rule may guess one side only; then its odds vary with the coin by a factor of 1 ±
+            // 2/√50,000. Five times this is allowed.
+            assert!(
+                tallies.0.iter().all(|Tally { correct, wrong, .. }| (*correct as f64
+                    / *wrong as f64
+                    - 3.0)
+                    .abs()
+                    < 0.14)
+            );
+            assert_eq!(
+                (explorer.left.len() + explorer.right.len(), explorer.draws),
+                (kept, explored)
+            );
             let learned = explorer.learn();
-            assert_eq!(explorer.candidates.iter().map(|candidate| candidate.counts().draws()).collect::<Vec<_>>(), [explored]);
+            assert_eq!(
+                explorer
+                    .candidates
+                    .iter()
+                    .map(|candidate| candidate.counts().draws())
+                    .collect::<Vec<_>>(),
+                [explored]
+            );
             for Learned { forecast, .. } in &learned {
                 assert!((forecast.correct / forecast.wrong - 3.0).abs() < 0.14, "{forecast:?}");
             }
@@ -471,33 +635,54 @@ mod tests {
 
     #[test]
     fn fewer_rows_of_wide_outputs_are_kept_but_never_too_few() {
-        let kept = |width: usize, explore: u64| Explorer::new(width, &Attack::DEFAULT, &claim(), DrawBudget { explore, ..BUDGET }).kept;
-        assert_eq!((kept(1, 1 << 40), kept(2, 1 << 10), kept(2, 1 << 22), kept(2, 1 << 40)), (1 << 18, 1 << 18, 1 << 19, 1 << 20));
+        let kept = |width: usize, explore: u64| {
+            Explorer::new(width, &Attack::DEFAULT, &claim(), DrawBudget { explore, ..BUDGET }).kept
+        };
+        assert_eq!(
+            (kept(1, 1 << 40), kept(2, 1 << 10), kept(2, 1 << 22), kept(2, 1 << 40)),
+            (1 << 18, 1 << 18, 1 << 19, 1 << 20)
+        );
         assert_eq!((kept(1 << 10, 1 << 40), kept(1 << 16, 1 << 40)), (1 << 15, 1 << 12));
     }
 
     #[test]
     fn attacks_have_their_scores_and_the_significant_ones_are_found() {
         let target = Response { width: 5 };
-        let mut sampler = Sampler::open(&target, PairStream::new(1, "explore", ""), Phase::Explore, &|_| ()).unwrap();
-        let attacks = [Attack::Coordinates, Attack::WholeRow, Attack::Aggregates, Attack::NaiveBayes, Attack::Pairs];
+        let mut sampler =
+            Sampler::open(&target, PairStream::new(1, "explore", ""), Phase::Explore, &|_| ())
+                .unwrap();
+        let attacks = [
+            Attack::Coordinates,
+            Attack::WholeRow,
+            Attack::Aggregates,
+            Attack::NaiveBayes,
+            Attack::Pairs,
+        ];
         let claim = claim();
         let mut explorer = Explorer::new(5, &attacks, &claim, BUDGET);
         explorer.absorb(&mut sampler, 20_000, &[]).unwrap();
         let scores = explorer.scores();
         let learned = scores.iter().filter(|score| score.is_learned()).count();
-        // Three coordinates, the whole row, five aggregates, two tables, a difference and a joint ratio.
+        // Three coordinates, the whole row, five aggregates, two tables, a difference and a joint
+        // ratio.
         assert_eq!((scores.len(), learned), (3 + 1 + 5 + 2 + 2, 3));
         assert!(scores.contains(&Score::Coordinate(4)));
         let best = explorer.learn().swap_remove(0);
         // The tolerance is five times 2/√20,000, as above.
-        assert!((best.forecast.correct / best.forecast.wrong - 3.0).abs() < 0.21, "{:?}", best.forecast);
+        assert!(
+            (best.forecast.correct / best.forecast.wrong - 3.0).abs() < 0.21,
+            "{:?}",
+            best.forecast
+        );
         // Three aggregates that never vary are one candidate.
         assert!(explorer.candidates.len() < scores.len());
         assert!(explorer.tail_rule(&best).is_none(), "there is no tail");
         let of_one = |attacks: &[Attack]| Explorer::new(1, attacks, &claim, BUDGET).scores();
         assert_eq!(of_one(&Attack::DEFAULT), [Score::Output, Score::Fraction(0)]);
         assert_eq!(of_one(&[Attack::FloatBits]), [Score::LowestBit(0), Score::BitsUsed(0)]);
-        assert_eq!(of_one(&[Attack::Pairs, Attack::FloatBits]), [Score::Output, Score::LowestBit(0), Score::BitsUsed(0)]);
+        assert_eq!(
+            of_one(&[Attack::Pairs, Attack::FloatBits]),
+            [Score::Output, Score::LowestBit(0), Score::BitsUsed(0)]
+        );
     }
 }

@@ -13,7 +13,8 @@ pub enum Attack {
     WholeRow,
     /// Sum, maximum and minimum of the numbers, where the maximum is, and how many values differ.
     Aggregates,
-    /// The sum of the components' log-likelihood ratios, for independent components; also with one ratio that all components share.
+    /// The sum of the components' log-likelihood ratios, for independent components; also with one
+    /// ratio that all components share.
     NaiveBayes,
     /// The same for successive differences, for running sums.
     Differences,
@@ -21,18 +22,21 @@ pub enum Attack {
     Patterns,
     /// Two components at a time: their difference and their joint ratio.
     Pairs,
-    /// Weighted sums of the numbers: the linear discriminant, which undoes correlations, and directions in which the noise differs.
+    /// Weighted sums of the numbers: the linear discriminant, which undoes correlations, and
+    /// directions in which the noise differs.
     Directions,
     /// Three components at a time, and decision trees over all of them.
     Interactions,
     /// The fractional parts of the numbers: whole-number noise on data that is not whole.
     Fractions,
-    /// How many bits the numbers use: what floating-point noise reveals and ideal noise would not. Only if an audit asks for it.
+    /// How many bits the numbers use: what floating-point noise reveals and ideal noise would not.
+    /// Only if an audit asks for it.
     FloatBits,
 }
 
 impl Attack {
-    /// The attacks that are tried if an audit names none: all that test the mechanism as it is meant, not its floating-point numbers.
+    /// The attacks that are tried if an audit names none: all that test the mechanism as it is
+    /// meant, not its floating-point numbers.
     pub const DEFAULT: [Self; 10] = [
         Self::Coordinates,
         Self::WholeRow,

@@ -56,7 +56,8 @@ impl<'a> Lesson<'a> {
         Bins::learn(&[of(self.left), of(self.right)].concat())
     }
 
-    /// The log-ratios of the values of `cell`, and how well they predict (see [`Table::learn_and_rate`]).
+    /// The log-ratios of the values of `cell`, and how well they predict (see
+    /// [`Table::learn_and_rate`]).
     #[must_use]
     pub fn table(self, cell: impl Fn(&[Cell]) -> Cell) -> (Table, f64) {
         let of = |rows: &[&[Cell]]| rows.iter().map(|row| cell(row)).collect::<Vec<Cell>>();
@@ -76,13 +77,28 @@ mod tests {
 
     #[test]
     fn the_parts_of_a_lesson_have_all_its_rows() {
-        let rows: Vec<Vec<Cell>> = (0..20_001).map(|index| vec![Cell::number(f64::from(index)), Cell::number(0.0)]).collect();
+        let rows: Vec<Vec<Cell>> = (0..20_001)
+            .map(|index| vec![Cell::number(f64::from(index)), Cell::number(0.0)])
+            .collect();
         let rows: Vec<&[Cell]> = rows.iter().map(Vec::as_slice).collect();
         let lesson = Lesson { left: &rows, right: &rows[..7] };
-        assert_eq!((lesson.width(), Lesson { left: &[], right: &rows }.width(), Lesson { left: &[], right: &[] }.width()), (2, 2, 0));
+        assert_eq!(
+            (
+                lesson.width(),
+                Lesson { left: &[], right: &rows }.width(),
+                Lesson { left: &[], right: &[] }.width()
+            ),
+            (2, 2, 0)
+        );
         let (first, second) = (lesson.first_half(), lesson.second_half());
-        assert_eq!((first.left.len(), second.left.len(), first.right.len(), second.right.len()), (10_000, 10_001, 3, 4));
-        assert_eq!(([first.left, second.left].concat(), [first.right, second.right].concat()), (rows.clone(), rows[..7].to_vec()));
+        assert_eq!(
+            (first.left.len(), second.left.len(), first.right.len(), second.right.len()),
+            (10_000, 10_001, 3, 4)
+        );
+        assert_eq!(
+            ([first.left, second.left].concat(), [first.right, second.right].concat()),
+            (rows.clone(), rows[..7].to_vec())
+        );
         assert_eq!((lesson.brief().left, lesson.brief().right), (&rows[..8192], &rows[..7]));
         assert_eq!(lesson.rows(Side::Left, 5).cells(), rows[..5].concat());
         assert_eq!(lesson.rows(Side::Right, 500).len(), 7);

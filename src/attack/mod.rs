@@ -1,6 +1,7 @@
 //! The attacker: looks at outputs and guesses which dataset they came from.
 //!
-//! Everything here is learned on exploration draws and judged on other draws. A bad choice costs power, never validity.
+//! Everything here is learned on exploration draws and judged on other draws. A bad choice costs
+//! power, never validity.
 //!
 //! ```text
 //!  rows of cells                                    what a mechanism released, on D and on D'
@@ -18,7 +19,8 @@
 //!  a frozen GuessRule                               judged on fresh draws: correct, wrong, abstained
 //! ```
 //!
-//! `explore.rs` controls all of this: it keeps the first rows, makes scores and bins from them, counts later draws, and selects the rules.
+//! `explore.rs` controls all of this: it keeps the first rows, makes scores and bins from them,
+//! counts later draws, and selects the rules.
 //!
 //! | file | what it does |
 //! |---|---|

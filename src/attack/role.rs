@@ -17,10 +17,12 @@ pub enum Role {
 }
 
 impl Role {
-    /// The share of the fixed sample's α for groups of outputs, where a claim limits a Rényi divergence. They take the place of a tail rule.
+    /// The share of the fixed sample's α for groups of outputs, where a claim limits a Rényi
+    /// divergence. They take the place of a tail rule.
     pub const GROUPS_SHARE: f64 = 0.6;
 
-    /// The share of the fixed sample's α that a rule with this role gets; the main rule gets what the others leave.
+    /// The share of the fixed sample's α that a rule with this role gets; the main rule gets what
+    /// the others leave.
     #[must_use]
     pub fn share(self) -> f64 {
         match self {

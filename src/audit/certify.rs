@@ -1,5 +1,6 @@
-//! The second step of a pair: judge its frozen rules on fresh draws. The draws can be divided into parts that different machines make: a
-//! part is a range of batches, and its result is a few integers for each look.
+//! The second step of a pair: judge its frozen rules on fresh draws. The draws can be divided into
+//! parts that different machines make: a part is a range of batches, and its result is a few
+//! integers for each look.
 
 use std::ops::Range;
 
@@ -53,23 +54,31 @@ pub struct LookTallies {
 impl PairPlan {
     /// The batches that certify the rules, if they can be divided. They cannot:
     ///
-    /// - if the number of draws depends on what they show or on the time: until decided, or with a time limit;
-    /// - if the outputs come from a program: whether two of its processes share noise is only seen where both are run;
-    /// - if only the caller can create the target, or if a stability claim is compared without statistics.
+    /// - if the number of draws depends on what they show or on the time: until decided, or with a
+    ///   time limit;
+    /// - if the outputs come from a program: whether two of its processes share noise is only seen
+    ///   where both are run;
+    /// - if only the caller can create the target, or if a stability claim is compared without
+    ///   statistics.
     #[must_use]
     pub fn divisible_batches(&self) -> Option<u64> {
         let fixed = self.until == Until::Budget && self.max_seconds.is_none();
-        let divisible =
-            fixed && matches!(self.subject, Subject::Registered { .. } | Subject::Function { .. }) && self.claim.metric().is_none();
+        let divisible = fixed
+            && matches!(self.subject, Subject::Registered { .. } | Subject::Function { .. })
+            && self.claim.metric().is_none();
         divisible.then(|| self.schedule().looks.iter().map(|look| look.div_ceil(BATCH)).sum())
     }
 
-    /// `parts` ranges of nearly equally many batches. There are fewer if a range would be shorter than what is checked for dependence.
+    /// `parts` ranges of nearly equally many batches. There are fewer if a range would be shorter
+    /// than what is checked for dependence.
     #[must_use]
     pub fn ranges(&self, parts: u64) -> Vec<Range<u64>> {
         let Some(batches) = self.divisible_batches() else { return Vec::new() };
         let parts = parts.min(batches / WATCHED).max(1);
-        let cut = |part: u64| u64::try_from(u128::from(batches) * u128::from(part) / u128::from(parts)).unwrap_or(batches);
+        let cut = |part: u64| {
+            u64::try_from(u128::from(batches) * u128::from(part) / u128::from(parts))
+                .unwrap_or(batches)
+        };
         (0..parts).map(|part| cut(part)..cut(part + 1)).collect()
     }
 
@@ -80,7 +89,10 @@ impl PairPlan {
         let mut pieces = Vec::new();
         for (look, size) in self.schedule().looks.into_iter().enumerate() {
             let batches = size.div_ceil(BATCH);
-            let (from, to) = (range.start.clamp(first, first + batches) - first, range.end.clamp(first, first + batches) - first);
+            let (from, to) = (
+                range.start.clamp(first, first + batches) - first,
+                range.end.clamp(first, first + batches) - first,
+            );
             first += batches;
             if from < to {
                 // Only the last batch of a look may be smaller than the others.
@@ -92,7 +104,8 @@ impl PairPlan {
 
     /// How the draws are divided into rounds and looks.
     pub(super) fn schedule(&self) -> Schedule {
-        // The draws of a program may take a second each. Those of a function are fast, and more of them show better whether they are independent.
+        // The draws of a program may take a second each. Those of a function are fast, and more of
+        // them show better whether they are independent.
         let slow = self.until == Until::Decided && self.subject.command().is_some();
         if slow { Schedule::frequent(self.draws) } else { Schedule::new(self.draws) }
     }
@@ -117,7 +130,10 @@ impl<'a> Certifier<'a> {
         target: &'a dyn Target,
         drawn: &'a (dyn Fn(u64) + Sync),
     ) -> Result<Self, TargetError> {
-        Ok(Self { sampler: Sampler::open(target, plan.stream(), Phase::Certify, drawn)?, rules: exploration.rules() })
+        Ok(Self {
+            sampler: Sampler::open(target, plan.stream(), Phase::Certify, drawn)?,
+            rules: exploration.rules(),
+        })
     }
 
     /// The tallies of all rules on the next draws.
@@ -131,11 +147,13 @@ impl<'a> Certifier<'a> {
     }
 }
 
-/// Makes one part of the certifying draws of a pair, on the rayon pool that it is called in. All parts together make the draws that
-/// [`run_pair`](super::run_pair) makes, and [`conclude`](super::conclude) makes its evidence from them.
+/// Makes one part of the certifying draws of a pair, on the rayon pool that it is called in. All
+/// parts together make the draws that [`run_pair`](super::run_pair) makes, and
+/// [`conclude`](super::conclude) makes its evidence from them.
 ///
 /// # Errors
-/// When the mechanism could not be run, or when its first draws are not independent. Then nothing is known about the pair.
+/// When the mechanism could not be run, or when its first draws are not independent. Then nothing
+/// is known about the pair.
 pub fn certify_range(
     plan: &PairPlan,
     exploration: &Exploration,
@@ -149,10 +167,18 @@ pub fn certify_range(
         certifier.sampler.skip(piece.draws);
     }
     let pieces = plan.pieces(&batches).into_iter();
-    let looks = pieces.map(|Piece { look, draws }| Ok(LookTallies { look, tallies: certifier.judge(draws)? }));
+    let looks = pieces
+        .map(|Piece { look, draws }| Ok(LookTallies { look, tallies: certifier.judge(draws)? }));
     let looks = looks.collect::<Result<_, TargetError>>()?;
     certifier.check_independence()?;
     let reproducible = target.reproducible();
     let behaviour = if batches.start == 0 && reproducible { behaviour(target).ok() } else { None };
-    Ok(CertifyPart { batches, exploration: exploration.fingerprint(), looks, behaviour, reproducible, note: target.note() })
+    Ok(CertifyPart {
+        batches,
+        exploration: exploration.fingerprint(),
+        looks,
+        behaviour,
+        reproducible,
+        note: target.note(),
+    })
 }

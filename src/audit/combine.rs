@@ -1,4 +1,5 @@
-//! The results of all items of a run → a worker that looks them up, so that a run without draws makes the reports of an ordinary one.
+//! The results of all items of a run → a worker that looks them up, so that a run without draws
+//! makes the reports of an ordinary one.
 
 use std::collections::HashMap;
 
@@ -6,8 +7,8 @@ use thiserror::Error;
 
 use super::divide::Plans;
 use super::{
-    AccuracyPlan, AccuracyResult, Audit, Listener, PairPlan, PairResult, PartResult, PartsError, Statement, WorkItem, WorkResult, Worker,
-    conclude,
+    AccuracyPlan, AccuracyResult, Audit, Listener, PairPlan, PairResult, PartResult, PartsError,
+    Statement, WorkItem, WorkResult, Worker, conclude,
 };
 use crate::model::{Settings, Until};
 use crate::target::TargetError;
@@ -53,7 +54,11 @@ impl Combined {
     ///
     /// # Errors
     /// When a result is missing, or when it cannot be that of its plan.
-    pub fn new(audits: &[Audit], settings: Settings, results: HashMap<WorkItem, WorkResult>) -> Result<Self, CombineError> {
+    pub fn new(
+        audits: &[Audit],
+        settings: Settings,
+        results: HashMap<WorkItem, WorkResult>,
+    ) -> Result<Self, CombineError> {
         let plans = Plans::new(audits, settings);
         let mut of_audit: HashMap<usize, Vec<(Statement, WorkResult)>> = HashMap::new();
         for (WorkItem { audit, statement }, result) in results {
@@ -91,29 +96,47 @@ impl Results {
 
     fn pair(&mut self, index: usize, plan: &PairPlan) -> Result<PairResult, CombineError> {
         if let Some(whole) = self.take(|statement| *statement == Statement::Pair(index)) {
-            let WorkResult::Pair(result) = whole else { return Err(misfit(plan, "it is not that of a pair")) };
+            let WorkResult::Pair(result) = whole else {
+                return Err(misfit(plan, "it is not that of a pair"));
+            };
             check_pair(plan, &result)?;
             return Ok(*result);
         }
         let mut parts = Vec::new();
-        while let Some(part) = self.take(|statement| matches!(statement, Statement::Part(pair, _) if *pair == index)) {
-            let WorkResult::Part(part) = part else { return Err(misfit(plan, "it is not that of a part")) };
+        while let Some(part) =
+            self.take(|statement| matches!(statement, Statement::Part(pair, _) if *pair == index))
+        {
+            let WorkResult::Part(part) = part else {
+                return Err(misfit(plan, "it is not that of a part"));
+            };
             parts.push(*part);
         }
-        if parts.is_empty() { Err(CombineError::Missing { what: name(plan) }) } else { of_parts(plan, &parts) }
+        if parts.is_empty() {
+            Err(CombineError::Missing { what: name(plan) })
+        } else {
+            of_parts(plan, &parts)
+        }
     }
 
-    fn accuracy(&mut self, index: usize, plan: &AccuracyPlan) -> Result<AccuracyResult, CombineError> {
+    fn accuracy(
+        &mut self,
+        index: usize,
+        plan: &AccuracyPlan,
+    ) -> Result<AccuracyResult, CombineError> {
         let (pair, accuracy) = (&plan.pair, &plan.accuracy);
         let found = self.take(|statement| *statement == Statement::Accuracy(index));
         let found = found.ok_or_else(|| CombineError::Missing { what: name(pair) })?;
-        let WorkResult::Accuracy(result) = found else { return Err(misfit(pair, "it is not that of an accuracy claim")) };
+        let WorkResult::Accuracy(result) = found else {
+            return Err(misfit(pair, "it is not that of an accuracy claim"));
+        };
         if result.accuracy != *accuracy {
             return Err(misfit(pair, "it is about another accuracy claim"));
         }
         if let Ok(evidence) = &result.outcome {
             check_draws(pair, evidence.draws)?;
-            if evidence.failures > evidence.draws || evidence.verdict != accuracy.claim.verdict(evidence.limits) {
+            if evidence.failures > evidence.draws
+                || evidence.verdict != accuracy.claim.verdict(evidence.limits)
+            {
                 return Err(misfit(pair, "its figures contradict each other"));
             }
         }
@@ -138,9 +161,13 @@ fn of_parts(plan: &PairPlan, parts: &[PartResult]) -> Result<PairResult, Combine
     if let Some(error) = errors().find(|error| !is_dependence(error)).or_else(|| errors().next()) {
         return Ok(PairResult::new(plan, Err(error.clone()), seconds));
     }
-    let exploration = parts.iter().find_map(|part| part.exploration.as_ref()).ok_or_else(|| misfit(plan, "its first part has no rules"))?;
+    let exploration = parts
+        .iter()
+        .find_map(|part| part.exploration.as_ref())
+        .ok_or_else(|| misfit(plan, "its first part has no rules"))?;
     let certified: Vec<_> = parts.iter().filter_map(|part| part.outcome.as_ref().ok()).collect();
-    let evidence = conclude(plan, exploration, &certified).map_err(|problem| CombineError::Parts { what: name(plan), problem })?;
+    let evidence = conclude(plan, exploration, &certified)
+        .map_err(|problem| CombineError::Parts { what: name(plan), problem })?;
     Ok(PairResult::new(plan, Ok(evidence), seconds))
 }
 
@@ -153,8 +180,9 @@ fn check_pair(plan: &PairPlan, result: &PairResult) -> Result<(), CombineError> 
     let Ok(evidence) = &result.outcome else { return Ok(()) };
     if plan.claim.metric().is_none() {
         check_draws(plan, evidence.draws)?;
-        let all =
-            [evidence.tally.correct, evidence.tally.wrong, evidence.tally.abstained].iter().try_fold(0_u64, |sum, n| sum.checked_add(*n));
+        let all = [evidence.tally.correct, evidence.tally.wrong, evidence.tally.abstained]
+            .iter()
+            .try_fold(0_u64, |sum, n| sum.checked_add(*n));
         if all.is_none_or(|all| all > evidence.draws) {
             return Err(misfit(plan, "it counts more guesses than draws"));
         }
@@ -186,12 +214,15 @@ fn key(plan: &PairPlan) -> (String, String) {
 /// All plans of the run have a result: `new` has looked at each of them.
 impl Worker for Combined {
     fn pair(&self, plan: &PairPlan, _: &dyn Listener) -> PairResult {
-        self.pairs.get(&key(plan)).cloned().unwrap_or_else(|| PairResult::new(plan, Err(TargetError::WrongCount { asked: 1, got: 0 }), 0.0))
+        self.pairs.get(&key(plan)).cloned().unwrap_or_else(|| {
+            PairResult::new(plan, Err(TargetError::WrongCount { asked: 1, got: 0 }), 0.0)
+        })
     }
 
     fn accuracy(&self, plan: &AccuracyPlan, _: &dyn Listener) -> AccuracyResult {
         let missing = || Err(TargetError::WrongCount { asked: 1, got: 0 });
-        let missing = || AccuracyResult { accuracy: plan.accuracy.clone(), outcome: missing(), seconds: 0.0 };
+        let missing =
+            || AccuracyResult { accuracy: plan.accuracy.clone(), outcome: missing(), seconds: 0.0 };
         self.accuracy.get(&key(&plan.pair)).cloned().unwrap_or_else(missing)
     }
 

@@ -1,4 +1,5 @@
-//! The third step of a pair: from the tallies of all looks to bounds, verdict and evidence. It makes no draws.
+//! The third step of a pair: from the tallies of all looks to bounds, verdict and evidence. It
+//! makes no draws.
 
 use thiserror::Error;
 
@@ -55,10 +56,14 @@ impl<'a> Standing<'a> {
         path.draws += draws;
         path.look(learned, tallies);
         add(&mut self.sums, tallies);
-        learned.iter_mut().zip(tallies).for_each(|(learned, tally)| learned.forecast = learned.forecast.and(*tally));
+        learned
+            .iter_mut()
+            .zip(tallies)
+            .for_each(|(learned, tally)| learned.forecast = learned.forecast.and(*tally));
     }
 
-    /// There are no more looks, although some were planned. The reported tallies then cover all draws, including exploration.
+    /// There are no more looks, although some were planned. The reported tallies then cover all
+    /// draws, including exploration.
     pub fn stop(&mut self) {
         self.complete = false;
         add(&mut self.sums, &self.exploration.tallies);
@@ -74,11 +79,15 @@ impl<'a> Standing<'a> {
         let fixed: &[Certified] = if complete { &certified } else { &[] };
         let bounds = bounds(&path.ledger, fixed, groups, claim, level);
         let by_rules = fixed.iter().map(Certified::lower).fold(0.0, f64::max);
-        let by_groups =
-            groups.is_some_and(|groups| groups.lower >= bounds.lower && groups.lower > by_rules && by_rules <= claim.main().value);
+        let by_groups = groups.is_some_and(|groups| {
+            groups.lower >= bounds.lower
+                && groups.lower > by_rules
+                && by_rules <= claim.main().value
+        });
         let estimates: Vec<RuleEstimate> = certified.iter().map(Certified::estimate).collect();
         let best = strongest(&certified, claim).map(|(best, _)| best);
-        let (tally, regions) = best.map_or((Tally::default(), 0), |best| (certified[best].tally, certified[best].regions));
+        let (tally, regions) = best
+            .map_or((Tally::default(), 0), |best| (certified[best].tally, certified[best].regions));
         // There is no upper limit if the sample size was not fixed in advance.
         let limited = estimates.iter().filter(|_| complete).map(|estimate| estimate.epsilon_upper);
         let estimate = RuleEstimate {
@@ -88,11 +97,33 @@ impl<'a> Standing<'a> {
         let learned = best.map(|best| &learned[best]);
         // The verdict on this pair alone. In an audit, the other pairs count too.
         let reach = bounds.reach(claim);
-        let grounds = Grounds { claim: claim.clone(), bounds, outputs_never_repeat, reach, asked_reach, resolution, control: None };
+        let grounds = Grounds {
+            claim: claim.clone(),
+            bounds,
+            outputs_never_repeat,
+            reach,
+            asked_reach,
+            resolution,
+            control: None,
+        };
         let verdict = Verdict::new(&grounds);
-        let behaviour = if verdict == Verdict::Violated && facts.reproducible { (facts.behaviour)() } else { None };
+        let behaviour = if verdict == Verdict::Violated && facts.reproducible {
+            (facts.behaviour)()
+        } else {
+            None
+        };
         let (ledger, draws_at_looks) = (&path.ledger, path.draws_at_looks.as_slice());
-        let curves = CurveData { learned, certified: fixed, ledger, draws_at_looks, claim, bounds, level, symbols: &symbols }.curves();
+        let curves = CurveData {
+            learned,
+            certified: fixed,
+            ledger,
+            draws_at_looks,
+            claim,
+            bounds,
+            level,
+            symbols: &symbols,
+        }
+        .curves();
         let rule = learned.map(|learned| learned.rule.clone());
         Evidence {
             verdict,
@@ -115,11 +146,23 @@ impl<'a> Standing<'a> {
 
     /// What the frozen rules show, and what groups of outputs show.
     fn certified(&self) -> (Vec<Certified>, Option<GroupEvidence>) {
-        let Self { plan: PairPlan { claim, level, .. }, exploration: Exploration { learned, groups, .. }, sums, complete } = self;
+        let Self {
+            plan: PairPlan { claim, level, .. },
+            exploration: Exploration { learned, groups, .. },
+            sums,
+            complete,
+        } = self;
         let of_groups = if groups.is_some() { Role::GROUPS_SHARE } else { 0.0 };
         let certified = learned.iter().zip(sums).zip(shares(learned, 1.0 - of_groups));
-        let certified = certified
-            .map(|((learned, tally), share)| Certified::new(*tally, learned.rule.regions(), level.fixed(share), claim, learned.method));
+        let certified = certified.map(|((learned, tally), share)| {
+            Certified::new(
+                *tally,
+                learned.rule.regions(),
+                level.fixed(share),
+                claim,
+                learned.method,
+            )
+        });
         let groups = groups.as_ref().filter(|_| *complete).map(|Grouped { moment, .. }| {
             // The tallies of the groups come after those of the rules.
             moment.evidence(&sums[learned.len()..], &claim.main().measure, level.fixed(of_groups))
@@ -128,15 +171,18 @@ impl<'a> Standing<'a> {
     }
 }
 
-/// How the part `all` of α is divided over the frozen rules: the first one, which is for the main limit, gets what the others leave. If the rule for δ promises clearly
-/// more of the claim, these two change places.
+/// How the part `all` of α is divided over the frozen rules: the first one, which is for the main
+/// limit, gets what the others leave. If the rule for δ promises clearly more of the claim, these
+/// two change places.
 fn shares(learned: &[Learned], all: f64) -> Vec<f64> {
     /// How many times more of the claim it must promise.
     const CLEARLY: f64 = 2.0;
     let mut shares: Vec<f64> = learned.iter().map(|learned| learned.role.share()).collect();
     if let Some(first) = learned.first() {
         shares[0] = all - shares[1..].iter().sum::<f64>();
-        let delta = learned.iter().position(|rule| rule.role == Role::Delta && rule.promise > CLEARLY * first.promise);
+        let delta = learned
+            .iter()
+            .position(|rule| rule.role == Role::Delta && rule.promise > CLEARLY * first.promise);
         shares.swap(0, delta.unwrap_or(0));
     }
     shares
@@ -166,7 +212,9 @@ pub enum PartsError {
         to: u64,
     },
     /// The first batches are not in one part.
-    #[error("a part begins at batch {from}, and the first {WATCHED} batches must be in one part: they are checked for dependence together")]
+    #[error(
+        "a part begins at batch {from}, and the first {WATCHED} batches must be in one part: they are checked for dependence together"
+    )]
     Unchecked {
         /// The first batch of the part.
         from: u64,
@@ -191,11 +239,16 @@ pub enum PartsError {
     },
 }
 
-/// The evidence on a pair from the parts of its certification, in any order. It is the evidence of [`run_pair`](super::run_pair).
+/// The evidence on a pair from the parts of its certification, in any order. It is the evidence of
+/// [`run_pair`](super::run_pair).
 ///
 /// # Errors
 /// When the parts do not belong together or are not all of them.
-pub fn conclude(plan: &PairPlan, exploration: &Exploration, parts: &[&CertifyPart]) -> Result<Evidence, PartsError> {
+pub fn conclude(
+    plan: &PairPlan,
+    exploration: &Exploration,
+    parts: &[&CertifyPart],
+) -> Result<Evidence, PartsError> {
     let batches = plan.divisible_batches().ok_or(PartsError::Undivided)?;
     let mut parts = parts.to_vec();
     parts.sort_by_key(|part| (part.batches.start, part.batches.end));
@@ -217,7 +270,12 @@ pub fn conclude(plan: &PairPlan, exploration: &Exploration, parts: &[&CertifyPar
             return Err(PartsError::OtherRules { from, to });
         }
         let pieces = plan.pieces(&part.batches);
-        let counted = |tally: &Tally| tally.correct.checked_add(tally.wrong).and_then(|guesses| guesses.checked_add(tally.abstained));
+        let counted = |tally: &Tally| {
+            tally
+                .correct
+                .checked_add(tally.wrong)
+                .and_then(|guesses| guesses.checked_add(tally.abstained))
+        };
         let is_counted = part.looks.len() == pieces.len()
             && part.looks.iter().zip(&pieces).all(|(look, piece)| {
                 let each = look.tallies.iter().all(|tally| counted(tally) == Some(piece.draws));

@@ -1,7 +1,8 @@
-//! Controls: the mutation test of an audit. The same mechanism with a known leak beyond the claim must be refuted.
+//! Controls: the mutation test of an audit. The same mechanism with a known leak beyond the claim
+//! must be refuted.
 //!
-//! A control is a statement of its own. It has its own draws and its own α, so the bounds of the audits stay as they are. That it is refuted
-//! says nothing about the claim.
+//! A control is a statement of its own. It has its own draws and its own α, so the bounds of the
+//! audits stay as they are. That it is refuted says nothing about the claim.
 
 use std::sync::Arc;
 
@@ -18,14 +19,23 @@ impl Audit {
         let Some(Control::Params(changes)) = &self.control else { return None };
         let mut subject = self.subject.clone();
         match &mut subject {
-            Subject::Registered { params, .. } | Subject::Program { params, .. } => params.extend(changes.clone()),
+            Subject::Registered { params, .. } | Subject::Program { params, .. } => {
+                params.extend(changes.clone())
+            }
             Subject::Function { .. } | Subject::Given { .. } => return None,
         }
-        // Random streams are derived from the name, so the draws are independent of those of the audit.
-        Some(Self { name: format!("control of {}", self.name), subject, control: None, ..self.clone() })
+        // Random streams are derived from the name, so the draws are independent of those of the
+        // audit.
+        Some(Self {
+            name: format!("control of {}", self.name),
+            subject,
+            control: None,
+            ..self.clone()
+        })
     }
 
-    /// The plans of its control, one for each pair, in a run with `controls` controls. There are none if controls are not audited.
+    /// The plans of its control, one for each pair, in a run with `controls` controls. There are
+    /// none if controls are not audited.
     pub(super) fn control_plans(&self, settings: Settings, controls: usize) -> Vec<PairPlan> {
         let control = self.control_audit().filter(|_| settings.controls);
         // The level of a control is its share of an α that all controls have together.
@@ -41,13 +51,18 @@ pub fn count_controls(audits: &[Audit]) -> usize {
 
 /// Whether the control with this plan is refuted. A control that cannot be run is not.
 pub fn is_refuted(plan: &PairPlan, source: &dyn TargetSource) -> bool {
-    let found = source.target(plan).ok().and_then(|target| run_pair(plan, target.as_ref(), &()).outcome.ok());
+    let found = source
+        .target(plan)
+        .ok()
+        .and_then(|target| run_pair(plan, target.as_ref(), &()).outcome.ok());
     found.is_some_and(|evidence| evidence.verdict == Verdict::Violated)
 }
 
-/// What became of the control of an audit with these results; `None` if it has none, or if its control is not part of the run.
+/// What became of the control of an audit with these results; `None` if it has none, or if its
+/// control is not part of the run.
 ///
-/// Of the pairs, the one with the largest reach is audited. Its results are independent of the draws of the control.
+/// Of the pairs, the one with the largest reach is audited. Its results are independent of the
+/// draws of the control.
 pub fn run_control(
     report: &AuditReport,
     finished: &[Arc<AuditReport>],
@@ -72,7 +87,10 @@ pub fn run_control(
     };
     let plans = audit.control_plans(settings, controls).into_iter();
     // If several are equal, the first.
-    let mut plan = plans.reduce(|best, next| if reach(&next.pair.name) > reach(&best.pair.name) { next } else { best })?;
+    let mut plan =
+        plans.reduce(
+            |best, next| if reach(&next.pair.name) > reach(&best.pair.name) { next } else { best },
+        )?;
     plan.max_seconds = clock.next(plan.max_seconds);
     Some(result(worker.refutes_control(&plan)))
 }

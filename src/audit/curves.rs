@@ -1,4 +1,5 @@
-//! The evidence as curves, for pictures. They use counts of the run itself; nothing is sampled again.
+//! The evidence as curves, for pictures. They use counts of the run itself; nothing is sampled
+//! again.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +16,8 @@ const POINTS: u32 = 40;
 /// The evidence on one pair as curves.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Curves {
-    /// The outputs of both sides in exploration, as values of the score that the reported rule uses; absent if there is no rule.
+    /// The outputs of both sides in exploration, as values of the score that the reported rule
+    /// uses; absent if there is no rule.
     pub distribution: Option<Distribution>,
     /// The privacy profile: δ as a function of ε.
     pub profile: Vec<ProfilePoint>,
@@ -30,10 +32,11 @@ pub struct Curves {
 pub struct ProfilePoint {
     /// At this ε …
     pub epsilon: f64,
-    /// … δ is at least this, at the run's confidence and for all ε at once. Absent if a run stopped early: the anytime evidence is about
-    /// one claim only.
+    /// … δ is at least this, at the run's confidence and for all ε at once. Absent if a run stopped
+    /// early: the anytime evidence is about one claim only.
     pub delta_lower: Option<f64>,
-    /// … and about this. It is an estimate from exploration and from the rules' counts; it is not certified.
+    /// … and about this. It is an estimate from exploration and from the rules' counts; it is not
+    /// certified.
     pub delta_estimate: Option<f64>,
 }
 
@@ -74,21 +77,32 @@ impl CurveData<'_> {
         Curves {
             distribution: self.learned.map(|learned| learned.histogram.distribution(self.symbols)),
             profile: self.profile(),
-            wealth: path.map(|(draws, log)| WealthPoint { draws: *draws, log_wealth: round_down(log, 4) }).collect(),
+            wealth: path
+                .map(|(draws, log)| WealthPoint { draws: *draws, log_wealth: round_down(log, 4) })
+                .collect(),
             threshold: -self.level.anytime().ln(),
         }
     }
 
     fn profile(&self) -> Vec<ProfilePoint> {
         // The limits do not depend on ε, so all points of the curve hold at once.
-        let claimed = Some(self.claim.epsilon()).filter(|epsilon| epsilon.is_finite() && *epsilon > 0.0).unwrap_or(1.0);
+        let claimed = Some(self.claim.epsilon())
+            .filter(|epsilon| epsilon.is_finite() && *epsilon > 0.0)
+            .unwrap_or(1.0);
         let end = 1.5 * claimed.max(self.bounds.epsilon_lower);
         let point = |index: u32| {
             let epsilon = round_down(end * f64::from(index) / f64::from(POINTS), 4);
-            let lower = self.certified.iter().map(|part| round_down(part.limits().delta_lower(epsilon), 4)).reduce(f64::max);
+            let lower = self
+                .certified
+                .iter()
+                .map(|part| round_down(part.limits().delta_lower(epsilon), 4))
+                .reduce(f64::max);
             // From all bins of exploration, or from the rules. Both are estimates from below.
             let explored = self.learned.map(|learned| learned.histogram.delta_estimate(epsilon));
-            let estimate = explored.into_iter().chain(self.certified.iter().map(|part| observed_delta(part, epsilon))).reduce(f64::max);
+            let estimate = explored
+                .into_iter()
+                .chain(self.certified.iter().map(|part| observed_delta(part, epsilon)))
+                .reduce(f64::max);
             let estimate = estimate.map(|delta| round_down(delta, 4));
             ProfilePoint { epsilon, delta_lower: lower, delta_estimate: estimate }
         };
@@ -99,6 +113,7 @@ impl CurveData<'_> {
 /// `(2/r)·(c − e^ε·w)` with the observed frequencies of a rule's correct and wrong guesses.
 fn observed_delta(part: &Certified, epsilon: f64) -> f64 {
     let Tally { correct, wrong, .. } = part.tally;
-    let advantage = (correct as f64 - epsilon.exp() * wrong as f64) / part.tally.draws().max(1) as f64;
+    let advantage =
+        (correct as f64 - epsilon.exp() * wrong as f64) / part.tally.draws().max(1) as f64;
     (advantage * 2.0 / f64::from(part.regions.max(1))).clamp(0.0, 1.0)
 }

@@ -1,4 +1,5 @@
-//! Divides a run into shards of about equal cost. The division depends only on the audits, the settings and the number of shards.
+//! Divides a run into shards of about equal cost. The division depends only on the audits, the
+//! settings and the number of shards.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -12,7 +13,8 @@ use super::stability::EVALUATIONS_OF_PAIR;
 use super::{AccuracyPlan, Audit, PairPlan};
 use crate::model::Settings;
 
-/// A draw of a program costs about as much as this many draws of a mechanism in Rust. Only the order of magnitude matters.
+/// A draw of a program costs about as much as this many draws of a mechanism in Rust. Only the
+/// order of magnitude matters.
 const PROGRAM_COST: u64 = 100;
 
 /// What every item costs in addition to its draws: learning, curves, the start of a program.
@@ -40,16 +42,19 @@ pub enum Statement {
     Part(usize, Range<u64>),
     /// The accuracy claim with this index.
     Accuracy(usize),
-    /// The rules of the pair with this index, for all of its parts. No shard needs it: a part without rules explores.
+    /// The rules of the pair with this index, for all of its parts. No shard needs it: a part
+    /// without rules explores.
     Explore(usize),
-    /// The control on the pair with this index. A single run audits only the control on the best pair, which no shard knows.
+    /// The control on the pair with this index. A single run audits only the control on the best
+    /// pair, which no shard knows.
     Control(usize),
 }
 
 /// An item, and what it costs.
 type Costed = (u64, WorkItem);
 
-/// The items of each shard. Pairs that cost more than the others are cut into ranges of batches where that shortens the longest shard.
+/// The items of each shard. Pairs that cost more than the others are cut into ranges of batches
+/// where that shortens the longest shard.
 #[must_use]
 pub fn divide(audits: &[Audit], settings: Settings, shards: usize) -> Vec<Vec<WorkItem>> {
     let shards = shards.max(1);
@@ -67,7 +72,8 @@ pub fn divide(audits: &[Audit], settings: Settings, shards: usize) -> Vec<Vec<Wo
     best.1
 }
 
-/// The explorations that save the shards of a [division](divide()) from repeating them: one for each pair that is cut into parts.
+/// The explorations that save the shards of a [division](divide()) from repeating them: one for
+/// each pair that is cut into parts.
 #[must_use]
 pub fn explorations(audits: &[Audit], settings: Settings, shards: usize) -> Vec<WorkItem> {
     let items = divide(audits, settings, shards).into_iter().flatten();
@@ -77,15 +83,19 @@ pub fn explorations(audits: &[Audit], settings: Settings, shards: usize) -> Vec<
     });
     let mut pairs: Vec<(usize, usize)> = first.collect();
     pairs.sort_unstable();
-    pairs.into_iter().map(|(audit, pair)| WorkItem { audit, statement: Statement::Explore(pair) }).collect()
+    pairs
+        .into_iter()
+        .map(|(audit, pair)| WorkItem { audit, statement: Statement::Explore(pair) })
+        .collect()
 }
 
-/// Gives each item to the shard that has the least to do, the most expensive first. Returns the cost of the longest shard, and the items of
-/// each shard in the order of the run.
+/// Gives each item to the shard that has the least to do, the most expensive first. Returns the
+/// cost of the longest shard, and the items of each shard in the order of the run.
 fn assign(items: Vec<Costed>, shards: usize) -> (u64, Vec<Vec<WorkItem>>) {
     let mut order: Vec<usize> = (0..items.len()).collect();
     order.sort_by_key(|index| Reverse(items[*index].0));
-    let mut least: BinaryHeap<Reverse<(u64, usize)>> = (0..shards).map(|shard| Reverse((0, shard))).collect();
+    let mut least: BinaryHeap<Reverse<(u64, usize)>> =
+        (0..shards).map(|shard| Reverse((0, shard))).collect();
     let mut shard_of = vec![0; items.len()];
     let mut longest = 0;
     for index in order {
@@ -111,7 +121,12 @@ pub struct Plans<'a> {
 impl<'a> Plans<'a> {
     /// The plans of these audits in one run.
     pub fn new(audits: &'a [Audit], settings: Settings) -> Self {
-        Self { audits, settings, uncertain: count_uncertain(audits), controls: count_controls(audits) }
+        Self {
+            audits,
+            settings,
+            uncertain: count_uncertain(audits),
+            controls: count_controls(audits),
+        }
     }
 
     /// The pairs of an audit.
@@ -129,7 +144,8 @@ impl<'a> Plans<'a> {
         self.audits[audit].control_plans(self.settings, self.controls)
     }
 
-    /// All items and their costs, in the order of the run. Pairs that cost more than `most` are cut into at most `shards` parts.
+    /// All items and their costs, in the order of the run. Pairs that cost more than `most` are cut
+    /// into at most `shards` parts.
     fn items(&self, shards: usize, most: u64) -> Vec<Costed> {
         let mut items = Vec::new();
         for audit in 0..self.audits.len() {
@@ -137,7 +153,9 @@ impl<'a> Plans<'a> {
             for (index, plan) in self.pairs(audit).iter().enumerate() {
                 let ranges = plan.ranges(parts(plan, shards, most));
                 if ranges.len() > 1 {
-                    ranges.into_iter().for_each(|range| add(part_cost(plan, &range), Statement::Part(index, range)));
+                    ranges.into_iter().for_each(|range| {
+                        add(part_cost(plan, &range), Statement::Part(index, range))
+                    });
                 } else {
                     add(cost(plan), Statement::Pair(index));
                 }
@@ -171,7 +189,9 @@ fn parts(plan: &PairPlan, shards: usize, most: u64) -> u64 {
     let explore = BASE_COST + plan.draws / 8;
     match most.checked_sub(explore) {
         _ if cost(plan) <= most => 1,
-        Some(certify) if certify > 0 => (plan.draws - plan.draws / 8).div_ceil(certify).min(shards as u64),
+        Some(certify) if certify > 0 => {
+            (plan.draws - plan.draws / 8).div_ceil(certify).min(shards as u64)
+        }
         _ => shards as u64,
     }
 }
@@ -187,8 +207,10 @@ mod tests {
     fn audit(name: &str, draws: u64, pairs: usize) -> Audit {
         let claim = serde_json::from_str(r#"{ "epsilon": 1.0 }"#).unwrap();
         let names = (0..pairs).map(|pair| pair.to_string());
-        let subject = Subject::Registered { mechanism: "laplace".to_owned(), params: Params::new() };
-        let mut audit = Audit { draws: Some(draws), subject, ..Audit::given(name, "", claim, names) };
+        let subject =
+            Subject::Registered { mechanism: "laplace".to_owned(), params: Params::new() };
+        let mut audit =
+            Audit { draws: Some(draws), subject, ..Audit::given(name, "", claim, names) };
         audit.pairs.iter_mut().for_each(|pair| pair.left = Dataset::of_numbers(&[1.0]));
         audit
     }
@@ -221,8 +243,15 @@ mod tests {
                     assert_eq!(ranges.len(), 1, "a pair is whole or in parts");
                 } else {
                     assert!(ranges.windows(2).all(|two| two[0].end == two[1].start), "{ranges:?}");
-                    assert_eq!((ranges[0].start, Some(ranges[ranges.len() - 1].end)), (0, plan.divisible_batches()));
-                    let draws: u64 = ranges.iter().flat_map(|range| plan.pieces(range)).map(|piece| piece.draws).sum();
+                    assert_eq!(
+                        (ranges[0].start, Some(ranges[ranges.len() - 1].end)),
+                        (0, plan.divisible_batches())
+                    );
+                    let draws: u64 = ranges
+                        .iter()
+                        .flat_map(|range| plan.pieces(range))
+                        .map(|piece| piece.draws)
+                        .sum();
                     assert_eq!(draws, plan.draws - plan.draws / 8);
                 }
             }
@@ -233,8 +262,10 @@ mod tests {
     fn everything_is_in_one_shard_and_the_shards_cost_about_the_same() {
         let settings = Settings::default();
         let one = vec![audit("one", 1_000_000_000, 1)];
-        let many: Vec<Audit> = (0..100).map(|index| audit(&index.to_string(), 10_000 << (index % 12), 2)).collect();
-        let mixed: Vec<Audit> = many.iter().cloned().chain([audit("large", 300_000_000, 1)]).collect();
+        let many: Vec<Audit> =
+            (0..100).map(|index| audit(&index.to_string(), 10_000 << (index % 12), 2)).collect();
+        let mixed: Vec<Audit> =
+            many.iter().cloned().chain([audit("large", 300_000_000, 1)]).collect();
         for audits in [&one, &many, &mixed] {
             for shards in [1, 2, 3, 16, 1000] {
                 let division = divide(audits, settings, shards);
@@ -243,10 +274,18 @@ mod tests {
                 assert_all_once(audits, settings, &division);
                 let costs = costs(audits, settings, &division);
                 let plans = Plans::new(audits, settings);
-                let largest = (0..audits.len()).flat_map(|audit| plans.pairs(audit)).map(|plan| plan.draws).max().unwrap();
-                // The longest of a list that is given out greedily is at most an equal share and one item; no item is smaller than an exploration.
+                let largest = (0..audits.len())
+                    .flat_map(|audit| plans.pairs(audit))
+                    .map(|plan| plan.draws)
+                    .max()
+                    .unwrap();
+                // The longest of a list that is given out greedily is at most an equal share and
+                // one item; no item is smaller than an exploration.
                 let share = costs.iter().sum::<u64>() / shards as u64;
-                assert!(costs.iter().max().unwrap() <= &(2 * share + largest / 8 + 2 * BASE_COST), "{shards} shards: {costs:?}");
+                assert!(
+                    costs.iter().max().unwrap() <= &(2 * share + largest / 8 + 2 * BASE_COST),
+                    "{shards} shards: {costs:?}"
+                );
             }
         }
         let sixteen = costs(&one, settings, &divide(&one, settings, 16));
@@ -257,13 +296,18 @@ mod tests {
 
     #[test]
     fn equal_audits_are_dealt_out_and_small_ones_are_not_cut() {
-        let audits: Vec<Audit> = (0..8).map(|index| audit(&index.to_string(), 100_000, 1)).collect();
+        let audits: Vec<Audit> =
+            (0..8).map(|index| audit(&index.to_string(), 100_000, 1)).collect();
         let division = divide(&audits, Settings::default(), 4);
-        let dealt: Vec<Vec<usize>> = division.iter().map(|items| items.iter().map(|item| item.audit).collect()).collect();
+        let dealt: Vec<Vec<usize>> =
+            division.iter().map(|items| items.iter().map(|item| item.audit).collect()).collect();
         assert_eq!(dealt, [[0, 4], [1, 5], [2, 6], [3, 7]]);
         let decided = Settings { until: Until::Decided, ..Settings::default() };
         let large = [audit("large", 1_000_000_000, 1)];
-        assert_eq!(divide(&large, decided, 4).iter().map(Vec::len).collect::<Vec<_>>(), [1, 0, 0, 0]);
+        assert_eq!(
+            divide(&large, decided, 4).iter().map(Vec::len).collect::<Vec<_>>(),
+            [1, 0, 0, 0]
+        );
         assert_eq!(explorations(&large, Settings::default(), 4).len(), 1);
         assert!(explorations(&audits, Settings::default(), 4).is_empty());
     }

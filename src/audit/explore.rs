@@ -16,13 +16,15 @@ use crate::target::{Phase, Target, TargetError};
 /// Up to this many exploration draws, rules are learned after every round.
 const EARLY_DRAWS: u64 = 4096;
 
-/// The frozen rules of a pair, with all that certification and conclusion need. It depends only on the plan and the target.
+/// The frozen rules of a pair, with all that certification and conclusion need. It depends only on
+/// the plan and the target.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Exploration {
     /// The rules.
     pub learned: Vec<Learned>,
-    /// `tallies[i]` sums the counts of the i-th rule over all rounds, although the rule changes between rounds.
+    /// `tallies[i]` sums the counts of the i-th rule over all rounds, although the rule changes
+    /// between rounds.
     pub tallies: Vec<Tally>,
     /// Groups of outputs, for a claim that limits a Rényi divergence.
     pub groups: Option<Grouped>,
@@ -42,7 +44,8 @@ impl Exploration {
         self.learned.iter().map(|learned| &learned.rule).chain(groups).cloned().collect()
     }
 
-    /// A hash of everything in it. Parts of a pair belong together only if they judged the same rules.
+    /// A hash of everything in it. Parts of a pair belong together only if they judged the same
+    /// rules.
     #[must_use]
     pub fn fingerprint(&self) -> String {
         // Rules are plain data: writing them to memory does not fail.
@@ -50,15 +53,27 @@ impl Exploration {
     }
 }
 
-/// Learns the rules of a pair on the rayon pool that it is called in, as [`run_pair`](super::run_pair) does first.
+/// Learns the rules of a pair on the rayon pool that it is called in, as
+/// [`run_pair`](super::run_pair) does first.
 ///
 /// # Errors
 /// When the mechanism could not be run.
-pub fn explore(plan: &PairPlan, target: &dyn Target, listener: &(impl Listener + ?Sized)) -> Result<Exploration, TargetError> {
-    explore_in_time(plan, target, &plan.schedule(), &mut PairClock::start(plan.max_seconds, plan.until), listener)
+pub fn explore(
+    plan: &PairPlan,
+    target: &dyn Target,
+    listener: &(impl Listener + ?Sized),
+) -> Result<Exploration, TargetError> {
+    explore_in_time(
+        plan,
+        target,
+        &plan.schedule(),
+        &mut PairClock::start(plan.max_seconds, plan.until),
+        listener,
+    )
 }
 
-/// Learns rules in rounds that double in size. Each round also judges the rules of the rounds before it.
+/// Learns rules in rounds that double in size. Each round also judges the rules of the rounds
+/// before it.
 pub fn explore_in_time(
     plan: &PairPlan,
     target: &dyn Target,
@@ -70,7 +85,11 @@ pub fn explore_in_time(
     let mut sampler = Sampler::open(target, plan.stream(), Phase::Explore, &drawn)?;
     clock.open(target.timing(), rayon::current_num_threads());
     let rounds = clock.rounds(schedule);
-    let budget = DrawBudget { explore: rounds.iter().sum(), certify: schedule.certify(), alpha: plan.level.fixed(1.0) };
+    let budget = DrawBudget {
+        explore: rounds.iter().sum(),
+        certify: schedule.certify(),
+        alpha: plan.level.fixed(1.0),
+    };
     let mut explorer = Explorer::new(sampler.width(), &plan.attacks, &plan.claim, budget);
     let mut explored = Exploration::default();
     let mut learned_at = 0;
@@ -94,12 +113,15 @@ pub fn explore_in_time(
         if explored.path.decides(plan) {
             break;
         }
-        // Learning is cheap in early rounds and may already decide. Later, rules are learned again after four times as many draws, and
-        // after the last round.
+        // Learning is cheap in early rounds and may already decide. Later, rules are learned again
+        // after four times as many draws, and after the last round.
         let draws = explored.path.draws;
         let last = rounds.get(index + 1).is_none_or(|next| !clock.allows_round(*next));
         if last {
-            explorer.set_budget(if index + 1 == rounds.len() { budget.explore } else { draws }, clock.certify(budget.certify));
+            explorer.set_budget(
+                if index + 1 == rounds.len() { budget.explore } else { draws },
+                clock.certify(budget.certify),
+            );
         }
         if last || draws <= EARLY_DRAWS || draws >= 4 * learned_at {
             explored.learned = explorer.learn();
@@ -107,7 +129,11 @@ pub fn explore_in_time(
         }
         if last {
             explored.groups = explored.learned.first().and_then(|first| explorer.groups(first));
-            let tail = explored.learned.first().filter(|_| explored.groups.is_none()).and_then(|first| explorer.tail_rule(first));
+            let tail = explored
+                .learned
+                .first()
+                .filter(|_| explored.groups.is_none())
+                .and_then(|first| explorer.tail_rule(first));
             explored.learned.extend(tail);
             break;
         }
@@ -119,7 +145,8 @@ pub fn explore_in_time(
     Ok(explored)
 }
 
-/// Tells the listener the bound so far. In small audits the bound takes longer than the draws, so it is computed only for a listener.
+/// Tells the listener the bound so far. In small audits the bound takes longer than the draws, so
+/// it is computed only for a listener.
 pub fn tell(path: &EvidencePath, plan: &PairPlan, listener: &(impl Listener + ?Sized)) {
     if listener.is_listening() {
         listener.hear(Event::Looked { epsilon_lower: path.anytime_bound(plan) });

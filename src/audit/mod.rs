@@ -1,16 +1,19 @@
 //! The pipeline: plan → run → result.
 //!
-//! A [`PairPlan`] says what to audit. It can be written to a file and run by another process. [`run_pair`] explores, freezes rules,
-//! certifies them and computes the verdict. A [`PairResult`] holds everything that was found, including errors. [`run`] does this for all
-//! pairs of all audits and reports events to a [`Listener`].
+//! A [`PairPlan`] says what to audit. It can be written to a file and run by another process.
+//! [`run_pair`] explores, freezes rules, certifies them and computes the verdict. A [`PairResult`]
+//! holds everything that was found, including errors. [`run`] does this for all pairs of all audits
+//! and reports events to a [`Listener`].
 //!
-//! The steps of a pair are public: [`explore`] → [`Exploration`], [`certify_range`] → [`CertifyPart`] for ranges of draws on any machines,
-//! [`conclude`] → [`Evidence`]. [`divide()`] divides a whole run into shards of [`WorkItem`]s, [`run_item`] runs one, and [`Combined`] gives
+//! The steps of a pair are public: [`explore`] → [`Exploration`], [`certify_range`] →
+//! [`CertifyPart`] for ranges of draws on any machines, [`conclude`] → [`Evidence`]. [`divide()`]
+//! divides a whole run into shards of [`WorkItem`]s, [`run_item`] runs one, and [`Combined`] gives
 //! their results to a run that makes no draws.
 //!
 //! Pairs of a stability claim are compared exactly, in `stability.rs`.
 //!
-//! Accuracy claims go the same way, in one step: [`AccuracyPlan`], [`run_accuracy`], [`AccuracyResult`].
+//! Accuracy claims go the same way, in one step: [`AccuracyPlan`], [`run_accuracy`],
+//! [`AccuracyResult`].
 
 mod accuracy;
 mod advice;

@@ -15,19 +15,31 @@ use crate::target::{PairStream, Phase, Target, TargetError};
 /// Outputs of each side that identify a mechanism.
 const FINGERPRINT_DRAWS: usize = 512;
 
-/// Audits one pair on the rayon pool that it is called in. The result depends only on the plan and the target.
-pub fn run_pair(plan: &PairPlan, target: &dyn Target, listener: &(impl Listener + ?Sized)) -> PairResult {
+/// Audits one pair on the rayon pool that it is called in. The result depends only on the plan and
+/// the target.
+pub fn run_pair(
+    plan: &PairPlan,
+    target: &dyn Target,
+    listener: &(impl Listener + ?Sized),
+) -> PairResult {
     let started = Instant::now();
     let outcome = match plan.claim.metric() {
         Some(metric) => compare(plan, metric, target),
         None => audit(plan, target, listener),
     };
     target.close();
-    PairResult { timing: target.timing(), ..PairResult::new(plan, outcome, started.elapsed().as_secs_f64()) }
+    PairResult {
+        timing: target.timing(),
+        ..PairResult::new(plan, outcome, started.elapsed().as_secs_f64())
+    }
 }
 
 /// Explores, then judges the frozen rules on fresh draws, in looks that double in size.
-fn audit(plan: &PairPlan, target: &dyn Target, listener: &(impl Listener + ?Sized)) -> Result<Evidence, TargetError> {
+fn audit(
+    plan: &PairPlan,
+    target: &dyn Target,
+    listener: &(impl Listener + ?Sized),
+) -> Result<Evidence, TargetError> {
     let mut clock = PairClock::start(plan.max_seconds, plan.until);
     let schedule = plan.schedule();
     let exploration = explore_in_time(plan, target, &schedule, &mut clock, listener)?;
@@ -59,7 +71,9 @@ fn audit(plan: &PairPlan, target: &dyn Target, listener: &(impl Listener + ?Size
         tell(standing.path(), plan, listener);
     }
     certifier.check_independence()?;
-    let cut = clock.note(standing.path().draws, plan.draws, standing.is_complete()).filter(|_| !standing.path().decides(plan));
+    let cut = clock
+        .note(standing.path().draws, plan.draws, standing.is_complete())
+        .filter(|_| !standing.path().decides(plan));
     let in_time = !clock.is_overdue(2 * FINGERPRINT_DRAWS as u64);
     Ok(standing.evidence(DrawFacts {
         reproducible: target.reproducible(),
@@ -68,8 +82,8 @@ fn audit(plan: &PairPlan, target: &dyn Target, listener: &(impl Listener + ?Size
     }))
 }
 
-/// A hash of the first outputs on a stream that no audit uses. It identifies a mechanism. Numbers are rounded, so that a platform with a
-/// slightly different logarithm gives the same hash.
+/// A hash of the first outputs on a stream that no audit uses. It identifies a mechanism. Numbers
+/// are rounded, so that a platform with a slightly different logarithm gives the same hash.
 ///
 /// # Errors
 /// When the mechanism could not be run.

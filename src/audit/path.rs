@@ -23,9 +23,16 @@ impl EvidencePath {
     pub fn look(&mut self, learned: &[Learned], tallies: &[Tally]) {
         // A tail rule is learned too late to bet and is only certified.
         let bets = learned.iter().zip(tallies).filter(|(learned, _)| learned.role != Role::Tail);
-        let bets: Vec<Bet> = bets.map(|(l, tally)| Bet { forecast: l.forecast, regions: l.rule.regions(), tally: *tally }).collect();
+        let bets: Vec<Bet> = bets
+            .map(|(l, tally)| Bet {
+                forecast: l.forecast,
+                regions: l.rule.regions(),
+                tally: *tally,
+            })
+            .collect();
         self.draws_at_looks.push(self.draws);
-        // There are two purses: for the first rule, which is for the main limit, and for the last one, which is for δ if there is such a rule.
+        // There are two purses: for the first rule, which is for the main limit, and for the last
+        // one, which is for δ if there is such a rule.
         self.ledger.push([bets.first(), bets.last()].into_iter().flatten().copied().collect());
     }
 
@@ -33,7 +40,11 @@ impl EvidencePath {
     #[must_use]
     pub fn decides(&self, plan: &PairPlan) -> bool {
         let PairPlan { claim, level, until, .. } = plan;
-        let second = || claim.second().is_some_and(|limit| self.ledger.lower(limit, level.anytime_second()) > limit.value);
+        let second = || {
+            claim
+                .second()
+                .is_some_and(|limit| self.ledger.lower(limit, level.anytime_second()) > limit.value)
+        };
         *until == Until::Decided && (self.anytime_bound(plan) > claim.main().value || second())
     }
 

@@ -9,7 +9,8 @@ use crate::attack::Attack;
 use crate::model::checked::Positive;
 use crate::model::number::Brief;
 use crate::model::{
-    AskedReach, Claim, DEFAULT_DRAWS, Dataset, Expectation, Limit, Params, Relation, SearchRequest, Settings, Truth, Until,
+    AskedReach, Claim, DEFAULT_DRAWS, Dataset, Expectation, Limit, Params, Relation, SearchRequest,
+    Settings, Truth, Until,
 };
 use crate::output::TextView;
 use crate::stats::Level;
@@ -131,11 +132,22 @@ pub struct PairPlan {
 }
 
 impl Audit {
-    /// An audit without a file: named pairs under one claim, which is expected to hold. The caller creates the targets and is responsible
-    /// for using neighbours.
+    /// An audit without a file: named pairs under one claim, which is expected to hold. The caller
+    /// creates the targets and is responsible for using neighbours.
     #[must_use]
-    pub fn given(name: &str, kind: &str, claim: Claim, pairs: impl IntoIterator<Item = String>) -> Self {
-        let pair = |name| Pair { name, left: Dataset::default(), right: Dataset::default(), expect: None, truth: Truth::default() };
+    pub fn given(
+        name: &str,
+        kind: &str,
+        claim: Claim,
+        pairs: impl IntoIterator<Item = String>,
+    ) -> Self {
+        let pair = |name| Pair {
+            name,
+            left: Dataset::default(),
+            right: Dataset::default(),
+            expect: None,
+            truth: Truth::default(),
+        };
         Self {
             name: name.to_owned(),
             file: PathBuf::new(),
@@ -178,8 +190,8 @@ impl Audit {
         format!("{} = {}", measure.symbol(), Brief(value + self.resolution))
     }
 
-    /// The plans of its pairs, in a run with `uncertain` pairs and accuracy claims that are decided by statistics. The run's confidence is
-    /// divided over all of them.
+    /// The plans of its pairs, in a run with `uncertain` pairs and accuracy claims that are decided
+    /// by statistics. The run's confidence is divided over all of them.
     pub fn plans(&self, settings: Settings, uncertain: usize) -> impl Iterator<Item = PairPlan> {
         self.pairs.iter().map(move |pair| self.plan(pair, settings, uncertain))
     }

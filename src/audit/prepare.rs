@@ -8,11 +8,12 @@ use crate::catalogue::registry::prepare_subject;
 use crate::target::process::{ChildProcess, Workers};
 use crate::target::{PrepareError, Stop, Stoppable, Subject, Target};
 
-/// The part of a pair's time limit that the first outputs of a program may take. They show which columns there are and are not judged.
+/// The part of a pair's time limit that the first outputs of a program may take. They show which
+/// columns there are and are not judged.
 const PROBE_PART: f64 = 1.0 / 16.0;
 
-/// Makes the targets of a run. Processes of programs that can serve several pairs wait here for the next pair with the same command line.
-/// Dropping it ends them.
+/// Makes the targets of a run. Processes of programs that can serve several pairs wait here for the
+/// next pair with the same command line. Dropping it ends them.
 #[derive(Default)]
 pub struct Preparer {
     workers: Arc<Workers>,
@@ -35,9 +36,14 @@ impl TargetSource for Preparer {
             return Ok(Box::new(Stoppable::new(target, self.stop.clone())));
         };
         let mut program = ChildProcess::prepare(command.clone(), params, left, right);
-        program = program.with_workers(Arc::clone(&self.workers)).with_view(plan.view.clone()).with_stop(self.stop.clone());
+        program = program
+            .with_workers(Arc::clone(&self.workers))
+            .with_view(plan.view.clone())
+            .with_stop(self.stop.clone());
         if let Some(limit) = plan.max_seconds {
-            program = program.with_probe_limit(Duration::try_from_secs_f64(PROBE_PART * limit.get()).unwrap_or(Duration::MAX));
+            program = program.with_probe_limit(
+                Duration::try_from_secs_f64(PROBE_PART * limit.get()).unwrap_or(Duration::MAX),
+            );
         }
         Ok(Box::new(program))
     }

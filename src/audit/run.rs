@@ -6,7 +6,10 @@ use super::accuracy::prepare_and_judge;
 use super::control::{count_controls, is_refuted, run_control};
 use super::pair::run_pair;
 use super::time_limit::RunClock;
-use super::{AccuracyPlan, AccuracyResult, Audit, AuditReport, Control, Event, Listener, PairPlan, PairResult, RunReport, SearchHistory};
+use super::{
+    AccuracyPlan, AccuracyResult, Audit, AuditReport, Control, Event, Listener, PairPlan,
+    PairResult, RunReport, SearchHistory,
+};
 use crate::model::{ControlResult, Settings};
 use crate::target::{PrepareError, Target, TargetError};
 
@@ -57,9 +60,15 @@ impl Worker for Here<'_> {
     }
 }
 
-/// Runs all audits in order, on the rayon pool that it is called in: first the pairs of an audit, then its accuracy claims. If a mechanism
-/// cannot be run, that is reported and the others still run.
-pub fn run(audits: &[Audit], settings: Settings, source: &dyn TargetSource, listener: &(impl Listener + ?Sized)) -> RunReport {
+/// Runs all audits in order, on the rayon pool that it is called in: first the pairs of an audit,
+/// then its accuracy claims. If a mechanism cannot be run, that is reported and the others still
+/// run.
+pub fn run(
+    audits: &[Audit],
+    settings: Settings,
+    source: &dyn TargetSource,
+    listener: &(impl Listener + ?Sized),
+) -> RunReport {
     run_rest(audits, settings, source, &|_| None, listener)
 }
 
@@ -100,15 +109,28 @@ pub fn run_with(
     let pairs = audits.iter().map(Audit::statements).sum();
     let (uncertain, controls) = (count_uncertain(audits), count_controls(audits));
     let mut report = RunReport { settings, pairs, audits: Vec::new() };
-    let known: Vec<(&Audit, Option<KnownAudit>)> = twins_first(audits).into_iter().map(|audit| (audit, known(audit))).collect();
-    let new = || known.iter().filter(|(_, known)| known.as_ref().is_none_or(|known| !known.complete)).map(|(audit, _)| audit);
-    let statements = new().map(|audit| audit.statements() + usize::from(settings.controls && audit.control_audit().is_some())).sum();
+    let known: Vec<(&Audit, Option<KnownAudit>)> =
+        twins_first(audits).into_iter().map(|audit| (audit, known(audit))).collect();
+    let new = || {
+        known
+            .iter()
+            .filter(|(_, known)| known.as_ref().is_none_or(|known| !known.complete))
+            .map(|(audit, _)| audit)
+    };
+    let statements = new()
+        .map(|audit| {
+            audit.statements() + usize::from(settings.controls && audit.control_audit().is_some())
+        })
+        .sum();
     let mut clock = RunClock::start(settings.max_seconds_total, statements);
     for (audit, known) in known {
         listener.hear(Event::AuditStarted { audit, draws: audit.all_draws(settings) });
-        let KnownAudit { complete, results: known, accuracy, control, search } = known.unwrap_or_default();
+        let KnownAudit { complete, results: known, accuracy, control, search } =
+            known.unwrap_or_default();
         let finished = if complete {
-            AuditReport::new(Arc::new(audit.clone()), known, control).with_accuracy(accuracy).with_search(search)
+            AuditReport::new(Arc::new(audit.clone()), known, control)
+                .with_accuracy(accuracy)
+                .with_search(search)
         } else {
             let results = audit.plans(settings, uncertain).map(|mut plan| {
                 plan.max_seconds = clock.next(plan.max_seconds);
@@ -117,13 +139,16 @@ pub fn run_with(
             });
             let results = results.collect();
             let without = AuditReport::new(Arc::new(audit.clone()), results, None);
-            let control = run_control(&without, &report.audits, controls, settings, worker, &mut clock);
+            let control =
+                run_control(&without, &report.audits, controls, settings, worker, &mut clock);
             let accuracy = audit.accuracy_plans(settings, uncertain).map(|mut plan| {
                 plan.pair.max_seconds = clock.next(plan.pair.max_seconds);
                 worker.accuracy(&plan, &listener)
             });
             let accuracy = accuracy.collect();
-            AuditReport::new(without.audit, without.results, control).with_accuracy(accuracy).with_search(search)
+            AuditReport::new(without.audit, without.results, control)
+                .with_accuracy(accuracy)
+                .with_search(search)
         };
         let finished = Arc::new(finished);
         listener.hear(Event::AuditFinished { report: &finished });
@@ -132,7 +157,8 @@ pub fn run_with(
     report
 }
 
-/// The audits in their order, except that an audit that is the control of another one comes before it.
+/// The audits in their order, except that an audit that is the control of another one comes before
+/// it.
 fn twins_first(audits: &[Audit]) -> Vec<&Audit> {
     let mut order: Vec<&Audit> = Vec::new();
     for audit in audits {

@@ -73,7 +73,8 @@ impl SearchHistory {
             1 => " and 1 smaller pair".to_owned(),
             count => format!(" and {} smaller pairs", grouped(count as u64)),
         };
-        let pairs = if self.certified == 1 { "1 pair" } else { &format!("{} pairs", self.certified) };
+        let pairs =
+            if self.certified == 1 { "1 pair" } else { &format!("{} pairs", self.certified) };
         format!(
             "The search tried {} candidates{misfits}{shrinks} and certified {pairs} on fresh draws: {} draws in {:.1} seconds",
             grouped(self.racers.len() as u64),

@@ -1,8 +1,9 @@
 //! Time limits: how many draws a pair can make in the time that it has.
 //!
-//! Bounds stay valid, because the time never decides how draws are counted. The number of certifying draws is fixed before the first of
-//! them is made, from the speed in exploration. If the program becomes so slow that even they take too long, the looks end early, and only
-//! the bound that holds at any time is used.
+//! Bounds stay valid, because the time never decides how draws are counted. The number of
+//! certifying draws is fixed before the first of them is made, from the speed in exploration. If
+//! the program becomes so slow that even they take too long, the looks end early, and only the
+//! bound that holds at any time is used.
 
 use std::time::{Duration, Instant};
 
@@ -14,9 +15,11 @@ use crate::target::Timing;
 
 /// The part of the time that exploration may take.
 const EXPLORE: f64 = 1.0 / 6.0;
-/// The same in a run that ends as soon as its claim is refuted, and so is decided by what it explores too.
+/// The same in a run that ends as soon as its claim is refuted, and so is decided by what it
+/// explores too.
 const EXPLORE_UNTIL_DECIDED: f64 = 0.5;
-/// The part of the remaining time for which certifying draws are planned. The rest is for what is slower than expected.
+/// The part of the remaining time for which certifying draws are planned. The rest is for what is
+/// slower than expected.
 const PLANNED: f64 = 0.8;
 /// How much more than its limit a pair may take, in order to complete its sample.
 const GRACE: f64 = 1.25;
@@ -51,7 +54,13 @@ impl PairClock {
             Until::Budget => EXPLORE,
             Until::Decided => EXPLORE_UNTIL_DECIDED,
         };
-        Self { started: Instant::now(), limit: limit.map(Positive::get), explore, speed: Speed::default(), interrupted: false }
+        Self {
+            started: Instant::now(),
+            limit: limit.map(Positive::get),
+            explore,
+            speed: Speed::default(),
+            interrupted: false,
+        }
     }
 
     /// The caller has ended the run. The looks that are complete count, and no more draws are made.
@@ -64,10 +73,13 @@ impl PairClock {
         self.started.elapsed().as_secs_f64()
     }
 
-    /// The mechanism is ready. The first outputs of a program show how fast it is on `threads` threads.
+    /// The mechanism is ready. The first outputs of a program show how fast it is on `threads`
+    /// threads.
     pub fn open(&mut self, timing: Option<Timing>, threads: usize) {
         self.speed.opened = self.elapsed();
-        self.speed.draws = timing.filter(|timing| timing.draw > 0.0).map(|timing| timing.draws as f64 / timing.draw * threads as f64);
+        self.speed.draws = timing
+            .filter(|timing| timing.draw > 0.0)
+            .map(|timing| timing.draws as f64 / timing.draw * threads as f64);
     }
 
     /// Draws were made, and this is how long they took.
@@ -78,34 +90,54 @@ impl PairClock {
     /// The explore rounds. If there is little time, they begin with fewer draws.
     pub fn rounds(&self, schedule: &Schedule) -> Vec<u64> {
         match self.limit {
-            Some(limit) => schedule.rounds_from(self.speed.draws_in(self.explore / 2.0 * (limit - self.speed.opened))),
+            Some(limit) => schedule
+                .rounds_from(self.speed.draws_in(self.explore / 2.0 * (limit - self.speed.opened))),
             None => schedule.rounds.clone(),
         }
     }
 
     /// Whether there is time to explore with so many more draws.
     pub fn allows_round(&self, draws: u64) -> bool {
-        self.limit.is_none_or(|limit| self.speed.explores(self.explore * (limit - self.speed.opened), self.elapsed(), draws))
+        self.limit.is_none_or(|limit| {
+            self.speed.explores(self.explore * (limit - self.speed.opened), self.elapsed(), draws)
+        })
     }
 
     /// How many of the planned certifying draws there is time for; at least one.
     pub fn certify(&self, planned: u64) -> u64 {
-        self.limit.map_or(planned, |limit| self.speed.draws_in(PLANNED * (limit - self.elapsed())).clamp(1, planned.max(1)))
+        self.limit.map_or(planned, |limit| {
+            self.speed.draws_in(PLANNED * (limit - self.elapsed())).clamp(1, planned.max(1))
+        })
     }
 
     /// Whether so many more draws take far too long.
     pub fn is_overdue(&self, draws: u64) -> bool {
-        self.interrupted || self.limit.is_some_and(|limit| self.elapsed() + self.speed.seconds(draws) > GRACE * limit)
+        self.interrupted
+            || self
+                .limit
+                .is_some_and(|limit| self.elapsed() + self.speed.seconds(draws) > GRACE * limit)
     }
 
     /// What the time limit or an interruption changed, if it did.
     pub fn note(&self, made: u64, planned: u64, complete: bool) -> Option<String> {
         if self.interrupted {
-            return Some(format!("the run was interrupted after {} of {} draws, so {ANYTIME}", grouped(made), grouped(planned)));
+            return Some(format!(
+                "the run was interrupted after {} of {} draws, so {ANYTIME}",
+                grouped(made),
+                grouped(planned)
+            ));
         }
         let limit = self.limit.filter(|_| made < planned)?;
-        let early = if complete { "" } else { &format!("; it ended before the planned sample was complete, so {ANYTIME}") };
-        Some(format!("the time limit of {limit} s left time for {} of {}{early}", grouped(made), counted(planned, "draw")))
+        let early = if complete {
+            ""
+        } else {
+            &format!("; it ended before the planned sample was complete, so {ANYTIME}")
+        };
+        Some(format!(
+            "the time limit of {limit} s left time for {} of {}{early}",
+            grouped(made),
+            counted(planned, "draw")
+        ))
     }
 }
 
@@ -117,7 +149,8 @@ impl Speed {
 
     /// How many draws take so many seconds.
     fn draws_in(self, seconds: f64) -> u64 {
-        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // not negative; saturates
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+        // not negative; saturates
         self.draws.map_or(u64::MAX, |speed| (speed * seconds.max(0.0)) as u64)
     }
 
@@ -127,7 +160,8 @@ impl Speed {
     }
 }
 
-/// The clock of a run: divides the time that is left over the pairs and accuracy claims that are left.
+/// The clock of a run: divides the time that is left over the pairs and accuracy claims that are
+/// left.
 pub struct RunClock {
     ends: Option<Instant>,
     left: usize,
@@ -137,14 +171,16 @@ impl RunClock {
     /// The clock of a run with this many statements that starts now.
     pub fn start(limit: Option<Positive>, statements: usize) -> Self {
         // A limit that no clock can hold is none.
-        let ends =
-            limit.and_then(|limit| Duration::try_from_secs_f64(limit.get()).ok()).and_then(|limit| Instant::now().checked_add(limit));
+        let ends = limit
+            .and_then(|limit| Duration::try_from_secs_f64(limit.get()).ok())
+            .and_then(|limit| Instant::now().checked_add(limit));
         Self { ends, left: statements }
     }
 
     /// The time limit of the next statement, whose own limit is `own`.
     pub fn next(&mut self, own: Option<Positive>) -> Option<Positive> {
-        let left = self.ends.map(|ends| ends.saturating_duration_since(Instant::now()).as_secs_f64());
+        let left =
+            self.ends.map(|ends| ends.saturating_duration_since(Instant::now()).as_secs_f64());
         let share = left.map(|seconds| share(seconds, self.left));
         self.left = self.left.saturating_sub(1);
         match (own, share) {
@@ -154,7 +190,8 @@ impl RunClock {
     }
 }
 
-/// An equal share of the seconds that are left, rounded to milliseconds. If there is no time left, the shortest limit.
+/// An equal share of the seconds that are left, rounded to milliseconds. If there is no time left,
+/// the shortest limit.
 fn share(seconds: f64, statements: usize) -> Positive {
     const SHORTEST: f64 = 0.001;
     let share = (seconds / statements.max(1) as f64 / SHORTEST).round() * SHORTEST;
@@ -176,7 +213,10 @@ mod tests {
         assert!(speed.explores(10.0, 15.0, 100));
         assert!(!speed.explores(10.0, 15.0, 101));
         assert!(!speed.explores(10.0, 20.1, 0));
-        assert!(Speed { opened: 10.0, draws: None }.explores(10.0, 15.0, 1 << 40), "a speed that is not known stops nothing");
+        assert!(
+            Speed { opened: 10.0, draws: None }.explores(10.0, 15.0, 1 << 40),
+            "a speed that is not known stops nothing"
+        );
     }
 
     #[test]
@@ -191,7 +231,10 @@ mod tests {
         assert_eq!(limited(1e9, Some(2.0)).certify(1000), 1000);
         assert_eq!(limited(1e-9, Some(2.0)).certify(1000), 1);
         let some = limited(1000.0, Some(2.0)).certify(1_000_000);
-        assert!((1500..=1600).contains(&some), "{some}: 80 % of 1000 s, less the time that this test took");
+        assert!(
+            (1500..=1600).contains(&some),
+            "{some}: 80 % of 1000 s, less the time that this test took"
+        );
         assert_eq!(PairClock { limit: None, ..limited(1.0, Some(2.0)) }.certify(1000), 1000);
     }
 
@@ -209,7 +252,11 @@ mod tests {
             assert_eq!(clock.rounds(&schedule), schedule.rounds);
         }
         let slow = clock(Some(60.0), Some(2.0)).rounds(&schedule);
-        assert_eq!((slow[0], slow.iter().sum::<u64>()), (10, 125_000), "5 s of 60 s, two draws a second");
+        assert_eq!(
+            (slow[0], slow.iter().sum::<u64>()),
+            (10, 125_000),
+            "5 s of 60 s, two draws a second"
+        );
         assert_eq!(clock(Some(1.0), Some(0.01)).rounds(&schedule)[0], 1);
     }
 
@@ -217,21 +264,32 @@ mod tests {
     fn a_note_says_what_was_cut() {
         let clock = PairClock::start(60.0.try_into().ok(), Until::Budget);
         assert_eq!(clock.note(100, 100, true), None);
-        assert_eq!(clock.note(84, 10_000_000, true).unwrap(), "the time limit of 60 s left time for 84 of 10,000,000 draws");
-        assert!(clock.note(84, 10_000_000, false).unwrap().contains("only the bound that holds at any time"));
+        assert_eq!(
+            clock.note(84, 10_000_000, true).unwrap(),
+            "the time limit of 60 s left time for 84 of 10,000,000 draws"
+        );
+        assert!(
+            clock
+                .note(84, 10_000_000, false)
+                .unwrap()
+                .contains("only the bound that holds at any time")
+        );
         let mut clock = PairClock::start(None, Until::Budget);
         assert_eq!(clock.note(84, 100, true), None);
         clock.interrupt();
         assert!(clock.is_overdue(0));
-        assert!(
-            clock.note(84, 100, false).unwrap().contains("interrupted after 84 of 100 draws, so only the bound that holds at any time")
-        );
+        assert!(clock.note(84, 100, false).unwrap().contains(
+            "interrupted after 84 of 100 draws, so only the bound that holds at any time"
+        ));
     }
 
     #[test]
     fn the_time_of_a_run_is_divided() {
         let seconds = |seconds: f64| Positive::try_from(seconds).unwrap();
-        assert_eq!((share(60.0, 4), share(60.0, 0), share(0.0, 4)), (seconds(15.0), seconds(60.0), seconds(0.001)));
+        assert_eq!(
+            (share(60.0, 4), share(60.0, 0), share(0.0, 4)),
+            (seconds(15.0), seconds(60.0), seconds(0.001))
+        );
         assert_eq!(RunClock::start(None, 2).next(None), None);
         assert_eq!(RunClock::start(None, 2).next(Some(seconds(3.0))), Some(seconds(3.0)));
         let mut clock = RunClock::start(Some(seconds(1000.0)), 2);

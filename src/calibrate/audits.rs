@@ -45,8 +45,8 @@ pub fn power_audits() -> Result<Vec<Audit>, Error> {
 
 /// A Laplace count that claims ε = 1 and whose noise is too small by this factor.
 ///
-/// Its ε is the factor `f`. Its δ at ε = 1 is the integral of `max(0, p − e·q)`, where `p` and `q` are the densities on the smaller and on
-/// the larger count: `1 − e^((1 − f)/2)`.
+/// Its ε is the factor `f`. Its δ at ε = 1 is the integral of `max(0, p − e·q)`, where `p` and `q`
+/// are the densities on the smaller and on the larger count: `1 − e^((1 − f)/2)`.
 ///
 /// # Errors
 /// When the factor is below 1, or not finite.
@@ -80,8 +80,10 @@ mod tests {
     #[test]
     fn every_file_in_the_folder_is_part_of_the_program() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/calibrate/boundary");
-        let mut files: Vec<String> =
-            std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        let mut files: Vec<String> = std::fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
         let mut known: Vec<&str> = BOUNDARY.iter().map(|(file, _)| *file).collect();
         files.sort_unstable();
         known.sort_unstable();
@@ -115,7 +117,11 @@ mod tests {
                 .map(|x| (density(x, 0.0) - 1_f64.exp() * density(x, 1.0)).max(0.0))
                 .sum();
             let stated = too_little_noise(factor).unwrap().pairs[0].truth.delta.unwrap();
-            assert!((integral * step - stated).abs() < 1e-6, "{} against {stated}", integral * step);
+            assert!(
+                (integral * step - stated).abs() < 1e-6,
+                "{} against {stated}",
+                integral * step
+            );
         }
     }
 }

@@ -7,14 +7,16 @@ use super::{Outcome, csv, picture};
 use crate::model::Error;
 use crate::report::store::{Destination, check_folder, unwritable};
 
-/// The files of a calibration. They are replaced as a whole after each outcome, so an interruption loses no finished outcome.
+/// The files of a calibration. They are replaced as a whole after each outcome, so an interruption
+/// loses no finished outcome.
 pub struct CalibrationFiles {
     csv: Destination,
     pictures: Option<PathBuf>,
 }
 
 impl CalibrationFiles {
-    /// Checks before anything is measured that the files can be written. Existing files are not changed.
+    /// Checks before anything is measured that the files can be written. Existing files are not
+    /// changed.
     ///
     /// # Errors
     /// When a file cannot be written.
@@ -32,7 +34,8 @@ impl CalibrationFiles {
         self.csv.is_standard_output()
     }
 
-    /// Writes all outcomes so far. A stream cannot be replaced, so it is written only at the end (`last`).
+    /// Writes all outcomes so far. A stream cannot be replaced, so it is written only at the end
+    /// (`last`).
     ///
     /// # Errors
     /// When a file cannot be written.
@@ -43,10 +46,15 @@ impl CalibrationFiles {
             written.map_err(|source: io::Error| unwritable(self.csv.path(), source))?;
         }
         let Some(folder) = &self.pictures else { return Ok(()) };
-        for (name, picture) in [("false-alarms.svg", picture::false_alarms(outcomes)), ("power.svg", picture::power(outcomes))] {
+        for (name, picture) in [
+            ("false-alarms.svg", picture::false_alarms(outcomes)),
+            ("power.svg", picture::power(outcomes)),
+        ] {
             if let Some(picture) = picture {
                 let destination = Destination::open(&folder.join(name))?;
-                destination.replace(picture.as_bytes()).map_err(|source| unwritable(destination.path(), source))?;
+                destination
+                    .replace(picture.as_bytes())
+                    .map_err(|source| unwritable(destination.path(), source))?;
             }
         }
         Ok(())
@@ -61,7 +69,10 @@ mod tests {
     use super::*;
 
     fn names(folder: &Path) -> Vec<String> {
-        let mut names: Vec<String> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        let mut names: Vec<String> = fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
         names.sort_unstable();
         names
     }

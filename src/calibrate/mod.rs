@@ -1,8 +1,8 @@
-//! Calibration measures the auditor itself: how often it raises a false alarm for mechanisms that leak exactly as much as they claim, and
-//! how often it detects mechanisms that leak more.
+//! Calibration measures the auditor itself: how often it raises a false alarm for mechanisms that
+//! leak exactly as much as they claim, and how often it detects mechanisms that leak more.
 //!
-//! Every audit is repeated with many seeds. Each repetition is a separate run, so its confidence is that of a single audit. The rates have
-//! their own Clopper–Pearson intervals.
+//! Every audit is repeated with many seeds. Each repetition is a separate run, so its confidence is
+//! that of a single audit. The rates have their own Clopper–Pearson intervals.
 
 mod audits;
 mod csv;
@@ -26,7 +26,8 @@ pub const FALSE_ALARM_DRAWS: u64 = 20_000;
 pub const FALSE_ALARM_SEEDS: u64 = 2_000;
 
 /// Draws per pair for power curves: two values per decade.
-pub const POWER_DRAWS: [u64; 8] = [1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000, 3_000_000];
+pub const POWER_DRAWS: [u64; 8] =
+    [1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000, 3_000_000];
 
 /// Seeds for each point of a power curve.
 pub const POWER_SEEDS: u64 = 200;
@@ -75,16 +76,24 @@ impl Outcome {
     /// Whether one of these rates is significantly greater than the confidence allows.
     #[must_use]
     pub fn exceeds_allowed(&self) -> bool {
-        (self.holds && self.violated.exceeds(self.allowed())) || self.above_truth.exceeds(self.allowed())
+        (self.holds && self.violated.exceeds(self.allowed()))
+            || self.above_truth.exceeds(self.allowed())
     }
 }
 
 /// Runs one audit with every seed, in parallel. Calls `done` after each run.
 ///
 /// # Errors
-/// When the mechanism could not be run. A rate over the other runs only would have no clear meaning.
-pub fn repeat(audit: &Audit, draws: u64, repetition: Repetition, done: &(dyn Fn() + Sync)) -> Result<Outcome, TargetError> {
-    let runs: Vec<SeedResult> = (repetition.first_seed..repetition.first_seed.saturating_add(repetition.seeds))
+/// When the mechanism could not be run. A rate over the other runs only would have no clear
+/// meaning.
+pub fn repeat(
+    audit: &Audit,
+    draws: u64,
+    repetition: Repetition,
+    done: &(dyn Fn() + Sync),
+) -> Result<Outcome, TargetError> {
+    let runs: Vec<SeedResult> = (repetition.first_seed
+        ..repetition.first_seed.saturating_add(repetition.seeds))
         .into_par_iter()
         .map(|seed| {
             let settings = Settings {
@@ -102,7 +111,10 @@ pub fn repeat(audit: &Audit, draws: u64, repetition: Repetition, done: &(dyn Fn(
         .collect::<Result<Vec<_>, _>>()?
         .concat();
     let trials = runs.len() as u64;
-    let rate = |hit: fn(&SeedResult) -> bool| Rate { hits: runs.iter().filter(|run| hit(run)).count() as u64, trials };
+    let rate = |hit: fn(&SeedResult) -> bool| Rate {
+        hits: runs.iter().filter(|run| hit(run)).count() as u64,
+        trials,
+    };
     Ok(Outcome {
         audit: audit.name.clone(),
         mechanism: audit.subject.mechanism().to_owned(),
@@ -112,7 +124,8 @@ pub fn repeat(audit: &Audit, draws: u64, repetition: Repetition, done: &(dyn Fn(
         confidence: repetition.confidence,
         violated: rate(|run| run.violated),
         above_truth: rate(|run| run.above_truth),
-        mean_epsilon_lower: runs.iter().map(|run| run.epsilon_lower).sum::<f64>() / trials.max(1) as f64,
+        mean_epsilon_lower: runs.iter().map(|run| run.epsilon_lower).sum::<f64>()
+            / trials.max(1) as f64,
     })
 }
 
@@ -126,11 +139,16 @@ struct SeedResult {
 
 impl SeedResult {
     fn new(report: &AuditReport) -> Result<Self, TargetError> {
-        let mut seed_result = Self { violated: report.verdict() == Some(Verdict::Violated), above_truth: false, epsilon_lower: 0.0 };
+        let mut seed_result = Self {
+            violated: report.verdict() == Some(Verdict::Violated),
+            above_truth: false,
+            epsilon_lower: 0.0,
+        };
         for result in &report.results {
             let evidence = result.outcome.as_ref().map_err(Clone::clone)?;
             seed_result.above_truth |= result.exceeds_truth();
-            seed_result.epsilon_lower = seed_result.epsilon_lower.max(evidence.bounds.epsilon_lower);
+            seed_result.epsilon_lower =
+                seed_result.epsilon_lower.max(evidence.bounds.epsilon_lower);
         }
         Ok(seed_result)
     }
@@ -168,7 +186,8 @@ mod tests {
 
     #[test]
     fn rates_count_runs_and_do_not_depend_on_the_order_of_threads() {
-        let repetition = Repetition { first_seed: 5, seeds: 12, confidence: 0.95.try_into().unwrap() };
+        let repetition =
+            Repetition { first_seed: 5, seeds: 12, confidence: 0.95.try_into().unwrap() };
         let calls = std::sync::atomic::AtomicU64::new(0);
         let done = || {
             calls.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
@@ -178,10 +197,20 @@ mod tests {
         let found = repeat(audit, 4_000, repetition, &done).unwrap();
         assert_eq!(found.violated, Rate { hits: 12, trials: 12 });
         assert_eq!(calls.into_inner(), 12);
-        assert!(!found.holds && found.mean_epsilon_lower > 1.0 && found.mean_epsilon_lower < 2.0, "{found:?}");
+        assert!(
+            !found.holds && found.mean_epsilon_lower > 1.0 && found.mean_epsilon_lower < 2.0,
+            "{found:?}"
+        );
         assert_eq!(repeat(audit, 4_000, repetition, &|| ()).unwrap(), found);
         // Each half of the seeds gives the same runs as before.
-        let halves = [5, 11].map(|first_seed| repeat(audit, 4_000, Repetition { first_seed, seeds: 6, ..repetition }, &|| ()).unwrap());
-        assert!((f64::midpoint(halves[0].mean_epsilon_lower, halves[1].mean_epsilon_lower) - found.mean_epsilon_lower).abs() < 1e-12);
+        let halves = [5, 11].map(|first_seed| {
+            repeat(audit, 4_000, Repetition { first_seed, seeds: 6, ..repetition }, &|| ()).unwrap()
+        });
+        assert!(
+            (f64::midpoint(halves[0].mean_epsilon_lower, halves[1].mean_epsilon_lower)
+                - found.mean_epsilon_lower)
+                .abs()
+                < 1e-12
+        );
     }
 }

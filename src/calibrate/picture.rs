@@ -1,4 +1,5 @@
-//! Draws the measured rates: false alarms compared with what the confidence allows, and power curves.
+//! Draws the measured rates: false alarms compared with what the confidence allows, and power
+//! curves.
 
 use super::Outcome;
 use crate::model::number::percent;
@@ -33,8 +34,8 @@ fn grid_style() -> Style<'static> {
     Style::stroke("#dddddd", 1.0)
 }
 
-/// A dot and an interval for each mechanism whose claim holds, and a line at the rate that the confidence allows. `None` if there is no
-/// such mechanism.
+/// A dot and an interval for each mechanism whose claim holds, and a line at the rate that the
+/// confidence allows. `None` if there is no such mechanism.
 #[must_use]
 pub fn false_alarms(outcomes: &[Outcome]) -> Option<String> {
     let rows: Vec<&Outcome> = outcomes.iter().filter(|outcome| outcome.holds).collect();
@@ -62,7 +63,8 @@ pub fn false_alarms(outcomes: &[Outcome]) -> Option<String> {
     Some(drawing.file(title))
 }
 
-/// How often each mechanism that breaks its claim is detected, by number of draws. `None` if there is no such mechanism.
+/// How often each mechanism that breaks its claim is detected, by number of draws. `None` if there
+/// is no such mechanism.
 #[must_use]
 pub fn power(outcomes: &[Outcome]) -> Option<String> {
     let points: Vec<&Outcome> = outcomes.iter().filter(|outcome| !outcome.holds).collect();
@@ -89,9 +91,14 @@ pub fn power(outcomes: &[Outcome]) -> Option<String> {
     for (index, (curve, colour)) in curves.zip(COLOURS.iter().cycle()).enumerate() {
         let mut path = Vec::new();
         for point in curve {
-            let (column, height) = (x.at((point.draws as f64).log10()), y.at(point.violated.observed()));
+            let (column, height) =
+                (x.at((point.draws as f64).log10()), y.at(point.violated.observed()));
             let (low, high) = point.violated.interval();
-            drawing.line(Style::stroke(colour, 1.0).opacity(0.5), (column, y.at(low)), (column, y.at(high)));
+            drawing.line(
+                Style::stroke(colour, 1.0).opacity(0.5),
+                (column, y.at(low)),
+                (column, y.at(high)),
+            );
             drawing.dot(Style::fill(colour), column, height);
             path.push((column, height));
         }
@@ -133,8 +140,13 @@ pub(super) mod tests {
 
     /// The coordinates of all dots.
     fn dots(svg: &str) -> Vec<(f64, f64)> {
-        let number = |line: &str, key: &str| line.split_once(key).unwrap().1.split('"').next().unwrap().parse().unwrap();
-        svg.lines().filter(|line| line.starts_with("<circle")).map(|line| (number(line, "cx=\""), number(line, "cy=\""))).collect()
+        let number = |line: &str, key: &str| {
+            line.split_once(key).unwrap().1.split('"').next().unwrap().parse().unwrap()
+        };
+        svg.lines()
+            .filter(|line| line.starts_with("<circle"))
+            .map(|line| (number(line, "cx=\""), number(line, "cy=\"")))
+            .collect()
     }
 
     #[test]
@@ -151,7 +163,10 @@ pub(super) mod tests {
         // The last dot belongs to the legend.
         let dots = dots(&power(&outcomes()).unwrap());
         assert_eq!(dots.len(), 4);
-        assert_eq!([dots[0].1, dots[1].1, dots[2].1], [FRAME[2] + CURVES_HEIGHT, FRAME[2] + CURVES_HEIGHT / 2.0, FRAME[2]]);
+        assert_eq!(
+            [dots[0].1, dots[1].1, dots[2].1],
+            [FRAME[2] + CURVES_HEIGHT, FRAME[2] + CURVES_HEIGHT / 2.0, FRAME[2]]
+        );
         assert!((dots[1].0 - dots[0].0 - (dots[2].0 - dots[1].0)).abs() < 0.2, "{dots:?}");
     }
 

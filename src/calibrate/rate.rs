@@ -21,11 +21,15 @@ impl Rate {
         self.hits as f64 / self.trials.max(1) as f64
     }
 
-    /// The Clopper–Pearson interval. It does not contain the true rate in at most one case in a hundred.
+    /// The Clopper–Pearson interval. It does not contain the true rate in at most one case in a
+    /// hundred.
     #[must_use]
     pub fn interval(self) -> (f64, f64) {
         // The upper limit for hits is one minus the lower limit for misses.
-        (lower_limit(self.hits, self.trials, ALPHA_PER_SIDE), 1.0 - lower_limit(self.trials - self.hits, self.trials, ALPHA_PER_SIDE))
+        (
+            lower_limit(self.hits, self.trials, ALPHA_PER_SIDE),
+            1.0 - lower_limit(self.trials - self.hits, self.trials, ALPHA_PER_SIDE),
+        )
     }
 
     /// Whether the whole interval is above a stated rate.

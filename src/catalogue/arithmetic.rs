@@ -1,13 +1,15 @@
-//! The number types that a sum can be computed with. A sensitivity is proven for real numbers; computers use other numbers.
+//! The number types that a sum can be computed with. A sensitivity is proven for real numbers;
+//! computers use other numbers.
 //!
-//! *Claim*: one record moves a sum of records in [L, U] by at most Δ. The order of the records does not matter.
-//! *Neighbours*: add-remove with Δ = `max(|L|, |U|)`, or replace-one with Δ = `U − L`.
-//! *Source*: Casacuberta, Shoemate, Vadhan, Wagaman 2022, "Widespread underestimation of sensitivity in differentially private libraries
-//! and how to fix it".
-//! *The bugs*: a sum in 32-bit integers wraps, so one record can move it by nearly 2³². A running sum in floating point is rounded after
-//! every record, and one record can change how all later ones are rounded. In double precision this only takes more or finer records.
-//! *True leakage*: ε times the true move over Δ. In the tests below the sum moves by 255Δ (wrapping), 257Δ (single precision) and 16Δ
-//! (double precision). Another order of the records moves it by 256Δ (single precision).
+//! *Claim*: one record moves a sum of records in [L, U] by at most Δ. The order of the records does
+//! not matter. *Neighbours*: add-remove with Δ = `max(|L|, |U|)`, or replace-one with Δ = `U − L`.
+//! *Source*: Casacuberta, Shoemate, Vadhan, Wagaman 2022, "Widespread underestimation of
+//! sensitivity in differentially private libraries and how to fix it". *The bugs*: a sum in 32-bit
+//! integers wraps, so one record can move it by nearly 2³². A running sum in floating point is
+//! rounded after every record, and one record can change how all later ones are rounded. In double
+//! precision this only takes more or finer records. *True leakage*: ε times the true move over Δ.
+//! In the tests below the sum moves by 255Δ (wrapping), 257Δ (single precision) and 16Δ (double
+//! precision). Another order of the records moves it by 256Δ (single precision).
 
 use serde::Deserialize;
 
@@ -52,7 +54,9 @@ fn to_i32(value: f64) -> Result<i32, Misfit> {
         #[allow(clippy::cast_possible_truncation)] // just checked
         Ok(value as i32)
     } else {
-        Err(Misfit::Data(format!("the record {value} is not a 32-bit integer; arithmetic = \"wrapping-i32\" needs 32-bit integers")))
+        Err(Misfit::Data(format!(
+            "the record {value} is not a 32-bit integer; arithmetic = \"wrapping-i32\" needs 32-bit integers"
+        )))
     }
 }
 
@@ -61,26 +65,41 @@ mod tests {
     use super::*;
 
     fn sum(arithmetic: Arithmetic, runs: &[(f64, usize)]) -> f64 {
-        arithmetic.sum(runs.iter().flat_map(|(value, times)| std::iter::repeat_n(*value, *times))).unwrap()
+        arithmetic
+            .sum(runs.iter().flat_map(|(value, times)| std::iter::repeat_n(*value, *times)))
+            .unwrap()
     }
 
     #[test]
     fn one_record_moves_a_wrapping_sum_by_255_records() {
         let record = 2_f64.powi(24);
-        let moved = sum(Arithmetic::WrappingI32, &[(record, 127)]) - sum(Arithmetic::WrappingI32, &[(record, 128)]);
+        let moved = sum(Arithmetic::WrappingI32, &[(record, 127)])
+            - sum(Arithmetic::WrappingI32, &[(record, 128)]);
         assert_eq!(moved, 255.0 * record);
-        assert_eq!(sum(Arithmetic::F64, &[(record, 128)]) - sum(Arithmetic::F64, &[(record, 127)]), record);
-        assert!(Arithmetic::WrappingI32.sum([0.5].into_iter()).unwrap_err().to_string().contains("the record 0.5"));
+        assert_eq!(
+            sum(Arithmetic::F64, &[(record, 128)]) - sum(Arithmetic::F64, &[(record, 127)]),
+            record
+        );
+        assert!(
+            Arithmetic::WrappingI32
+                .sum([0.5].into_iter())
+                .unwrap_err()
+                .to_string()
+                .contains("the record 0.5")
+        );
         assert!(Arithmetic::WrappingI32.sum([2_f64.powi(31)].into_iter()).is_err());
     }
 
     #[test]
     fn one_record_changes_how_65536_others_are_rounded() {
-        // Below 2^16 the distance between singles is 2^-8, and −0.75·2^-8 is rounded to −2^-8. Above, the distance is twice as large, and
-        // it is rounded to 0.
+        // Below 2^16 the distance between singles is 2^-8, and −0.75·2^-8 is rounded to −2^-8.
+        // Above, the distance is twice as large, and it is rounded to 0.
         let small = -0.75 * 2_f64.powi(-8);
         let of = |arithmetic, ones| sum(arithmetic, &[(1.0, ones), (0.5, 1), (small, 65_536)]);
-        assert_eq!((of(Arithmetic::F32, 65_535), of(Arithmetic::F32, 65_536)), (65_279.5, 65_536.5));
+        assert_eq!(
+            (of(Arithmetic::F32, 65_535), of(Arithmetic::F32, 65_536)),
+            (65_279.5, 65_536.5)
+        );
         assert_eq!(of(Arithmetic::F64, 65_536) - of(Arithmetic::F64, 65_535), 1.0);
     }
 

@@ -1,11 +1,12 @@
 //! Histograms that release only non-empty bins above a threshold.
 //!
-//! *Claim*: (ε, δ). Bins with a count above 0 get Lap(1/ε). A noisy count below the threshold is not released.
-//! *Neighbours*: add-remove. The critical case is the empty bin: a record creates a bin that the other dataset can never release.
-//! *Source*: stable histogram, corrected [`Threshold`]: lecture notes "Beyond global sensitivity"; truncated histogram, printed threshold:
-//! slides "Gap-based mechanisms".
-//! *The bug* of a threshold without the "+1": a single record is released e^ε times as often as with it.
-//! *True leakage* then: δ is `½·e^ε·δ` with the printed threshold, and `e^ε·δ` with the tight one; see [`Threshold`].
+//! *Claim*: (ε, δ). Bins with a count above 0 get Lap(1/ε). A noisy count below the threshold is
+//! not released. *Neighbours*: add-remove. The critical case is the empty bin: a record creates a
+//! bin that the other dataset can never release. *Source*: stable histogram, corrected
+//! [`Threshold`]: lecture notes "Beyond global sensitivity"; truncated histogram, printed
+//! threshold: slides "Gap-based mechanisms". *The bug* of a threshold without the "+1": a single
+//! record is released e^ε times as often as with it. *True leakage* then: δ is `½·e^ε·δ` with the
+//! printed threshold, and `e^ε·δ` with the tight one; see [`Threshold`].
 
 use serde::Deserialize;
 
@@ -36,7 +37,8 @@ pub struct Thresholded {
 
 impl Mechanism for Thresholded {
     const NAME: &'static str = "histogram/thresholded";
-    const SUMMARY: &'static str = "noisy counts of non-empty bins above a threshold, printed, or larger by 1 (correct)";
+    const SUMMARY: &'static str =
+        "noisy counts of non-empty bins above a threshold, printed, or larger by 1 (correct)";
     type Params = Params;
 
     fn prepare(params: &Params, data: &Dataset, universe: &Universe) -> Result<Self, Misfit> {

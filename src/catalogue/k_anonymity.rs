@@ -1,15 +1,16 @@
 //! Tables in which every person looks the same as at least k − 1 others.
 //!
 //! *Claim*: none in terms of ε. The audits use an arbitrary ε, to show that no ε holds.
-//! *Neighbours*: replace-one; a record is a person.
-//! *Source*: lecture notes "Definition of differential privacy", section 2.1, figures 2.1 (4-anonymous) and 2.2 (6-anonymous).
+//! *Neighbours*: replace-one; a record is a person. *Source*: lecture notes "Definition of
+//! differential privacy", section 2.1, figures 2.1 (4-anonymous) and 2.2 (6-anonymous).
 //!
-//! Zip codes are cut to their first digits and ages to bands; conditions are published unchanged. A group is all people with the same
-//! generalised zip code and age. It is published if it has at least k members.
+//! Zip codes are cut to their first digits and ages to bands; conditions are published unchanged. A
+//! group is all people with the same generalised zip code and age. It is published if it has at
+//! least k members.
 //!
-//! *The bug*: the release is a deterministic function of the data and exact in the sensitive attribute. If all members of a group have the
-//! same condition, the group reveals it. Two tables that share a person leave only the conditions that both allow.
-//! *True leakage*: infinite.
+//! *The bug*: the release is a deterministic function of the data and exact in the sensitive
+//! attribute. If all members of a group have the same condition, the group reveals it. Two tables
+//! that share a person leave only the conditions that both allow. *True leakage*: infinite.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -55,9 +56,12 @@ impl Generalisation {
     fn publish<'a>(&self, patients: impl IntoIterator<Item = &'a (Traits, String)>) -> Table {
         let mut table = Table::new();
         for (person, condition) in patients {
-            *table.entry(self.group(person)).or_default().entry(condition.clone()).or_default() += 1;
+            *table.entry(self.group(person)).or_default().entry(condition.clone()).or_default() +=
+                1;
         }
-        table.retain(|_, members| members.values().map(|count| *count as usize).sum::<usize>() >= self.k);
+        table.retain(|_, members| {
+            members.values().map(|count| *count as usize).sum::<usize>() >= self.k
+        });
         table
     }
 }
@@ -68,7 +72,9 @@ fn patient(record: &Record, fields: &[Record], shape: &str) -> Result<(Traits, S
         [Record::Text(zip), Record::Number(age), Record::Text(condition)] if age.is_finite() => {
             Ok((Traits { zip: zip.clone(), age: *age }, condition.clone()))
         }
-        _ => Err(Misfit::Data(format!("the record {record} is not a patient; write patients as {shape}"))),
+        _ => Err(Misfit::Data(format!(
+            "the record {record} is not a patient; write patients as {shape}"
+        ))),
     }
 }
 
@@ -86,22 +92,33 @@ pub struct ReleaseParams(Generalisation);
 
 impl Mechanism for Release {
     const NAME: &'static str = "k-anonymity/table";
-    const SUMMARY: &'static str = "a k-anonymous table: counts of conditions by generalised zip code and age (no privacy)";
+    const SUMMARY: &'static str =
+        "a k-anonymous table: counts of conditions by generalised zip code and age (no privacy)";
     type Params = ReleaseParams;
 
-    fn prepare(params: &ReleaseParams, data: &Dataset, universe: &Universe) -> Result<Self, Misfit> {
+    fn prepare(
+        params: &ReleaseParams,
+        data: &Dataset,
+        universe: &Universe,
+    ) -> Result<Self, Misfit> {
         let patients = |records: &[Record]| -> Result<Vec<_>, Misfit> {
-            records.iter().map(|record| patient(record, fields(record), r#"["zip", age, "condition"]"#)).collect()
+            records
+                .iter()
+                .map(|record| patient(record, fields(record), r#"["zip", age, "condition"]"#))
+                .collect()
         };
         let known = patients(universe.records())?;
-        let groups: BTreeSet<Group> = known.iter().map(|(person, _)| params.0.group(person)).collect();
+        let groups: BTreeSet<Group> =
+            known.iter().map(|(person, _)| params.0.group(person)).collect();
         let conditions: BTreeSet<&String> = known.iter().map(|(_, condition)| condition).collect();
         let table = params.0.publish(&patients(data.records())?);
         let mut row = Vec::with_capacity(groups.len() * conditions.len());
         for group in &groups {
             for &condition in &conditions {
                 row.push(match table.get(group) {
-                    Some(members) => Cell::number(members.get(condition).copied().unwrap_or(0).into()),
+                    Some(members) => {
+                        Cell::number(members.get(condition).copied().unwrap_or(0).into())
+                    }
                     None => Cell::ABSENT,
                 });
             }
@@ -119,7 +136,8 @@ impl Mechanism for Release {
     }
 }
 
-/// Several tables and a person who is known to be in all of them: the conditions that every table allows.
+/// Several tables and a person who is known to be in all of them: the conditions that every table
+/// allows.
 pub struct Joined(Vec<Cell>);
 
 /// Parameters of the join.
@@ -142,25 +160,47 @@ impl Treated {
     fn read(record: &Record) -> Result<Self, Misfit> {
         const SHAPE: &str = r#"[["hospital", …], "zip", age, "condition"]"#;
         let names = |hospitals: &[Record]| -> Option<Vec<String>> {
-            hospitals.iter().map(|hospital| if let Record::Text(name) = hospital { Some(name.clone()) } else { None }).collect()
+            hospitals
+                .iter()
+                .map(
+                    |hospital| {
+                        if let Record::Text(name) = hospital { Some(name.clone()) } else { None }
+                    },
+                )
+                .collect()
         };
-        let wrong = || format!("the record {record} is not a patient with hospitals; write patients as {SHAPE}");
+        let wrong = || {
+            format!(
+                "the record {record} is not a patient with hospitals; write patients as {SHAPE}"
+            )
+        };
         match fields(record) {
-            [Record::Fields(hospitals), rest @ ..] => {
-                Ok(Self { hospitals: names(hospitals).ok_or_else(wrong)?, patient: patient(record, rest, SHAPE)? })
-            }
+            [Record::Fields(hospitals), rest @ ..] => Ok(Self {
+                hospitals: names(hospitals).ok_or_else(wrong)?,
+                patient: patient(record, rest, SHAPE)?,
+            }),
             _ => Err(wrong().into()),
         }
     }
 }
 
 impl JoinedParams {
-    /// The conditions among `all` that every table leaves possible for the person. A table without their group excludes none.
-    fn possible<'a>(&self, treated: &[Treated], all: &BTreeSet<&'a String>) -> BTreeSet<&'a String> {
+    /// The conditions among `all` that every table leaves possible for the person. A table without
+    /// their group excludes none.
+    fn possible<'a>(
+        &self,
+        treated: &[Treated],
+        all: &BTreeSet<&'a String>,
+    ) -> BTreeSet<&'a String> {
         let mut possible = all.clone();
         for (hospital, generalisation) in &self.tables {
-            let patients = treated.iter().filter(|treated| treated.hospitals.contains(hospital)).map(|treated| &treated.patient);
-            if let Some(members) = generalisation.publish(patients).get(&generalisation.group(&self.person)) {
+            let patients = treated
+                .iter()
+                .filter(|treated| treated.hospitals.contains(hospital))
+                .map(|treated| &treated.patient);
+            if let Some(members) =
+                generalisation.publish(patients).get(&generalisation.group(&self.person))
+            {
                 possible.retain(|condition| members.contains_key(*condition));
             }
         }
@@ -174,15 +214,29 @@ impl Mechanism for Joined {
     type Params = JoinedParams;
 
     fn prepare(params: &JoinedParams, data: &Dataset, universe: &Universe) -> Result<Self, Misfit> {
-        let read = |records: &[Record]| records.iter().map(Treated::read).collect::<Result<Vec<_>, _>>();
+        let read =
+            |records: &[Record]| records.iter().map(Treated::read).collect::<Result<Vec<_>, _>>();
         let (treated, known) = (read(data.records())?, read(universe.records())?);
-        if let Some(name) = known.iter().flat_map(|treated| &treated.hospitals).find(|name| !params.tables.contains_key(*name)) {
-            return Err(Misfit::params("tables", &format!("has no key \"{name}\", but a record names it; add it or correct the record")));
+        if let Some(name) = known
+            .iter()
+            .flat_map(|treated| &treated.hospitals)
+            .find(|name| !params.tables.contains_key(*name))
+        {
+            return Err(Misfit::params(
+                "tables",
+                &format!(
+                    "has no key \"{name}\", but a record names it; add it or correct the record"
+                ),
+            ));
         }
         let all: BTreeSet<&String> = known.iter().map(|treated| &treated.patient.1).collect();
         let possible = params.possible(&treated, &all);
         let (yes, no) = (universe.symbol("possible"), universe.symbol("excluded"));
-        Ok(Self(all.iter().map(|condition| if possible.contains(condition) { yes } else { no }).collect()))
+        Ok(Self(
+            all.iter()
+                .map(|condition| if possible.contains(condition) { yes } else { no })
+                .collect(),
+        ))
     }
 
     fn width(&self) -> usize {
@@ -199,7 +253,8 @@ impl Mechanism for Joined {
 mod tests {
     use super::*;
 
-    /// Figures 2.1 and 2.2 of the notes as (age, condition, how often). The raw ages are invented so that they fall into the printed bands.
+    /// Figures 2.1 and 2.2 of the notes as (age, condition, how often). The raw ages are invented
+    /// so that they fall into the printed bands.
     const FIRST: [(f64, &str, usize); 8] = [
         (28.0, "AIDS", 1),
         (21.0, "Heart Disease", 1),
@@ -221,8 +276,12 @@ mod tests {
     ];
 
     fn patients(figure: &[(f64, &str, usize)]) -> Vec<(Traits, String)> {
-        let one = |age: f64, condition: &str| (Traits { zip: "13012".into(), age }, condition.to_owned());
-        figure.iter().flat_map(|(age, condition, times)| std::iter::repeat_n(one(*age, condition), *times)).collect()
+        let one =
+            |age: f64, condition: &str| (Traits { zip: "13012".into(), age }, condition.to_owned());
+        figure
+            .iter()
+            .flat_map(|(age, condition, times)| std::iter::repeat_n(one(*age, condition), *times))
+            .collect()
     }
 
     fn generalisation(k: usize, age_cuts: &[f64]) -> Generalisation {
@@ -231,7 +290,8 @@ mod tests {
 
     #[test]
     fn the_figures_have_the_k_of_the_notes() {
-        for (figure, cuts, k) in [(&FIRST[..], &[30.0, 40.0][..], 4), (&SECOND[..], &[35.0][..], 6)] {
+        for (figure, cuts, k) in [(&FIRST[..], &[30.0, 40.0][..], 4), (&SECOND[..], &[35.0][..], 6)]
+        {
             let published = generalisation(k, cuts).publish(&patients(figure));
             assert_eq!(published.len(), cuts.len() + 1);
             assert!(published.values().all(|members| members.values().sum::<u32>() as usize == k));
@@ -244,17 +304,29 @@ mod tests {
         let treated: Vec<Treated> = patients(&FIRST)
             .into_iter()
             .map(|patient| Treated { hospitals: vec!["first".into()], patient })
-            .chain(patients(&SECOND).into_iter().map(|patient| Treated { hospitals: vec!["second".into()], patient }))
+            .chain(
+                patients(&SECOND)
+                    .into_iter()
+                    .map(|patient| Treated { hospitals: vec!["second".into()], patient }),
+            )
             .collect();
         let all: BTreeSet<&String> = treated.iter().map(|treated| &treated.patient.1).collect();
         let possible = |tables: &[(&str, Generalisation)]| {
-            let tables = tables.iter().map(|(name, table)| ((*name).to_owned(), table.clone())).collect();
+            let tables =
+                tables.iter().map(|(name, table)| ((*name).to_owned(), table.clone())).collect();
             let params = JoinedParams { tables, person: Traits { zip: "13012".into(), age: 28.0 } };
             params.possible(&treated, &all).into_iter().cloned().collect::<Vec<String>>()
         };
-        let (first, second) = (("first", generalisation(4, &[30.0, 40.0])), ("second", generalisation(6, &[35.0])));
-        assert_eq!(possible(std::slice::from_ref(&first)), ["AIDS", "Heart Disease", "Viral Infection"]);
-        assert_eq!(possible(std::slice::from_ref(&second)), ["AIDS", "Cancer", "Flu", "Tuberculosis"]);
+        let (first, second) =
+            (("first", generalisation(4, &[30.0, 40.0])), ("second", generalisation(6, &[35.0])));
+        assert_eq!(
+            possible(std::slice::from_ref(&first)),
+            ["AIDS", "Heart Disease", "Viral Infection"]
+        );
+        assert_eq!(
+            possible(std::slice::from_ref(&second)),
+            ["AIDS", "Cancer", "Flu", "Tuberculosis"]
+        );
         assert_eq!(possible(&[first, second]), ["AIDS"]);
     }
 

@@ -1,4 +1,5 @@
-//! The mechanisms that audit files can name, by family. A broken variant is in the same file as the correct mechanism and shares its code.
+//! The mechanisms that audit files can name, by family. A broken variant is in the same file as the
+//! correct mechanism and shares its code.
 //!
 //! | folder or file | family |
 //! |---|---|
@@ -14,7 +15,8 @@
 //! | `transformation.rs` | what is computed before noise is added, for stability claims |
 //! | `composed.rs` | several releases of any other mechanism |
 //!
-//! `query.rs` and `arithmetic.rs` compute the answers to which noise is added. `registry.rs` finds a mechanism by its name and prepares it.
+//! `query.rs` and `arithmetic.rs` compute the answers to which noise is added. `registry.rs` finds
+//! a mechanism by its name and prepares it.
 
 mod additive;
 mod arithmetic;

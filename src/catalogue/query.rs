@@ -13,7 +13,8 @@ use crate::target::{Misfit, Universe};
 pub enum Query {
     /// The number of records. Sensitivity 1 under add-remove.
     Count,
-    /// The sum of the records, each clamped to `[lower, upper]`. Sensitivity `max(|lower|, |upper|)` under add-remove.
+    /// The sum of the records, each clamped to `[lower, upper]`. Sensitivity `max(|lower|,
+    /// |upper|)` under add-remove.
     Sum {
         /// Smaller values count as this one.
         lower: Finite,
@@ -23,17 +24,20 @@ pub enum Query {
         #[serde(default)]
         arithmetic: Arithmetic,
     },
-    /// The average of the clamped records; the size is public. Sensitivity `(upper − lower)/n` under replace-one.
+    /// The average of the clamped records; the size is public. Sensitivity `(upper − lower)/n`
+    /// under replace-one.
     Mean {
         /// Smaller values count as this one.
         lower: Finite,
         /// Larger values count as this one.
         upper: Finite,
     },
-    /// The count of every category in the pair. ℓ₁ sensitivity 1 under add-remove, 2 under replace-one.
+    /// The count of every category in the pair. ℓ₁ sensitivity 1 under add-remove, 2 under
+    /// replace-one.
     Histogram,
-    /// The records themselves: each is the answer to one query. The sensitivity of each answer is 1. Under single-component
-    /// neighbours that is the sensitivity of all answers together; under component-wise neighbours it is per answer.
+    /// The records themselves: each is the answer to one query. The sensitivity of each answer is
+    /// 1. Under single-component neighbours that is the sensitivity of all answers together; under
+    /// component-wise neighbours it is per answer.
     Values,
 }
 
@@ -57,7 +61,10 @@ impl Query {
             Self::Mean { lower, upper } => {
                 let (sum, lower, upper) = clamped_sum(data, *lower, *upper, Arithmetic::F64)?;
                 if data.is_empty() {
-                    return Err(Misfit::Data("the average of no records is not defined; give the dataset at least one".to_owned()));
+                    return Err(Misfit::Data(
+                        "the average of no records is not defined; give the dataset at least one"
+                            .to_owned(),
+                    ));
                 }
                 let n = data.len() as f64;
                 Ok(QueryAnswers { values: vec![sum / n], sensitivity: (upper - lower) / n })
@@ -71,17 +78,31 @@ impl Query {
     }
 }
 
-fn clamped_sum(data: &Dataset, lower: Finite, upper: Finite, arithmetic: Arithmetic) -> Result<(f64, f64, f64), Misfit> {
+fn clamped_sum(
+    data: &Dataset,
+    lower: Finite,
+    upper: Finite,
+    arithmetic: Arithmetic,
+) -> Result<(f64, f64, f64), Misfit> {
     let clamped = clamped(data, lower, upper, "query")?;
     Ok((arithmetic.sum(clamped)?, lower.get(), upper.get()))
 }
 
-/// The records, each clamped to `[lower, upper]`. `key` is the parameter that is named if these are not in order.
-pub fn clamped(data: &Dataset, lower: Finite, upper: Finite, key: &str) -> Result<impl Iterator<Item = f64> + use<>, Misfit> {
+/// The records, each clamped to `[lower, upper]`. `key` is the parameter that is named if these are
+/// not in order.
+pub fn clamped(
+    data: &Dataset,
+    lower: Finite,
+    upper: Finite,
+    key: &str,
+) -> Result<impl Iterator<Item = f64> + use<>, Misfit> {
     let (lower, upper) = (lower.get(), upper.get());
     if lower >= upper {
         let what = if key == "lower" { "" } else { "lower " };
-        return Err(Misfit::params(key, &format!("{what}is {lower}, must be less than upper, which is {upper}")));
+        return Err(Misfit::params(
+            key,
+            &format!("{what}is {lower}, must be less than upper, which is {upper}"),
+        ));
     }
     Ok(data.numbers()?.into_iter().map(move |x| x.clamp(lower, upper)))
 }

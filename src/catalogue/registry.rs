@@ -4,10 +4,13 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::additive::{
-    continuous, correlated, discrete_gaussian, discrete_laplace, poisson_sample, post_processing, printed, reused_noise,
-    truncated_geometric,
+    continuous, correlated, discrete_gaussian, discrete_laplace, poisson_sample, post_processing,
+    printed, reused_noise, truncated_geometric,
 };
-use super::local::{Reports, d_bit_flip, grr, hadamard, hashing, histogram_encoding, randomized_response, rappor, subset, unary};
+use super::local::{
+    Reports, d_bit_flip, grr, hadamard, hashing, histogram_encoding, randomized_response, rappor,
+    subset, unary,
+};
 use super::ratio::{quotient, regression};
 use super::selection::{exponential, mode, noisy_max, subsample};
 use super::test_release::guarded_mean;
@@ -37,12 +40,21 @@ impl Registered {
     ///
     /// # Errors
     /// Which key or record is wrong, and what it should be.
-    pub fn prepare(&self, params: &Params, left: &Dataset, right: &Dataset) -> Result<Box<dyn Target>, PrepareError> {
+    pub fn prepare(
+        &self,
+        params: &Params,
+        left: &Dataset,
+        right: &Dataset,
+    ) -> Result<Box<dyn Target>, PrepareError> {
         (self.prepare)(params, left, right)
     }
 }
 
-fn prepare<M: Mechanism>(params: &Params, left: &Dataset, right: &Dataset) -> Result<Box<dyn Target>, PrepareError> {
+fn prepare<M: Mechanism>(
+    params: &Params,
+    left: &Dataset,
+    right: &Dataset,
+) -> Result<Box<dyn Target>, PrepareError> {
     let params: M::Params = read_params(params).map_err(|misfit| misfit.on(None))?;
     Ok(Box::new(InProcess::<M>::prepare(&params, left, right)?))
 }
@@ -61,13 +73,15 @@ pub fn read_params<P: DeserializeOwned>(params: &Params) -> Result<P, Misfit> {
     })
 }
 
-/// The parameters with integers for all floats without a fraction. Where a float is expected, an integer is as good.
+/// The parameters with integers for all floats without a fraction. Where a float is expected, an
+/// integer is as good.
 fn with_whole_numbers(params: &Params) -> Params {
     fn whole(value: &Value) -> Value {
         match value {
-            Value::Number(number) if number.is_f64() => {
-                number.as_f64().and_then(Whole::of_float).map_or_else(|| value.clone(), |whole| whole.get().into())
-            }
+            Value::Number(number) if number.is_f64() => number
+                .as_f64()
+                .and_then(Whole::of_float)
+                .map_or_else(|| value.clone(), |whole| whole.get().into()),
             Value::Array(items) => items.iter().map(whole).collect(),
             Value::Object(members) => Value::Object(with_whole_numbers(members)),
             other => other.clone(),
@@ -87,14 +101,23 @@ pub(crate) fn read_toml<P: DeserializeOwned>(text: &str) -> P {
 ///
 /// # Errors
 /// When the mechanism is unknown, its parameters are wrong, or the data does not fit it.
-pub fn prepare_subject(subject: &Subject, left: &Dataset, right: &Dataset) -> Result<Box<dyn Target>, PrepareError> {
+pub fn prepare_subject(
+    subject: &Subject,
+    left: &Dataset,
+    right: &Dataset,
+) -> Result<Box<dyn Target>, PrepareError> {
     match subject {
         Subject::Registered { mechanism, params } => {
-            let registered = find(mechanism).ok_or_else(|| PrepareError::Unknown(unknown(mechanism)))?;
+            let registered =
+                find(mechanism).ok_or_else(|| PrepareError::Unknown(unknown(mechanism)))?;
             registered.prepare(params, left, right)
         }
-        Subject::Program { command, params } => Ok(Box::new(ChildProcess::prepare(command.clone(), params, left, right))),
-        Subject::Function { name: kind } | Subject::Given { kind } => Err(PrepareError::Given(kind.clone())),
+        Subject::Program { command, params } => {
+            Ok(Box::new(ChildProcess::prepare(command.clone(), params, left, right)))
+        }
+        Subject::Function { name: kind } | Subject::Given { kind } => {
+            Err(PrepareError::Given(kind.clone()))
+        }
     }
 }
 
@@ -160,7 +183,11 @@ pub fn find(name: &str) -> Option<&'static Registered> {
 /// The error message for a name that is not registered.
 #[must_use]
 pub fn unknown(name: &str) -> String {
-    let mut names: Vec<&str> = ENTRIES.iter().map(|entry| entry.name).chain([process::NAME]).collect();
+    let mut names: Vec<&str> =
+        ENTRIES.iter().map(|entry| entry.name).chain([process::NAME]).collect();
     names.sort_unstable();
-    format!("mechanism is \"{name}\", which is not known; known mechanisms are {}", names.join(", "))
+    format!(
+        "mechanism is \"{name}\", which is not known; known mechanisms are {}",
+        names.join(", ")
+    )
 }

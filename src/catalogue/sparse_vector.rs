@@ -1,15 +1,18 @@
-//! The sparse vector technique: it says which of many answers are above a threshold, and it pays only for those that are.
+//! The sparse vector technique: it says which of many answers are above a threshold, and it pays
+//! only for those that are.
 //!
-//! *Claim*: ε, for queries of sensitivity 1. *Neighbours*: component-wise.
-//! *Source*: Lyu, Su & Li 2017, "Understanding the sparse vector technique for differential privacy", algorithms 1 to 6, and
-//! a variant that releases numbers, as the benchmark of DP-Sniper (Bichsel et al. 2021) defines it.
+//! *Claim*: ε, for queries of sensitivity 1. *Neighbours*: component-wise. *Source*: Lyu, Su & Li
+//! 2017, "Understanding the sparse vector technique for differential privacy", algorithms 1 to 6,
+//! and a variant that releases numbers, as the benchmark of DP-Sniper (Bichsel et al. 2021) defines
+//! it.
 //!
-//! All algorithms are one procedure. ρ is the noise on the threshold t, and `ν_i` is the noise on the i-th answer. `q_i` is above iff
-//! `q_i + ν_i ≥ t + ρ`. After c answers above the threshold, the output is "aborted" for all others. `Configuration` holds the differences.
-//! *The bug*, by algorithm: 3 releases the same `q_i + ν_i` that it compared; 4 has noise on the answers that does not
-//! grow with c; 5 has no noise on the answers and no cut-off; 6 has no cut-off.
-//! *True leakage* with k queries: of 3 at most `k·ε/(2c)`, reached when all answers rise by 1; of 4 up to `(1 + 6c)·ε/4`; of 5
-//! infinite; of 6 at most `k·ε/2`.
+//! All algorithms are one procedure. ρ is the noise on the threshold t, and `ν_i` is the noise on
+//! the i-th answer. `q_i` is above iff `q_i + ν_i ≥ t + ρ`. After c answers above the threshold,
+//! the output is "aborted" for all others. `Configuration` holds the differences. *The bug*, by
+//! algorithm: 3 releases the same `q_i + ν_i` that it compared; 4 has noise on the answers that
+//! does not grow with c; 5 has no noise on the answers and no cut-off; 6 has no cut-off. *True
+//! leakage* with k queries: of 3 at most `k·ε/(2c)`, reached when all answers rise by 1; of 4 up to
+//! `(1 + 6c)·ε/4`; of 5 infinite; of 6 at most `k·ε/2`.
 
 use std::num::NonZeroUsize;
 
@@ -39,7 +42,8 @@ enum Algorithm {
     Svt5,
     /// Broken: ρ = Lap(2/ε), ν = Lap(2/ε), no cut-off.
     Svt6,
-    /// Correct: ρ = Lap(3/ε), ν = Lap(6c/ε); releases `q_i + Lap(3c/ε)` with fresh noise if above, else 0.
+    /// Correct: ρ = Lap(3/ε), ν = Lap(6c/ε); releases `q_i + Lap(3c/ε)` with fresh noise if above,
+    /// else 0.
     Numerical,
 }
 
@@ -71,11 +75,19 @@ enum Above {
 }
 
 impl Algorithm {
-    fn configuration(self, epsilon: f64, cutoff: Option<NonZeroUsize>, universe: &Universe) -> Result<Configuration, Misfit> {
+    fn configuration(
+        self,
+        epsilon: f64,
+        cutoff: Option<NonZeroUsize>,
+        universe: &Universe,
+    ) -> Result<Configuration, Misfit> {
         let cutoff = match (self, cutoff) {
             (Self::Svt5 | Self::Svt6, None) => usize::MAX,
             (Self::Svt5 | Self::Svt6, Some(_)) => {
-                return Err(Misfit::params("cutoff", "svt5 and svt6 have no cut-off; remove the key"));
+                return Err(Misfit::params(
+                    "cutoff",
+                    "svt5 and svt6 have no cut-off; remove the key",
+                ));
             }
             (_, Some(cutoff)) => cutoff.get(),
             (_, None) => {
@@ -88,17 +100,32 @@ impl Algorithm {
         let c = cutoff as f64;
         let below = universe.symbol("⊥");
         let above = Above::Symbol(universe.symbol("⊤"));
-        let plain = |threshold_scale, query_scale| Configuration { threshold_scale, redrawn: false, query_scale, cutoff, above, below };
+        let plain = |threshold_scale, query_scale| Configuration {
+            threshold_scale,
+            redrawn: false,
+            query_scale,
+            cutoff,
+            above,
+            below,
+        };
         Ok(match self {
             Self::Svt1 => plain(2.0 / epsilon, 4.0 * c / epsilon),
-            Self::Svt2 => Configuration { redrawn: true, ..plain(2.0 * c / epsilon, 4.0 * c / epsilon) },
-            Self::Svt3 => Configuration { above: Above::Compared, ..plain(2.0 / epsilon, 2.0 * c / epsilon) },
+            Self::Svt2 => {
+                Configuration { redrawn: true, ..plain(2.0 * c / epsilon, 4.0 * c / epsilon) }
+            }
+            Self::Svt3 => {
+                Configuration { above: Above::Compared, ..plain(2.0 / epsilon, 2.0 * c / epsilon) }
+            }
             Self::Svt4 => plain(4.0 / epsilon, 4.0 / (3.0 * epsilon)),
             Self::Svt5 => plain(2.0 / epsilon, 0.0),
             Self::Svt6 => plain(2.0 / epsilon, 2.0 / epsilon),
             Self::Numerical => {
                 let above = Above::Fresh(3.0 * c / epsilon);
-                Configuration { above, below: Cell::number(0.0), ..plain(3.0 / epsilon, 6.0 * c / epsilon) }
+                Configuration {
+                    above,
+                    below: Cell::number(0.0),
+                    ..plain(3.0 / epsilon, 6.0 * c / epsilon)
+                }
             }
         })
     }
@@ -116,7 +143,8 @@ pub struct Params {
     cutoff: Option<NonZeroUsize>,
 }
 
-/// One cell per query: ⊤ or a number if above the threshold, ⊥ or 0 if below, "aborted" after the cut-off.
+/// One cell per query: ⊤ or a number if above the threshold, ⊥ or 0 if below, "aborted" after the
+/// cut-off.
 pub struct SparseVector {
     answers: Vec<f64>,
     threshold: f64,
@@ -131,7 +159,11 @@ impl Mechanism for SparseVector {
 
     fn prepare(params: &Params, data: &Dataset, universe: &Universe) -> Result<Self, Misfit> {
         Ok(Self {
-            configuration: params.algorithm.configuration(params.epsilon.get(), params.cutoff, universe)?,
+            configuration: params.algorithm.configuration(
+                params.epsilon.get(),
+                params.cutoff,
+                universe,
+            )?,
             answers: params.query.answer(data, universe)?.values,
             threshold: params.threshold.get(),
             aborted: universe.symbol("aborted"),
@@ -152,7 +184,11 @@ impl Mechanism for SparseVector {
                 *cell = self.aborted;
                 continue;
             }
-            let noisy = if configuration.query_scale > 0.0 { answer + noise::laplace(rng, configuration.query_scale) } else { *answer };
+            let noisy = if configuration.query_scale > 0.0 {
+                answer + noise::laplace(rng, configuration.query_scale)
+            } else {
+                *answer
+            };
             if noisy < threshold {
                 *cell = configuration.below;
                 continue;
@@ -189,13 +225,21 @@ impl Mechanism for Parallel {
     const SUMMARY: &'static str = "several sparse vector algorithms on the same input";
     type Params = ParallelParams;
 
-    fn prepare(params: &ParallelParams, data: &Dataset, universe: &Universe) -> Result<Self, Misfit> {
+    fn prepare(
+        params: &ParallelParams,
+        data: &Dataset,
+        universe: &Universe,
+    ) -> Result<Self, Misfit> {
         if params.algorithms.is_empty() {
             return Err(Misfit::params("algorithms", "is empty; name at least one algorithm"));
         }
         let prepare_one = |&algorithm| {
             let ParallelParams { ref query, epsilon, threshold, cutoff, .. } = *params;
-            SparseVector::prepare(&Params { query: query.clone(), algorithm, epsilon, threshold, cutoff }, data, universe)
+            SparseVector::prepare(
+                &Params { query: query.clone(), algorithm, epsilon, threshold, cutoff },
+                data,
+                universe,
+            )
         };
         params.algorithms.iter().map(prepare_one).collect::<Result<_, _>>().map(Self)
     }
@@ -223,7 +267,8 @@ mod tests {
 
     use super::*;
 
-    /// Hoeffding: the error of a frequency of n draws is more than √(ln(2/α)/2n) with probability at most α.
+    /// Hoeffding: the error of a frequency of n draws is more than √(ln(2/α)/2n) with probability
+    /// at most α.
     const FALSE_ALARM: f64 = 1e-6;
     const N: usize = 200_000;
 
@@ -233,7 +278,13 @@ mod tests {
 
     fn prepare(algorithm: Algorithm, cutoff: Option<usize>, answers: &[f64]) -> SparseVector {
         let cutoff = cutoff.and_then(NonZeroUsize::new);
-        let params = Params { query: Query::Values, algorithm, epsilon: epsilon(), threshold: Finite::try_from(1.0).unwrap(), cutoff };
+        let params = Params {
+            query: Query::Values,
+            algorithm,
+            epsilon: epsilon(),
+            threshold: Finite::try_from(1.0).unwrap(),
+            cutoff,
+        };
         let data = Dataset::of_numbers(answers);
         SparseVector::prepare(&params, &data, &Universe::of(&data, &data)).unwrap()
     }
@@ -270,7 +321,8 @@ mod tests {
         if x < 0.0 { 0.5 * (x / scale).exp() } else { 1.0 - 0.5 * (-x / scale).exp() }
     }
 
-    /// The integral of g against the density of Lap(scale), by the midpoint rule over its quantiles.
+    /// The integral of g against the density of Lap(scale), by the midpoint rule over its
+    /// quantiles.
     fn expectation(scale: f64, g: impl Fn(f64) -> f64) -> f64 {
         const STEPS: u32 = 20_000;
         let at = |i: u32| {
@@ -280,7 +332,8 @@ mod tests {
         (0..STEPS).map(at).sum::<f64>() / f64::from(STEPS)
     }
 
-    /// The probability of a pattern by the definition: given ρ, answers are independent. If ρ is redrawn, there is a new ρ after every T.
+    /// The probability of a pattern by the definition: given ρ, answers are independent. If ρ is
+    /// redrawn, there is a new ρ after every T.
     fn probability(pattern: &str, answers: &[f64], rho: f64, nu: f64, redrawn: bool) -> f64 {
         let mut parts: Vec<Vec<(char, f64)>> = vec![Vec::new()];
         for (symbol, answer) in pattern.chars().zip(answers.iter().copied()) {
@@ -291,9 +344,14 @@ mod tests {
                 parts.push(Vec::new());
             }
         }
-        let below = |r: f64, q: f64| if nu > 0.0 { cdf(1.0 + r - q, nu) } else { f64::from(u8::from(q < 1.0 + r)) };
-        let given =
-            |part: &[(char, f64)], r: f64| part.iter().map(|&(s, q)| if s == 'T' { 1.0 - below(r, q) } else { below(r, q) }).product();
+        let below = |r: f64, q: f64| {
+            if nu > 0.0 { cdf(1.0 + r - q, nu) } else { f64::from(u8::from(q < 1.0 + r)) }
+        };
+        let given = |part: &[(char, f64)], r: f64| {
+            part.iter()
+                .map(|&(s, q)| if s == 'T' { 1.0 - below(r, q) } else { below(r, q) })
+                .product()
+        };
         parts.iter().map(|part| expectation(rho, |r| given(part, r))).product()
     }
 
@@ -319,11 +377,21 @@ mod tests {
             for (pattern, k) in seen {
                 let above = pattern.matches('T').count();
                 let cut = pattern.find('x').unwrap_or(answers.len());
-                assert!(pattern[cut..].chars().all(|symbol| symbol == 'x'), "{algorithm:?}: {pattern} continues after its end");
-                assert!(cut == answers.len() || (Some(above) == cutoff && pattern[..cut].ends_with('T')), "{algorithm:?}: {pattern}");
+                assert!(
+                    pattern[cut..].chars().all(|symbol| symbol == 'x'),
+                    "{algorithm:?}: {pattern} continues after its end"
+                );
+                assert!(
+                    cut == answers.len()
+                        || (Some(above) == cutoff && pattern[..cut].ends_with('T')),
+                    "{algorithm:?}: {pattern}"
+                );
                 assert!(cutoff.is_none_or(|cutoff| above <= cutoff), "{algorithm:?}: {pattern}");
                 let p = probability(&pattern, &answers, rho, nu, redrawn);
-                assert!((k as f64 / N as f64 - p).abs() <= allowed, "{algorithm:?}: {pattern} {k} of {N}, expected {p}, α = {FALSE_ALARM}");
+                assert!(
+                    (k as f64 / N as f64 - p).abs() <= allowed,
+                    "{algorithm:?}: {pattern} {k} of {N}, expected {p}, α = {FALSE_ALARM}"
+                );
                 total += p;
             }
             assert!((total - 1.0).abs() < 1e-3, "{algorithm:?}: {total}");
@@ -335,18 +403,27 @@ mod tests {
         let allowed = ((2.0 / FALSE_ALARM).ln() / (2.0 * N as f64)).sqrt();
         let follows = |values: &[f64], x: f64, p: f64| {
             let k = values.iter().filter(|value| **value <= x).count();
-            assert!((k as f64 / N as f64 - p).abs() <= allowed, "at {x}: {k} of {N}, expected {p}, α = {FALSE_ALARM}");
+            assert!(
+                (k as f64 / N as f64 - p).abs() <= allowed,
+                "at {x}: {k} of {N}, expected {p}, α = {FALSE_ALARM}"
+            );
         };
         let numbers = |mechanism: &SparseVector| -> Vec<f64> {
-            rows(mechanism, N).iter().filter(|row| row[0] != mechanism.configuration.below).map(|row| row[0].raw()).collect()
+            rows(mechanism, N)
+                .iter()
+                .filter(|row| row[0] != mechanism.configuration.below)
+                .map(|row| row[0].raw())
+                .collect()
         };
-        // Svt3, one query q = 1 at t = 1: above and at most x iff 1 + ρ ≤ 1 + ν ≤ x, where ρ = Lap(1) and ν = Lap(1).
+        // Svt3, one query q = 1 at t = 1: above and at most x iff 1 + ρ ≤ 1 + ν ≤ x, where ρ =
+        // Lap(1) and ν = Lap(1).
         let compared = numbers(&prepare(Algorithm::Svt3, Some(1), &[1.0]));
         for x in [-1.0, 0.5, 1.0, 3.0] {
             let expected = expectation(1.0, |nu| if 1.0 + nu <= x { cdf(nu, 1.0) } else { 0.0 });
             follows(&compared, x, expected);
         }
-        // Numerical, c = 1: above with probability ½, and then 1 + Lap(1.5), independent of what was compared.
+        // Numerical, c = 1: above with probability ½, and then 1 + Lap(1.5), independent of what
+        // was compared.
         let fresh = numbers(&prepare(Algorithm::Numerical, Some(1), &[1.0]));
         for x in [-3.0, 0.0, 1.0, 2.0, 4.0] {
             follows(&fresh, x, 0.5 * cdf(x - 1.0, 1.5));
@@ -369,15 +446,25 @@ mod tests {
         let seen = patterns(&rows(&parallel, N), Cell::symbol("⊥"));
         let allowed = ((2.0 / FALSE_ALARM).ln() / (2.0 * N as f64)).sqrt();
         for (pattern, k) in seen {
-            let p = probability(&pattern[..2], &answers, 1.0, 2.0, false) * probability(&pattern[2..], &answers, 2.0, 2.0 / 3.0, false);
-            assert!((k as f64 / N as f64 - p).abs() <= allowed, "{pattern} {k} of {N}, expected {p}, α = {FALSE_ALARM}");
+            let p = probability(&pattern[..2], &answers, 1.0, 2.0, false)
+                * probability(&pattern[2..], &answers, 2.0, 2.0 / 3.0, false);
+            assert!(
+                (k as f64 / N as f64 - p).abs() <= allowed,
+                "{pattern} {k} of {N}, expected {p}, α = {FALSE_ALARM}"
+            );
         }
     }
 
     #[test]
     fn a_cutoff_is_required_if_and_only_if_the_algorithm_has_one() {
         let universe = Universe::of(&Dataset::default(), &Dataset::default());
-        assert!(Algorithm::Svt1.configuration(1.0, None, &universe).unwrap_err().to_string().contains("params.cutoff is missing"));
+        assert!(
+            Algorithm::Svt1
+                .configuration(1.0, None, &universe)
+                .unwrap_err()
+                .to_string()
+                .contains("params.cutoff is missing")
+        );
         assert!(
             Algorithm::Svt6
                 .configuration(1.0, NonZeroUsize::new(1), &universe)

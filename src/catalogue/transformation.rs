@@ -1,12 +1,13 @@
-//! Transformations without noise, for stability claims: the part of a mechanism before its noise is added.
+//! Transformations without noise, for stability claims: the part of a mechanism before its noise is
+//! added.
 //!
-//! *Claim*: datasets at most `d_in` apart have outputs at most `d_out` apart. The noise of a mechanism is scaled to `d_out`, so a wrong claim
-//! makes every mechanism wrong that is built on it.
-//! *Neighbours*: stated by each audit.
-//! *Source*: stable transformations (`McSherry` 2009) and the stability maps of libraries that are built from them.
-//! *The bugs*: arithmetic that wraps or rounds (see `arithmetic.rs`), a level of a tree that is not counted, a resized list that is taken to
-//! change by one record only.
-//! *True distance*: computed by the audit; every refutation is exact.
+//! *Claim*: datasets at most `d_in` apart have outputs at most `d_out` apart. The noise of a
+//! mechanism is scaled to `d_out`, so a wrong claim makes every mechanism wrong that is built on
+//! it. *Neighbours*: stated by each audit. *Source*: stable transformations (`McSherry` 2009) and
+//! the stability maps of libraries that are built from them. *The bugs*: arithmetic that wraps or
+//! rounds (see `arithmetic.rs`), a level of a tree that is not counted, a resized list that is
+//! taken to change by one record only. *True distance*: computed by the audit; every refutation is
+//! exact.
 
 use serde::Deserialize;
 
@@ -65,11 +66,16 @@ impl Mechanism for Transformation {
     fn prepare(params: &Params, data: &Dataset, universe: &Universe) -> Result<Self, Misfit> {
         let row = match &params.step {
             Step::Query(query) => numbers(query.answer(data, universe)?.values),
-            Step::Tree { branching, arithmetic } => numbers(tree(data.numbers()?, *branching, *arithmetic)?),
+            Step::Tree { branching, arithmetic } => {
+                numbers(tree(data.numbers()?, *branching, *arithmetic)?)
+            }
             Step::Resize { size, fill } => resized(data, *size, *fill, universe)?,
             Step::Distinct => {
                 let counts = universe.records().iter().zip(universe.counts(data));
-                let mut row: Vec<Cell> = counts.filter(|(_, count)| *count > 0).map(|(record, _)| cell(record, universe)).collect();
+                let mut row: Vec<Cell> = counts
+                    .filter(|(_, count)| *count > 0)
+                    .map(|(record, _)| cell(record, universe))
+                    .collect();
                 row.resize(universe.records().len(), Cell::ABSENT);
                 row
             }
@@ -80,13 +86,16 @@ impl Mechanism for Transformation {
             Step::Median => {
                 let mut sorted = data.numbers()?;
                 sorted.sort_unstable_by(f64::total_cmp);
-                let middle =
-                    sorted.len().checked_sub(1).ok_or("the median of no records is not defined; give the dataset at least one")? / 2;
+                let middle = sorted.len().checked_sub(1).ok_or(
+                    "the median of no records is not defined; give the dataset at least one",
+                )? / 2;
                 numbers([sorted[middle]])
             }
         };
         if row.is_empty() {
-            return Err(Misfit::Data("the output has no component; give the dataset at least one record".to_owned()));
+            return Err(Misfit::Data(
+                "the output has no component; give the dataset at least one record".to_owned(),
+            ));
         }
         Ok(Self(row))
     }
@@ -111,22 +120,37 @@ fn cell(record: &Record, universe: &Universe) -> Cell {
 /// All levels of a tree. The last block of a level may be smaller than the others.
 fn tree(leaves: Vec<f64>, branching: usize, arithmetic: Arithmetic) -> Result<Vec<f64>, Misfit> {
     if branching < 2 {
-        return Err(Misfit::params("step.tree.branching", &format!("is {branching}, must be at least 2")));
+        return Err(Misfit::params(
+            "step.tree.branching",
+            &format!("is {branching}, must be at least 2"),
+        ));
     }
     let mut level = leaves.clone();
     let mut nodes = leaves;
     while level.len() > 1 {
-        level = level.chunks(branching).map(|block| arithmetic.sum(block.iter().copied())).collect::<Result<_, _>>()?;
+        level = level
+            .chunks(branching)
+            .map(|block| arithmetic.sum(block.iter().copied()))
+            .collect::<Result<_, _>>()?;
         nodes.extend(&level);
     }
     Ok(nodes)
 }
 
-fn resized(data: &Dataset, size: usize, fill: Finite, universe: &Universe) -> Result<Vec<Cell>, Misfit> {
+fn resized(
+    data: &Dataset,
+    size: usize,
+    fill: Finite,
+    universe: &Universe,
+) -> Result<Vec<Cell>, Misfit> {
     if size == 0 || size > MAX_WIDTH {
-        return Err(Misfit::params("step.resize.size", &format!("is {size}, must be at least 1 and at most {MAX_WIDTH}")));
+        return Err(Misfit::params(
+            "step.resize.size",
+            &format!("is {size}, must be at least 1 and at most {MAX_WIDTH}"),
+        ));
     }
-    let mut row: Vec<Cell> = data.records().iter().take(size).map(|record| cell(record, universe)).collect();
+    let mut row: Vec<Cell> =
+        data.records().iter().take(size).map(|record| cell(record, universe)).collect();
     row.resize(size, Cell::number(fill.get()));
     Ok(row)
 }
@@ -146,9 +170,15 @@ mod tests {
 
     #[test]
     fn a_tree_has_all_levels() {
-        assert_eq!(output("{ tree = { branching = 2 } }", &[1.0, 2.0, 3.0]), [1.0, 2.0, 3.0, 3.0, 3.0, 6.0]);
+        assert_eq!(
+            output("{ tree = { branching = 2 } }", &[1.0, 2.0, 3.0]),
+            [1.0, 2.0, 3.0, 3.0, 3.0, 6.0]
+        );
         assert_eq!(output("{ tree = { branching = 4 } }", &[1.0; 4]), [1.0, 1.0, 1.0, 1.0, 4.0]);
-        let wraps = output("{ tree = { branching = 2, arithmetic = \"wrapping-i32\" } }", &[2_147_483_647.0, 1.0]);
+        let wraps = output(
+            "{ tree = { branching = 2, arithmetic = \"wrapping-i32\" } }",
+            &[2_147_483_647.0, 1.0],
+        );
         assert_eq!(wraps, [2_147_483_647.0, 1.0, -2_147_483_648.0]);
     }
 
@@ -161,17 +191,30 @@ mod tests {
         assert_eq!(distinct[..2], [1.0, 2.0]);
         assert!(distinct[2].is_nan());
         assert_eq!(output("\"running-sums\"", &[1.0, 2.0, 3.0]), [1.0, 3.0, 6.0]);
-        assert_eq!([output("\"median\"", &[3.0, 1.0, 2.0]), output("\"median\"", &[4.0, 1.0, 2.0, 3.0])], [[2.0], [2.0]]);
+        assert_eq!(
+            [output("\"median\"", &[3.0, 1.0, 2.0]), output("\"median\"", &[4.0, 1.0, 2.0, 3.0])],
+            [[2.0], [2.0]]
+        );
     }
 
     #[test]
     fn bad_parameters_are_named() {
         let prepare = |step: &str, data: &[f64]| {
-            let (params, data): (Params, _) = (read_toml(&format!("step = {step}")), Dataset::of_numbers(data));
-            Transformation::prepare(&params, &data, &Universe::of(&data, &data)).map(|_| ()).unwrap_err().to_string()
+            let (params, data): (Params, _) =
+                (read_toml(&format!("step = {step}")), Dataset::of_numbers(data));
+            Transformation::prepare(&params, &data, &Universe::of(&data, &data))
+                .map(|_| ())
+                .unwrap_err()
+                .to_string()
         };
-        assert_eq!(prepare("{ tree = { branching = 1 } }", &[1.0]), "params.step.tree.branching is 1, must be at least 2");
-        assert!(prepare("{ resize = { size = 0, fill = 1 } }", &[1.0]).starts_with("params.step.resize.size is 0, must be at least 1"));
+        assert_eq!(
+            prepare("{ tree = { branching = 1 } }", &[1.0]),
+            "params.step.tree.branching is 1, must be at least 2"
+        );
+        assert!(
+            prepare("{ resize = { size = 0, fill = 1 } }", &[1.0])
+                .starts_with("params.step.resize.size is 0, must be at least 1")
+        );
         assert!(prepare("\"median\"", &[]).contains("give the dataset at least one"));
         assert!(prepare("\"running-sums\"", &[]).contains("no component"));
     }

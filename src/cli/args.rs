@@ -51,8 +51,8 @@ or a replay did not confirm its witness; 3 an audit is inconclusive; \
 pub enum Command {
     /// Run audits and compare the verdicts with the expected ones
     Run(RunArgs),
-    /// Search for a pair of neighbours that refutes a claim, and make it as small as possible (exit code 0: none was found, or one was expected;
-    /// 2: one was found)
+    /// Search for a pair of neighbours that refutes a claim, and make it as small as possible (exit
+    /// code 0: none was found, or one was expected; 2: one was found)
     Search(SearchArgs),
     /// Audit outputs that were collected before: two CSV files, one for each dataset
     Samples(SamplesArgs),
@@ -66,9 +66,11 @@ pub enum Command {
     Merge(MergeArgs),
     /// Learn the rules of the pairs that shards share, so that no shard repeats it
     Explore(ExploreArgs),
-    /// Check a refuted claim with fresh draws (exit code 0: confirmed, 2: not confirmed, 1: the witness does not fit the audit)
+    /// Check a refuted claim with fresh draws (exit code 0: confirmed, 2: not confirmed, 1: the
+    /// witness does not fit the audit)
     Replay(ReplayArgs),
-    /// Measure the auditor itself: false alarms for mechanisms that leak exactly as much as they claim, or power against too little noise
+    /// Measure the auditor itself: false alarms for mechanisms that leak exactly as much as they
+    /// claim, or power against too little noise
     Calibrate(CalibrateArgs),
     /// Write a first audit file with a [search] section, and a mechanism to replace by your own
     Init(InitArgs),
@@ -145,15 +147,18 @@ pub struct PlanArgs {
     /// The confidence of all bounds of the run together
     #[arg(long, value_name = "P", default_value = "0.999")]
     pub confidence: Confidence,
-    /// When to stop: after all draws, or as soon as the claim is refuted. A program then makes few draws, so the tests of independence see
-    /// few of them, and may miss dependence that they would see without this option
+    /// When to stop: after all draws, or as soon as the claim is refuted. A program then makes few
+    /// draws, so the tests of independence see few of them, and may miss dependence that they would
+    /// see without this option
     #[arg(long, value_enum, default_value_t)]
     pub until: Until,
-    /// The time that each pair may take, in seconds, with the start of programs: slow mechanisms make fewer draws (default: as in the audit
-    /// file, or unlimited). About ten draws are made in any case. With a limit, the report depends on the speed of the machine
+    /// The time that each pair may take, in seconds, with the start of programs: slow mechanisms
+    /// make fewer draws (default: as in the audit file, or unlimited). About ten draws are made in
+    /// any case. With a limit, the report depends on the speed of the machine
     #[arg(long, value_name = "S")]
     pub max_seconds: Option<Positive>,
-    /// Also audit the controls: mechanisms that leak more than is claimed; an audit whose control is not refuted is inconclusive
+    /// Also audit the controls: mechanisms that leak more than is claimed; an audit whose control
+    /// is not refuted is inconclusive
     #[arg(long)]
     pub controls: bool,
     /// Only audits whose name, mechanism or file contains this text
@@ -173,12 +178,13 @@ pub struct RunArgs {
     /// What is run
     #[command(flatten)]
     pub plan: PlanArgs,
-    /// The time that the whole run may take, in seconds; what is left is divided over the pairs that are left. About ten draws of each pair
-    /// are made in any case
+    /// The time that the whole run may take, in seconds; what is left is divided over the pairs
+    /// that are left. About ten draws of each pair are made in any case
     #[arg(long, value_name = "S")]
     pub max_seconds_total: Option<Positive>,
-    /// Run one of several shards, for example 3/16, and write its results to the folder of --out; `dp-audit merge` makes the reports. With
-    /// auto, or auto/16, the number comes from Slurm, Kubernetes or GitLab
+    /// Run one of several shards, for example 3/16, and write its results to the folder of --out;
+    /// `dp-audit merge` makes the reports. With auto, or auto/16, the number comes from Slurm,
+    /// Kubernetes or GitLab
     #[arg(long, value_name = "I/N", requires = "out", conflicts_with_all = ["smoke", "max_seconds_total", "csv", "html", "json", "junit",
         "code_quality", "markdown", "plots", "witnesses", "fail_on", "allow_inconclusive", "baseline", "update_baseline", "report_only",
         "verbose"])]
@@ -186,14 +192,17 @@ pub struct RunArgs {
     /// The folder for the results of a shard
     #[arg(long, value_name = "DIR", requires = "shard")]
     pub out: Option<PathBuf>,
-    /// Only check that everything can be run: a few draws of each pair, no judgement, no reports, no baseline; each cause of failure is shown
-    /// once (exit code 0: all can be run, 5: something cannot)
+    /// Only check that everything can be run: a few draws of each pair, no judgement, no reports,
+    /// no baseline; each cause of failure is shown once (exit code 0: all can be run, 5: something
+    /// cannot)
     #[arg(long, conflicts_with_all = WITHOUT_SMOKE)]
     pub smoke: bool,
-    /// First search for more pairs in audits with a [search] section; what refutes a claim is reported like the pairs of the file
+    /// First search for more pairs in audits with a [search] section; what refutes a claim is
+    /// reported like the pairs of the file
     #[arg(long, conflicts_with_all = ["resume", "smoke", "pair", "shard"])]
     pub search: bool,
-    /// Continue an interrupted run of the same audits with the same settings; if there is none, run from the start
+    /// Continue an interrupted run of the same audits with the same settings; if there is none, run
+    /// from the start
     #[arg(long)]
     pub resume: bool,
     /// What is written and what fails the run
@@ -204,8 +213,8 @@ pub struct RunArgs {
 /// What a run writes and shows, and what fails it.
 #[derive(Args)]
 pub struct OutputArgs {
-    /// The CSV report; use - for standard output, as for all reports (default: results/audit.csv, or results/audit-part.csv with --filter or
-    /// --pair)
+    /// The CSV report; use - for standard output, as for all reports (default: results/audit.csv,
+    /// or results/audit-part.csv with --filter or --pair)
     #[arg(long, value_name = "FILE")]
     pub csv: Option<PathBuf>,
     /// The reports to write in addition to the CSV
@@ -322,7 +331,8 @@ pub struct SearchArgs {
     /// Where to look for an audit by its name
     #[arg(default_value = "audits")]
     pub paths: Vec<PathBuf>,
-    /// All draws of the search, those that certify included (default: as in the audit file, or 20,000,000)
+    /// All draws of the search, those that certify included (default: as in the audit file, or
+    /// 20,000,000)
     #[arg(long, value_name = "N", value_parser = draws)]
     pub draws: Option<u64>,
     /// The time that the search may take, in seconds (default: as in the audit file, or 60)
@@ -343,7 +353,8 @@ pub struct SearchArgs {
     /// The number of worker threads, and of busy processes of a program (default: one per core)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub threads: Option<u16>,
-    /// The CSV report on the pairs that were certified; use - for standard output, as for all reports
+    /// The CSV report on the pairs that were certified; use - for standard output, as for all
+    /// reports
     #[arg(long, value_name = "FILE", default_value = "results/search.csv")]
     pub csv: PathBuf,
     /// The reports to write in addition to the CSV
@@ -396,13 +407,15 @@ pub struct SamplesArgs {
     /// The claimed δ
     #[arg(long, value_name = "D", default_value = "0")]
     pub claim_delta: Delta,
-    /// A claim in another unit, as in an audit file: "mu = 1", "rho = 0.5", "renyi = { order = 8, epsilon = 4 }", "profile = 'file.csv'"
+    /// A claim in another unit, as in an audit file: "mu = 1", "rho = 0.5", "renyi = { order = 8,
+    /// epsilon = 4 }", "profile = 'file.csv'"
     #[arg(long, value_name = "CLAIM", value_parser = parse_claim, conflicts_with_all = ["claim_epsilon", "claim_delta"])]
     pub claim: Option<Claim>,
     /// The confidence of all bounds together
     #[arg(long, value_name = "P", default_value = "0.999")]
     pub confidence: Confidence,
-    /// The seed of the coin and of the order in which the rows are used; the same seed gives the same report
+    /// The seed of the coin and of the order in which the rows are used; the same seed gives the
+    /// same report
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,
     /// The attacks to try, separated by commas (default: all except float-bits)
@@ -411,10 +424,12 @@ pub struct SamplesArgs {
     /// Whether the first row contains the column names
     #[arg(long, value_enum, default_value_t)]
     pub header: HeaderRow,
-    /// What separates the cells of a row; where it is not a comma, numbers may have decimal commas (default: what the first rows show)
+    /// What separates the cells of a row; where it is not a comma, numbers may have decimal commas
+    /// (default: what the first rows show)
     #[arg(long, value_enum)]
     pub separator: Option<Separator>,
-    /// Do not look for dependence in the order of the rows; use this if the order has no meaning, for example because the rows were sorted
+    /// Do not look for dependence in the order of the rows; use this if the order has no meaning,
+    /// for example because the rows were sorted
     #[arg(long)]
     pub unordered: bool,
     /// The number of worker threads (default: one per core)
@@ -480,7 +495,8 @@ impl SamplesArgs {
 /// What a command shows.
 #[derive(Args)]
 pub struct ShownArgs {
-    /// Show every pair, why each claim is refuted, and where the time of programs went: starting, preparing, drawing
+    /// Show every pair, why each claim is refuted, and where the time of programs went: starting,
+    /// preparing, drawing
     #[arg(long, short, conflicts_with = "quiet")]
     pub verbose: bool,
     /// Show no progress and no table; only write the reports and set the exit code
@@ -512,7 +528,8 @@ pub struct ReportArgs {
 }
 
 impl ReportArgs {
-    /// The report files, checked and ready to be written. `baseline` is what the run is compared with.
+    /// The report files, checked and ready to be written. `baseline` is what the run is compared
+    /// with.
     ///
     /// # Errors
     /// When a file cannot be written, or when two reports have the same file.
@@ -527,15 +544,23 @@ impl ReportArgs {
             (&self.html, Box::new(html)),
             (&self.json, Box::new(Json)),
             (&self.junit, Box::new(JUnit { gate: finder.gate.clone() })),
-            (&self.code_quality, Box::new(CodeQuality { finder: finder.clone(), baseline: baseline.cloned() })),
+            (
+                &self.code_quality,
+                Box::new(CodeQuality { finder: finder.clone(), baseline: baseline.cloned() }),
+            ),
             (&self.markdown, Box::new(Markdown)),
         ];
         let mut others: Vec<(Destination, Box<dyn Format>)> = Vec::new();
         for (path, format) in formats {
             let Some(path) = path else { continue };
             let destination = Destination::open(path)?;
-            if destination.is_same(&csv) || others.iter().any(|(other, _)| destination.is_same(other)) {
-                return Err(Error::Write { path: path.clone(), source: std::io::Error::other("two reports cannot share a file") });
+            if destination.is_same(&csv)
+                || others.iter().any(|(other, _)| destination.is_same(other))
+            {
+                return Err(Error::Write {
+                    path: path.clone(),
+                    source: std::io::Error::other("two reports cannot share a file"),
+                });
             }
             others.push((destination, format));
         }
@@ -586,11 +611,12 @@ pub struct GateArgs {
     /// Exit with code 0 also if an audit is inconclusive (default: exit code 3)
     #[arg(long)]
     pub allow_inconclusive: bool,
-    /// An earlier --json report: fail with exit code 2 if a verdict is worse, if a bound has risen by more than chance explains, or if an
-    /// audit is missing
+    /// An earlier --json report: fail with exit code 2 if a verdict is worse, if a bound has risen
+    /// by more than chance explains, or if an audit is missing
     #[arg(long, value_name = "FILE")]
     pub baseline: Option<PathBuf>,
-    /// Write this run's report to the --baseline file, which need not exist yet; being worse than it does not fail the run
+    /// Write this run's report to the --baseline file, which need not exist yet; being worse than
+    /// it does not fail the run
     #[arg(long, requires = "baseline", conflicts_with = "report_only")]
     pub update_baseline: bool,
     /// Exit with code 0 for all verdicts; errors still fail
@@ -602,7 +628,11 @@ impl GateArgs {
     /// The gate with these options.
     #[must_use]
     pub fn gate(&self) -> Gate {
-        Gate { fail_on: self.fail_on, allow_inconclusive: self.allow_inconclusive, report_only: self.report_only }
+        Gate {
+            fail_on: self.fail_on,
+            allow_inconclusive: self.allow_inconclusive,
+            report_only: self.report_only,
+        }
     }
 }
 
@@ -651,7 +681,8 @@ pub struct ReplayArgs {
     /// The number of fresh draws (default: as many as the audit made)
     #[arg(long, value_name = "N", value_parser = draws)]
     pub draws: Option<u64>,
-    /// The seed of the fresh draws, to repeat a replay (default: a new one from the operating system, which is printed)
+    /// The seed of the fresh draws, to repeat a replay (default: a new one from the operating
+    /// system, which is printed)
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
     /// The confidence with which the claim must be refuted again
@@ -665,7 +696,8 @@ pub struct ReplayArgs {
 /// Arguments of `calibrate`.
 #[derive(Args)]
 pub struct CalibrateArgs {
-    /// Audit files to repeat instead of the built-in mechanisms; audits that expect `violated` measure power, all others false alarms
+    /// Audit files to repeat instead of the built-in mechanisms; audits that expect `violated`
+    /// measure power, all others false alarms
     #[arg(conflicts_with = "power")]
     pub paths: Vec<PathBuf>,
     /// Measure power instead of false alarms: Laplace noise that is 1.01 to 2 times too small
@@ -674,7 +706,8 @@ pub struct CalibrateArgs {
     /// Runs of each audit, with one seed each (default: 2,000, or 200 with --power)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub seeds: Option<u64>,
-    /// Draws per pair; several numbers, separated by commas, give a curve (default: 20,000, or 1,000 to 3,000,000 with --power)
+    /// Draws per pair; several numbers, separated by commas, give a curve (default: 20,000, or
+    /// 1,000 to 3,000,000 with --power)
     #[arg(long, value_name = "N", value_delimiter = ',', value_parser = draws)]
     pub draws: Vec<u64>,
     /// The first seed
@@ -683,7 +716,8 @@ pub struct CalibrateArgs {
     /// The confidence of each run
     #[arg(long, value_name = "P", default_value = "0.95")]
     pub confidence: Confidence,
-    /// The CSV file for the rates (default: results/calibration.csv, or results/power.csv with --power)
+    /// The CSV file for the rates (default: results/calibration.csv, or results/power.csv with
+    /// --power)
     #[arg(long, value_name = "FILE")]
     pub csv: Option<PathBuf>,
     /// The folder for the pictures false-alarms.svg and power.svg (default: no pictures)
@@ -707,13 +741,20 @@ impl CalibrateArgs {
             (true, _) => calibrate::power_audits(),
             (false, []) => calibrate::boundary_audits(),
             (false, paths) => {
-                // What is calibrated is the attack on pairs. The limits of accuracy claims are exact, and stability needs no statistics.
+                // What is calibrated is the attack on pairs. The limits of accuracy claims are
+                // exact, and stability needs no statistics.
                 let mut audits = suite::load(paths)?;
                 audits.retain(|audit| !audit.pairs.is_empty() && audit.claim.metric().is_none());
                 audits.iter_mut().for_each(|audit| audit.accuracy.clear());
                 if audits.is_empty() {
-                    let paths: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
-                    return Err(Error::NoAudits { place: format!("{} with a [[pair]] and a claim about privacy", paths.join(", ")) });
+                    let paths: Vec<String> =
+                        paths.iter().map(|path| path.display().to_string()).collect();
+                    return Err(Error::NoAudits {
+                        place: format!(
+                            "{} with a [[pair]] and a claim about privacy",
+                            paths.join(", ")
+                        ),
+                    });
                 }
                 Ok(audits)
             }
@@ -733,7 +774,11 @@ impl CalibrateArgs {
     /// How each audit is repeated.
     #[must_use]
     pub fn repetition(&self) -> Repetition {
-        let seeds = self.seeds.unwrap_or(if self.power { calibrate::POWER_SEEDS } else { calibrate::FALSE_ALARM_SEEDS });
+        let seeds = self.seeds.unwrap_or(if self.power {
+            calibrate::POWER_SEEDS
+        } else {
+            calibrate::FALSE_ALARM_SEEDS
+        });
         Repetition { first_seed: self.seed, seeds, confidence: self.confidence }
     }
 
@@ -748,7 +793,8 @@ impl CalibrateArgs {
 /// Parses a number of draws: plain, with underscores, or in the form `2e7`.
 fn draws(text: &str) -> Result<u64, String> {
     let plain = text.replace('_', "");
-    let number: f64 = plain.parse().map_err(|_| "must be a whole number, for example 20000 or 2e7".to_owned())?;
+    let number: f64 =
+        plain.parse().map_err(|_| "must be a whole number, for example 20000 or 2e7".to_owned())?;
     if number.fract() != 0.0 || !(1.0..=MAX_DRAWS as f64).contains(&number) {
         return Err(format!("must be a whole number from 1 to {MAX_DRAWS:e}"));
     }

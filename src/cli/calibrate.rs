@@ -18,7 +18,9 @@ pub fn calibrate(args: &CalibrateArgs) -> Result<ExitCode, Error> {
     let bar = rates::progress((audits.len() * budgets.len()) as u64 * repetition.seeds, args.quiet);
     let mut outcomes = Vec::new();
     let mut written = Ok(());
-    for (audit, draws) in audits.iter().flat_map(|audit| budgets.iter().map(move |draws| (audit, *draws))) {
+    for (audit, draws) in
+        audits.iter().flat_map(|audit| budgets.iter().map(move |draws| (audit, *draws)))
+    {
         bar.set_message(audit.name.clone());
         match calibrate::repeat(audit, draws, repetition, &|| bar.inc(1)) {
             Ok(outcome) => outcomes.push(outcome),
@@ -33,5 +35,9 @@ pub fn calibrate(args: &CalibrateArgs) -> Result<ExitCode, Error> {
     bar.finish_and_clear();
     screen.print(rates::table(&outcomes))?;
     written?;
-    Ok(if outcomes.iter().any(Outcome::exceeds_allowed) { ExitCode::Surprise } else { ExitCode::AsExpected })
+    Ok(if outcomes.iter().any(Outcome::exceeds_allowed) {
+        ExitCode::Surprise
+    } else {
+        ExitCode::AsExpected
+    })
 }

@@ -1,4 +1,5 @@
-//! The commands that measure nothing: `list`, `show`, `explain`, `init`, `export`, `completions`, `man`.
+//! The commands that measure nothing: `list`, `show`, `explain`, `init`, `export`, `completions`,
+//! `man`.
 
 use std::fs;
 use std::io;
@@ -7,7 +8,9 @@ use std::path::{Path, PathBuf};
 use clap::CommandFactory;
 use include_dir::{Dir, DirEntry, include_dir};
 
-use super::args::{Cli, CompletionsArgs, ExplainArgs, ExportArgs, InitArgs, ListArgs, ManArgs, ShowArgs};
+use super::args::{
+    Cli, CompletionsArgs, ExplainArgs, ExportArgs, InitArgs, ListArgs, ManArgs, ShowArgs,
+};
 use super::screen::print;
 use super::tables;
 use super::wrap::{width, wrapped_list};
@@ -35,7 +38,10 @@ pub fn list(args: &ListArgs) -> Result<ExitCode, Error> {
 
 /// Shows one audit.
 pub fn show(args: &ShowArgs) -> Result<ExitCode, Error> {
-    print(wrapped_list(&tables::audit(&suite::one(suite::load(&args.paths)?, &args.audit)?), width()))?;
+    print(wrapped_list(
+        &tables::audit(&suite::one(suite::load(&args.paths)?, &args.audit)?),
+        width(),
+    ))?;
     Ok(ExitCode::AsExpected)
 }
 
@@ -50,9 +56,15 @@ pub fn explain(args: &ExplainArgs) -> Result<ExitCode, Error> {
 /// Writes a first audit file and a mechanism. Existing files are not changed.
 pub fn init(args: &InitArgs) -> Result<ExitCode, Error> {
     let files = if args.rust {
-        [("my_mechanism.rs", include_str!("init/my_mechanism.rs.txt")), ("my-audit.toml", include_str!("init/rust.toml"))]
+        [
+            ("my_mechanism.rs", include_str!("init/my_mechanism.rs.txt")),
+            ("my-audit.toml", include_str!("init/rust.toml")),
+        ]
     } else {
-        [("my_mechanism.py", include_str!("init/my_mechanism.py")), ("my-audit.toml", include_str!("init/python.toml"))]
+        [
+            ("my_mechanism.py", include_str!("init/my_mechanism.py")),
+            ("my-audit.toml", include_str!("init/python.toml")),
+        ]
     };
     for (name, content) in files {
         let path = args.folder.join(name);
@@ -82,7 +94,8 @@ pub fn export(args: &ExportArgs) -> Result<ExitCode, Error> {
             written += 1;
         }
     }
-    let kept = if kept > 0 { format!("; kept {} as found", counted(kept, "file")) } else { String::new() };
+    let kept =
+        if kept > 0 { format!("; kept {} as found", counted(kept, "file")) } else { String::new() };
     print(format_args!(
         "Wrote {} to `{}`{kept}.\nNext: dp-audit run {}\n",
         counted(written, "file"),
@@ -97,7 +110,8 @@ fn collect(folder: &'static Dir<'static>, to: &Path, files: &mut Vec<(PathBuf, &
         match entry {
             DirEntry::Dir(folder) => collect(folder, to, files),
             // Cache files of Python are not part of the audits.
-            DirEntry::File(file) if file.path().extension().is_some_and(|extension| extension == "pyc") => {}
+            DirEntry::File(file)
+                if file.path().extension().is_some_and(|extension| extension == "pyc") => {}
             DirEntry::File(file) => files.push((to.join(file.path()), file.contents())),
         }
     }
@@ -120,7 +134,8 @@ pub fn completions(args: &CompletionsArgs) -> Result<ExitCode, Error> {
 pub fn man(args: &ManArgs) -> Result<ExitCode, Error> {
     if let Some(folder) = &args.folder {
         check_folder(folder).map_err(|source| unwritable(folder, source))?;
-        clap_mangen::generate_to(Cli::command(), folder).map_err(|source: io::Error| unwritable(folder, source))?;
+        clap_mangen::generate_to(Cli::command(), folder)
+            .map_err(|source: io::Error| unwritable(folder, source))?;
         let pages = fs::read_dir(folder).map_or(0, Iterator::count);
         print(format_args!("{} in {}\n", counted(pages, "page"), folder.display()))?;
     } else {

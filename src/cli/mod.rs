@@ -64,7 +64,9 @@ pub fn main_with(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         }
     };
     if let Err(error) = end_on_signals() {
-        print_error(format_args!("cannot handle signals: {error}; if this run is interrupted, programs under audit may continue to run"));
+        print_error(format_args!(
+            "cannot handle signals: {error}; if this run is interrupted, programs under audit may continue to run"
+        ));
     }
     // A panic has already printed its message. The exit code says that it is an error of dp-audit.
     match std::panic::catch_unwind(|| dispatch(&cli.command)) {
@@ -78,7 +80,8 @@ pub fn main_with(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     }
 }
 
-/// In GitHub Actions, annotates an error that ended the program. Standard output may be a report, and the runner also reads standard error.
+/// In GitHub Actions, annotates an error that ended the program. Standard output may be a report,
+/// and the runner also reads standard error.
 fn annotate(annotation: impl FnOnce() -> String) {
     if GitHub::from_environment().is_some() {
         print_error(annotation().trim_end());
@@ -105,7 +108,10 @@ fn dispatch(command: &Command) -> Result<ExitCode, Error> {
 }
 
 /// Runs `work` on this many threads; without a number, on one thread per core.
-fn on_threads<T: Send>(threads: Option<u16>, work: impl FnOnce() -> Result<T, Error> + Send) -> Result<T, Error> {
+fn on_threads<T: Send>(
+    threads: Option<u16>,
+    work: impl FnOnce() -> Result<T, Error> + Send,
+) -> Result<T, Error> {
     let threads = threads.map_or(0, usize::from);
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
     pool.map_err(|error| Error::Threads { threads, reason: error.to_string() })?.install(work)

@@ -11,7 +11,8 @@ use crate::audit::{Audit, AuditReport, Event, Listener};
 use crate::model::number::{Brief, round_down};
 use crate::model::{Agreement, Limit, Verdict};
 
-/// Progress on standard error: a bar for the running audit on a terminal, and one line for each finished audit.
+/// Progress on standard error: a bar for the running audit on a terminal, and one line for each
+/// finished audit.
 pub struct Progress {
     quiet: bool,
     audits: usize,
@@ -66,7 +67,9 @@ impl Listener for Progress {
             Event::AuditStarted { audit, draws } => self.started(audit, draws),
             Event::Drawn { draws } => self.with(|running| running.bar.inc(draws)),
             // The bar ends with the draws that are still to be made.
-            Event::Cut { draws } => self.with(|running| running.bar.set_length(running.bar.length().unwrap_or(0).saturating_sub(draws))),
+            Event::Cut { draws } => self.with(|running| {
+                running.bar.set_length(running.bar.length().unwrap_or(0).saturating_sub(draws))
+            }),
             Event::Looked { epsilon_lower } => self.looked(epsilon_lower),
             Event::AuditFinished { report } => self.finished(report),
         }
@@ -82,9 +85,12 @@ impl Progress {
         let bar = if self.quiet { ProgressBar::hidden() } else { ProgressBar::new(draws) };
         let template = "{prefix} {bar:24} {percent:>3} % {wide_msg} {speed}";
         if let Ok(style) = ProgressStyle::with_template(template) {
-            bar.set_style(style.with_key("speed", |state: &indicatif::ProgressState, w: &mut dyn std::fmt::Write| {
-                let _ = w.write_str(&speed(state.per_sec(), state.eta()));
-            }));
+            bar.set_style(style.with_key(
+                "speed",
+                |state: &indicatif::ProgressState, w: &mut dyn std::fmt::Write| {
+                    let _ = w.write_str(&speed(state.per_sec(), state.eta()));
+                },
+            ));
         }
         if let Ok(mut running) = self.running.lock() {
             let number = running.as_ref().map_or(0, |running| running.number) + 1;
@@ -116,8 +122,11 @@ impl Progress {
 /// The speed in a unit that fits it, and the time that is left.
 fn speed(per_second: f64, left: Duration) -> String {
     // An estimate that is not a number or is too large is none.
-    let left =
-        if left.as_secs() > 0 && left.as_secs() < 100 * 24 * 3600 { format!(", {} left", duration(left.as_secs())) } else { String::new() };
+    let left = if left.as_secs() > 0 && left.as_secs() < 100 * 24 * 3600 {
+        format!(", {} left", duration(left.as_secs()))
+    } else {
+        String::new()
+    };
     let speed = match per_second {
         speed if !speed.is_finite() || speed <= 0.0 => return "no draws yet".to_owned(),
         speed if speed < 1.0 => format!("{:.1} draws/min", speed * 60.0),
@@ -141,7 +150,8 @@ fn duration(seconds: u64) -> String {
 
 fn summary_line(audit: &AuditReport, seconds: f64) -> String {
     let verdict = audit.verdict().map_or_else(|| style("error".to_owned()).red(), styled);
-    let (mark, name, findings) = (mark(audit.agreement()), &audit.audit.name, findings(audit).join("; "));
+    let (mark, name, findings) =
+        (mark(audit.agreement()), &audit.audit.name, findings(audit).join("; "));
     format!("{mark} {verdict:<12} {name}  ({findings}; {seconds:.1} s)")
 }
 
@@ -151,9 +161,12 @@ fn findings(audit: &AuditReport) -> Vec<String> {
     let Limit { measure, value } = audit.audit.claim.main();
     let (symbol, bound) = (measure.symbol(), Brief(round_down(best, 3)));
     let mut findings = Vec::new();
-    findings.extend(audit.audit.is_about_pairs().then(|| format!("{symbol} ≥ {bound}, claimed {value}")));
+    findings.extend(
+        audit.audit.is_about_pairs().then(|| format!("{symbol} ≥ {bound}, claimed {value}")),
+    );
     findings.extend(audit.worst_accuracy().and_then(|result| {
-        let (evidence, allowed) = (result.outcome.as_ref().ok()?, Brief(result.accuracy.claim.allowed()));
+        let (evidence, allowed) =
+            (result.outcome.as_ref().ok()?, Brief(result.accuracy.claim.allowed()));
         Some(format!("fails with probability {}, allowed {allowed}", evidence.limits))
     }));
     if findings.is_empty() { vec!["nothing could be run".to_owned()] } else { findings }
@@ -184,7 +197,8 @@ mod tests {
     #[test]
     fn the_speed_has_a_unit_that_fits_it() {
         let none = Duration::ZERO;
-        let speeds = [0.0, f64::NAN, 0.05, 3.17, 92.4, 1234.0, 999_900.0, 3.17e6].map(|speed_of| speed(speed_of, none));
+        let speeds = [0.0, f64::NAN, 0.05, 3.17, 92.4, 1234.0, 999_900.0, 3.17e6]
+            .map(|speed_of| speed(speed_of, none));
         let expected = [
             "no draws yet",
             "no draws yet",

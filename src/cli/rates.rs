@@ -12,17 +12,28 @@ use crate::model::number::{Brief, grouped, percent};
 #[must_use]
 pub fn progress(runs: u64, quiet: bool) -> ProgressBar {
     let bar = if quiet { ProgressBar::hidden() } else { ProgressBar::new(runs) };
-    if let Ok(style) = ProgressStyle::with_template("{bar:24} {percent:>3} % {wide_msg} {eta} left") {
+    if let Ok(style) = ProgressStyle::with_template("{bar:24} {percent:>3} % {wide_msg} {eta} left")
+    {
         bar.set_style(style);
     }
     bar
 }
 
-/// A table of all rates with their intervals, and a sentence that says whether they are within what the confidence allows.
+/// A table of all rates with their intervals, and a sentence that says whether they are within what
+/// the confidence allows.
 #[must_use]
 pub fn table(outcomes: &[Outcome]) -> String {
-    let mut table =
-        plain_table(&["audit", "claim", "draws", "seeds", "violated", "99 % interval", "bound above truth", "99 % interval", "mean ε ≥"]);
+    let mut table = plain_table(&[
+        "audit",
+        "claim",
+        "draws",
+        "seeds",
+        "violated",
+        "99 % interval",
+        "bound above truth",
+        "99 % interval",
+        "mean ε ≥",
+    ]);
     for outcome in outcomes {
         let right = |text: String| Cell::new(text).set_alignment(CellAlignment::Right);
         table.add_row(vec![
@@ -46,12 +57,21 @@ fn interval(rate: Rate) -> String {
 }
 
 fn summary(outcomes: &[Outcome]) -> String {
-    let exceeding: Vec<&str> = outcomes.iter().filter(|outcome| outcome.exceeds_allowed()).map(|outcome| outcome.audit.as_str()).collect();
+    let exceeding: Vec<&str> = outcomes
+        .iter()
+        .filter(|outcome| outcome.exceeds_allowed())
+        .map(|outcome| outcome.audit.as_str())
+        .collect();
     let Some(first) = outcomes.first() else { return "Nothing was measured.".to_owned() };
     let allowed = percent(first.allowed());
     if exceeding.is_empty() {
-        format!("No rate of false alarms or of bounds above the truth is significantly above the {allowed} that the confidence allows.")
+        format!(
+            "No rate of false alarms or of bounds above the truth is significantly above the {allowed} that the confidence allows."
+        )
     } else {
-        format!("MORE FALSE ALARMS OR BOUNDS ABOVE THE TRUTH than the {allowed} that the confidence allows: {}.", exceeding.join("; "))
+        format!(
+            "MORE FALSE ALARMS OR BOUNDS ABOVE THE TRUTH than the {allowed} that the confidence allows: {}.",
+            exceeding.join("; ")
+        )
     }
 }

@@ -14,21 +14,31 @@ use crate::suite;
 pub fn replay(args: &ReplayArgs) -> Result<ExitCode, Error> {
     let witness = replay::read(&args.witness)?;
     let outdated = |reason| Error::Witness { path: args.witness.clone(), reason };
-    let paths = if args.paths.is_empty() { vec![witness.file.clone().into()] } else { args.paths.clone() };
+    let paths =
+        if args.paths.is_empty() { vec![witness.file.clone().into()] } else { args.paths.clone() };
     let audit = suite::one(suite::load(&paths)?, &witness.audit)?;
     let pair = replay::pair(&witness, &audit).map_err(outdated)?;
-    let target = registry::prepare_subject(&audit.subject, &pair.left, &pair.right).map_err(|error| outdated(error.to_string()))?;
+    let target = registry::prepare_subject(&audit.subject, &pair.left, &pair.right)
+        .map_err(|error| outdated(error.to_string()))?;
     witness.check(&audit, pair, target.as_ref()).map_err(outdated)?;
-    // A seed that the witness could choose would let a forged rule memorise the draws that it is judged on.
+    // A seed that the witness could choose would let a forged rule memorise the draws that it is
+    // judged on.
     let seed = args.seed.map_or_else(fresh_seed, Ok)?;
-    let settings = ReplaySettings { draws: args.draws.unwrap_or(witness.draws), seed, confidence: args.confidence };
+    let settings = ReplaySettings {
+        draws: args.draws.unwrap_or(witness.draws),
+        seed,
+        confidence: args.confidence,
+    };
     match replay::replay(&witness, target.as_ref(), settings, &|_| ()) {
         Ok(result) => {
             print(wrapped_lines(&tables::replay_result(&witness, settings, &result), width()))?;
             Ok(if result.confirmed { ExitCode::AsExpected } else { ExitCode::Surprise })
         }
         Err(error) => {
-            print_error(format_args!("{} / {}: could not be run: {error}", witness.audit, witness.pair));
+            print_error(format_args!(
+                "{} / {}: could not be run: {error}",
+                witness.audit, witness.pair
+            ));
             Ok(ExitCode::NotRun)
         }
     }

@@ -1,4 +1,5 @@
-//! What `run` and `merge` do with results: progress, report files, witnesses, gates, and the text at the end.
+//! What `run` and `merge` do with results: progress, report files, witnesses, gates, and the text
+//! at the end.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -47,16 +48,37 @@ pub struct Reporting<'a> {
 
 impl<'a> Reporting<'a> {
     /// Checks that everything can be written.
-    pub fn open(args: &'a OutputArgs, audits: &'a [Audit], settings: Settings, selection: &Selection) -> Result<Self, Error> {
+    pub fn open(
+        args: &'a OutputArgs,
+        audits: &'a [Audit],
+        settings: Settings,
+        selection: &Selection,
+    ) -> Result<Self, Error> {
         let gate = args.gate.gate();
         let baseline = Baseline::open(args, selection)?;
         let csv = Destination::open(&args.csv(selection))?;
         let replaced = csv::other_audits(&csv, audits);
-        let html = Html { origin: args.reports.origin(audits), witnesses: Some(args.witnesses.clone()), baseline: baseline.before.clone() };
+        let html = Html {
+            origin: args.reports.origin(audits),
+            witnesses: Some(args.witnesses.clone()),
+            baseline: baseline.before.clone(),
+        };
         let finder = ProblemFinder::from_environment(&gate, Some(&args.witnesses));
         let reports = args.reports.open(csv.clone(), &finder, baseline.compared(), html)?;
         let witnesses = Witnesses::open(&args.witnesses, settings)?;
-        Ok(Self { args, audits, settings, gate, baseline, csv, replaced, finder, reports, witnesses, searched: None })
+        Ok(Self {
+            args,
+            audits,
+            settings,
+            gate,
+            baseline,
+            csv,
+            replaced,
+            finder,
+            reports,
+            witnesses,
+            searched: None,
+        })
     }
 
     /// The same for audits with the pairs that a search has found.
@@ -76,14 +98,27 @@ impl<'a> Reporting<'a> {
 
     /// Gets all results from the worker, writes the reports, and prints the end of the run.
     pub fn run(self, worker: &dyn Worker, journal: Option<Journal>) -> Result<ExitCode, Error> {
-        let Self { args, audits, settings, gate, baseline, csv, replaced, finder, reports, witnesses, searched } = self;
+        let Self {
+            args,
+            audits,
+            settings,
+            gate,
+            baseline,
+            csv,
+            replaced,
+            finder,
+            reports,
+            witnesses,
+            searched,
+        } = self;
         let taken = reports.use_standard_output();
         let screen = Screen::new(args.shown.quiet, taken);
         let of_search = |audit: &Audit| searched?.known.get(&audit.name).cloned();
         let known = |audit: &Audit| of_search(audit).or_else(|| journal.as_ref()?.found(audit));
         let mut listeners: Vec<&dyn Listener> = vec![&witnesses];
         listeners.extend(journal.as_ref().map(|journal| journal as &dyn Listener));
-        let view = View { verbose: args.shown.verbose, width: width(), witnesses: Some(&args.witnesses) };
+        let view =
+            View { verbose: args.shown.verbose, width: width(), witnesses: Some(&args.witnesses) };
         let input = RunInput { audits, settings, worker, known: &known, view };
         let (report, mut text) = input.run_and_report(reports, &listeners, screen)?;
         text.push_str(searched.map_or("", |searched| searched.efforts.as_str()));
@@ -92,21 +127,39 @@ impl<'a> Reporting<'a> {
         }
         let written = witnesses.close()?;
         if let Some(journal) = journal.map_or(Ok(None), |journal| journal.close(&report))? {
-            let _ = writeln!(text, "Journal: {}; with --resume only what could not be run is run again", journal.display());
+            let _ = writeln!(
+                text,
+                "Journal: {}; with --resume only what could not be run is run again",
+                journal.display()
+            );
         }
         if written > 0 {
-            let _ = writeln!(text, "Witnesses: {written} in {}; check one with `dp-audit replay FILE`", args.witnesses.display());
+            let _ = writeln!(
+                text,
+                "Witnesses: {written} in {}; check one with `dp-audit replay FILE`",
+                args.witnesses.display()
+            );
         }
         if replaced > 0 {
             let audits = counted(replaced, "audit");
-            let _ = writeln!(text, "Note: {} has replaced a report with {audits} that this run does not have", csv.path().display());
+            let _ = writeln!(
+                text,
+                "Note: {} has replaced a report with {audits} that this run does not have",
+                csv.path().display()
+            );
         }
-        let comparison = baseline.before.as_ref().map(|before| Comparison::new(before, &JsonReport::new(&report)));
+        let comparison = baseline
+            .before
+            .as_ref()
+            .map(|before| Comparison::new(before, &JsonReport::new(&report)));
         if let Some(comparison) = &comparison {
             text.push_str(&comparison.text());
         }
         // What replaces the baseline is not worse than it.
-        let worse_lines = comparison.filter(|_| baseline.update.is_none()).map(|comparison| comparison.worse).unwrap_or_default();
+        let worse_lines = comparison
+            .filter(|_| baseline.update.is_none())
+            .map(|comparison| comparison.worse)
+            .unwrap_or_default();
         let worse = !worse_lines.is_empty();
         text.extend(baseline.update(&report)?);
         text.extend(gate.allowed_line(&report).map(|line| line + "\n"));
@@ -120,8 +173,13 @@ impl<'a> Reporting<'a> {
 
 /// Where the time of programs went, one line for each pair.
 fn timings(report: &RunReport) -> String {
-    let results = report.audits.iter().flat_map(|audit| audit.results.iter().map(move |result| (&audit.audit.name, result)));
-    let timings = results.filter_map(|(name, result)| Some(format!("Time: {name} / {}: {}\n", result.pair, result.timing?)));
+    let results = report
+        .audits
+        .iter()
+        .flat_map(|audit| audit.results.iter().map(move |result| (&audit.audit.name, result)));
+    let timings = results.filter_map(|(name, result)| {
+        Some(format!("Time: {name} / {}: {}\n", result.pair, result.timing?))
+    });
     timings.collect()
 }
 
@@ -130,9 +188,13 @@ fn notes(report: &RunReport) -> String {
     let mut text = String::new();
     for audit in &report.audits {
         let pairs = audit.evidence().map(|(result, evidence)| (&result.pair, &evidence.note));
-        let accuracy = audit.accuracy.iter().filter_map(|result| Some((&result.accuracy.name, &result.outcome.as_ref().ok()?.note)));
+        let accuracy = audit.accuracy.iter().filter_map(|result| {
+            Some((&result.accuracy.name, &result.outcome.as_ref().ok()?.note))
+        });
         for (name, note) in pairs.chain(accuracy) {
-            let _ = note.as_ref().map_or(Ok(()), |note| writeln!(text, "{} / {name}: {note}.", audit.audit.name));
+            let _ = note
+                .as_ref()
+                .map_or(Ok(()), |note| writeln!(text, "{} / {name}: {note}.", audit.audit.name));
         }
     }
     text
@@ -146,18 +208,27 @@ struct Baseline {
 }
 
 impl Baseline {
-    /// Reads the baseline before anything is measured. A run with filters is compared with the same part of it. A baseline that is to be
-    /// written need not exist.
+    /// Reads the baseline before anything is measured. A run with filters is compared with the same
+    /// part of it. A baseline that is to be written need not exist.
     fn open(args: &OutputArgs, selection: &Selection) -> Result<Self, Error> {
         let Some(path) = args.gate.baseline.as_deref() else { return Ok(Self::default()) };
         if args.gate.update_baseline && *selection != Selection::default() {
             return Err(Error::PartialBaseline);
         }
         let is_new = args.gate.update_baseline && !path.exists();
-        let before =
-            if is_new { None } else { Some(JsonReport::read(path)?.selected(selection.filter.as_deref(), selection.pair.as_deref())) };
+        let before = if is_new {
+            None
+        } else {
+            Some(
+                JsonReport::read(path)?
+                    .selected(selection.filter.as_deref(), selection.pair.as_deref()),
+            )
+        };
         let before = before.map(Arc::new);
-        Ok(Self { before, update: args.gate.update_baseline.then(|| Destination::open(path)).transpose()? })
+        Ok(Self {
+            before,
+            update: args.gate.update_baseline.then(|| Destination::open(path)).transpose()?,
+        })
     }
 
     /// What reports compare the run with. A run that replaces the baseline cannot be worse than it.
@@ -165,12 +236,16 @@ impl Baseline {
         self.before.as_deref().filter(|_| self.update.is_none())
     }
 
-    /// Writes the baseline, if that was asked for, and says so. A run in which something could not be run is no baseline.
+    /// Writes the baseline, if that was asked for, and says so. A run in which something could not
+    /// be run is no baseline.
     fn update(&self, report: &RunReport) -> Result<Option<String>, Error> {
         let Some(destination) = &self.update else { return Ok(None) };
         let path = destination.path();
         if report.audits.iter().any(|audit| audit.agreement() == Agreement::NotRun) {
-            return Ok(Some(format!("Baseline: {} was not written, because something could not be run\n", path.display())));
+            return Ok(Some(format!(
+                "Baseline: {} was not written, because something could not be run\n",
+                path.display()
+            )));
         }
         let content = Json.render(report).map_err(|source| unwritable(path, source))?;
         destination.replace(&content).map_err(|source| unwritable(path, source))?;
@@ -193,7 +268,8 @@ pub struct RunInput<'a> {
 }
 
 impl RunInput<'_> {
-    /// Runs the audits, shows progress, writes the report files and passes events to `others`. Returns the report and the text to print.
+    /// Runs the audits, shows progress, writes the report files and passes events to `others`.
+    /// Returns the report and the text to print.
     pub fn run_and_report(
         &self,
         reports: ReportDestinations,
@@ -202,16 +278,33 @@ impl RunInput<'_> {
     ) -> Result<(RunReport, String), Error> {
         let started = Instant::now();
         let progress = Progress::new(self.audits.len(), screen == Screen::Quiet);
-        let destinations: Vec<Destination> =
-            reports.destinations().filter(|destination| !destination.is_standard_output()).cloned().collect();
-        let (files, plots) = reports.into_files(self.settings, self.audits.iter().map(Audit::statements).sum());
+        let destinations: Vec<Destination> = reports
+            .destinations()
+            .filter(|destination| !destination.is_standard_output())
+            .cloned()
+            .collect();
+        let (files, plots) =
+            reports.into_files(self.settings, self.audits.iter().map(Audit::statements).sum());
         let mut listeners: Vec<&dyn Listener> = vec![&progress];
         listeners.extend(others);
         listeners.extend(plots.as_ref().map(|plots| plots as &dyn Listener));
         listeners.push(&files);
-        let report = audit::run_with(self.audits, self.settings, self.worker, self.known, listeners.as_slice());
-        let mut text = format!("{}\n", run_summary(&report, started.elapsed().as_secs_f64(), self.view));
-        if self.audits.iter().any(|audit| self.settings.max_seconds.or(self.settings.max_seconds_total).or(audit.max_seconds).is_some()) {
+        let report = audit::run_with(
+            self.audits,
+            self.settings,
+            self.worker,
+            self.known,
+            listeners.as_slice(),
+        );
+        let mut text =
+            format!("{}\n", run_summary(&report, started.elapsed().as_secs_f64(), self.view));
+        if self.audits.iter().any(|audit| {
+            self.settings
+                .max_seconds
+                .or(self.settings.max_seconds_total)
+                .or(audit.max_seconds)
+                .is_some()
+        }) {
             text.push_str(&notes(&report));
         }
         let drawn = match files.close().and(plots.map(Plots::close).transpose()) {
@@ -233,9 +326,15 @@ impl RunInput<'_> {
 }
 
 /// In GitHub Actions, prints annotations and writes the job's summary.
-pub fn report_to_github(report: &RunReport, finder: &ProblemFinder, worse: &[String], output_is_taken: bool) -> Result<(), Error> {
+pub fn report_to_github(
+    report: &RunReport,
+    finder: &ProblemFinder,
+    worse: &[String],
+    output_is_taken: bool,
+) -> Result<(), Error> {
     let Some(github) = GitHub::from_environment() else { return Ok(()) };
     // The runner reads annotations from both streams.
-    Screen::new(false, output_is_taken).print(github::annotations(&finder.problems(report, worse)))?;
+    Screen::new(false, output_is_taken)
+        .print(github::annotations(&finder.problems(report, worse)))?;
     github.summarise(report)
 }

@@ -31,7 +31,10 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Error> {
         searched = search_all(&audits, settings, &SearchEffort::default(), quiet);
         reporting = reporting.with_search(&searched);
     }
-    let journal = Journal::open(reporting.csv(), reporting.audits(), settings, args.start(), |text| print_error(text))?;
+    let journal =
+        Journal::open(reporting.csv(), reporting.audits(), settings, args.start(), |text| {
+            print_error(text)
+        })?;
     if let Some(notice) = journal.as_ref().and_then(Journal::notice).filter(|_| !quiet) {
         print_error(notice);
     }

@@ -40,7 +40,8 @@ pub fn samples(args: &SamplesArgs) -> Result<ExitCode, Error> {
         Ok(Box::new(recording.into_target(args.order(), plan.seed)))
     };
     let view = View { verbose: args.shown.verbose, width: width(), witnesses: None };
-    let input = RunInput { audits: &[audit], settings, worker: &Here(&source), known: &|_| None, view };
+    let input =
+        RunInput { audits: &[audit], settings, worker: &Here(&source), known: &|_| None, view };
     let (report, mut text) = input.run_and_report(reports, &[], screen)?;
     text.extend(gate.closing_line(&report, false).map(|line| line + "\n"));
     screen.print(wrapped_lines(&text, view.width))?;

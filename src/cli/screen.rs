@@ -5,7 +5,8 @@ use std::io::{self, Write};
 
 use crate::model::Error;
 
-/// Where a command prints its text for people: to standard error if a report uses standard output, nowhere with `--quiet`.
+/// Where a command prints its text for people: to standard error if a report uses standard output,
+/// nowhere with `--quiet`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Screen {
     /// To standard output.
@@ -43,20 +44,23 @@ impl Screen {
     }
 }
 
-/// Prints to standard output. A reader that closes the pipe early (`| head`) is not an error: reports are still written, and the exit code
-/// does not change.
+/// Prints to standard output. A reader that closes the pipe early (`| head`) is not an error:
+/// reports are still written, and the exit code does not change.
 ///
 /// # Errors
 /// When standard output cannot be written for any other reason.
 pub fn print(text: impl Display) -> Result<(), Error> {
     let mut out = io::stdout().lock();
     match write!(out, "{text}").and_then(|()| out.flush()) {
-        Err(source) if source.kind() != io::ErrorKind::BrokenPipe => Err(Error::StandardOutput { source }),
+        Err(source) if source.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Error::StandardOutput { source })
+        }
         _ => Ok(()),
     }
 }
 
-/// Prints a line to standard error. Errors are ignored, because there is nowhere else to report them.
+/// Prints a line to standard error. Errors are ignored, because there is nowhere else to report
+/// them.
 pub fn print_error(line: impl Display) {
     let _ = writeln!(io::stderr(), "{line}");
 }

@@ -9,7 +9,10 @@ use super::args::{SearchArgs, SearchEffort};
 use super::progress::Progress;
 use super::screen::Screen;
 use super::wrap::{width, wrapped, wrapped_lines};
-use crate::audit::{self, Audit, AuditReport, Event, KnownAudit, Listener, PairPlan, PairResult, Preparer, SearchHistory, TargetSource};
+use crate::audit::{
+    self, Audit, AuditReport, Event, KnownAudit, Listener, PairPlan, PairResult, Preparer,
+    SearchHistory, TargetSource,
+};
 use crate::model::checked::Positive;
 use crate::model::number::percent;
 use crate::model::{Error, Expectation, FileProblem, Settings};
@@ -20,7 +23,10 @@ use crate::report::problem::ProblemFinder;
 use crate::report::statement::Statement;
 use crate::report::store::{Destination, unwritable};
 use crate::report::witness::Witness;
-use crate::search::{Arena, DataPair, DomainPairs, Effort, Finalist, Found, SHARES, SearchError, pair_toml, search as find};
+use crate::search::{
+    Arena, DataPair, DomainPairs, Effort, Finalist, Found, SHARES, SearchError, pair_toml,
+    search as find,
+};
 use crate::suite;
 use crate::target::{PrepareError, Subject, TargetError};
 
@@ -42,12 +48,22 @@ impl Searched {
     }
 }
 
-/// Searches for pairs of one audit. The pairs that refute its claim are added to it; if there are none and it has no others, the best one.
-pub fn searched(audit: &Audit, settings: Settings, statements: usize, effort: &SearchEffort, listener: &dyn Listener) -> Searched {
+/// Searches for pairs of one audit. The pairs that refute its claim are added to it; if there are
+/// none and it has no others, the best one.
+pub fn searched(
+    audit: &Audit,
+    settings: Settings,
+    statements: usize,
+    effort: &SearchEffort,
+    listener: &dyn Listener,
+) -> Searched {
     let request = audit.search.as_ref();
     let effort = Effort {
         draws: effort.draws.or(request.and_then(|request| request.draws)).unwrap_or(Effort::DRAWS),
-        seconds: effort.seconds.or(request.and_then(|request| request.seconds)).or(Positive::try_from(Effort::SECONDS).ok()),
+        seconds: effort
+            .seconds
+            .or(request.and_then(|request| request.seconds))
+            .or(Positive::try_from(Effort::SECONDS).ok()),
     };
     listener.hear(Event::AuditStarted { audit, draws: effort.draws });
     let preparer = Preparer::default();
@@ -55,7 +71,9 @@ pub fn searched(audit: &Audit, settings: Settings, statements: usize, effort: &S
     let parallel = matches!(audit.subject, Subject::Registered { .. });
     let arena = Arena { audit, settings, statements, target: &target, parallel, effort };
     // Audit files without candidates are refused when they are read.
-    let source = request.ok_or_else(String::new).and_then(|request| DomainPairs::new(audit, &request.domain));
+    let source = request
+        .ok_or_else(String::new)
+        .and_then(|request| DomainPairs::new(audit, &request.domain));
     let none = |reason: String| SearchError::NoneFits { tried: 0, reason };
     let found = source.map_err(none).and_then(|mut source| find(&mut source, &arena, listener));
     let mut searched = Searched { audit: audit.clone(), results: Vec::new(), found };
@@ -65,7 +83,11 @@ pub fn searched(audit: &Audit, settings: Settings, statements: usize, effort: &S
         searched.results.push(finalist.result);
     };
     let fail = |searched: &mut Searched, pair: audit::Pair, error: TargetError| {
-        searched.results.push(PairResult::new(&audit.plan(&pair, settings, statements), Err(error), 0.0));
+        searched.results.push(PairResult::new(
+            &audit.plan(&pair, settings, statements),
+            Err(error),
+            0.0,
+        ));
         searched.audit.pairs.push(pair);
     };
     match &searched.found {
@@ -86,7 +108,10 @@ pub fn searched(audit: &Audit, settings: Settings, statements: usize, effort: &S
             let error = match error {
                 SearchError::Target(error) => error.clone(),
                 other @ SearchError::NoneFits { .. } => {
-                    TargetError::NotPrepared(PrepareError::Data { side: None, problem: other.to_string() })
+                    TargetError::NotPrepared(PrepareError::Data {
+                        side: None,
+                        problem: other.to_string(),
+                    })
                 }
             };
             let pair = audit::Pair {
@@ -112,12 +137,22 @@ pub struct SearchedAudits {
     pub efforts: String,
 }
 
-/// Searches in all audits that say where, and adds what was found to them. The number of statements over which α is divided is fixed before.
-pub fn search_all(audits: &[Audit], settings: Settings, effort: &SearchEffort, quiet: bool) -> SearchedAudits {
+/// Searches in all audits that say where, and adds what was found to them. The number of statements
+/// over which α is divided is fixed before.
+pub fn search_all(
+    audits: &[Audit],
+    settings: Settings,
+    effort: &SearchEffort,
+    quiet: bool,
+) -> SearchedAudits {
     let mut audits = audits.to_vec();
-    audits.iter_mut().filter(|audit| audit.search.is_some()).for_each(|audit| audit.reserved = SHARES);
+    audits
+        .iter_mut()
+        .filter(|audit| audit.search.is_some())
+        .for_each(|audit| audit.reserved = SHARES);
     let statements = audits.iter().map(Audit::uncertain_statements).sum::<usize>().max(1);
-    let progress = Progress::new(audits.iter().filter(|audit| audit.search.is_some()).count(), quiet);
+    let progress =
+        Progress::new(audits.iter().filter(|audit| audit.search.is_some()).count(), quiet);
     let (mut known, mut efforts) = (HashMap::new(), String::new());
     for audit in audits.iter_mut().filter(|audit| audit.search.is_some()) {
         let searched = searched(audit, settings, statements, effort, &progress);
@@ -133,7 +168,8 @@ pub fn search_all(audits: &[Audit], settings: Settings, effort: &SearchEffort, q
 
 /// Refuses audits that only say where to search: without a search nothing would be judged.
 pub fn refuse_unsearched(audits: &[Audit]) -> Result<(), Error> {
-    let only_search = audits.iter().filter(|audit| audit.search.is_some() && audit.pairs.is_empty());
+    let only_search =
+        audits.iter().filter(|audit| audit.search.is_some() && audit.pairs.is_empty());
     let problem = |audit: &Audit| {
         let file = audit.file.display();
         let message = format!(
@@ -173,18 +209,22 @@ pub fn search(args: &SearchArgs) -> Result<ExitCode, Error> {
             searched.audit.pairs.push(best.pair.clone());
             searched.results.push(best.result.clone());
         }
-        let report = AuditReport::new(Arc::new(searched.audit.clone()), searched.results.clone(), None);
+        let report =
+            AuditReport::new(Arc::new(searched.audit.clone()), searched.results.clone(), None);
         // What was found is shown at once: the next search may take a minute.
         screen.print(in_words(audit, &searched, &report, settings))?;
         if args.add {
-            screen.print(wrapped_lines(&add(audit, &searched, &report, settings, args)?, width()))?;
+            screen
+                .print(wrapped_lines(&add(audit, &searched, &report, settings, args)?, width()))?;
         }
         code = worse(code, exit_code(audit, &searched));
         all.push(searched);
     }
     let found: Vec<Audit> = all.iter().map(|searched| searched.audit.clone()).collect();
-    let known: HashMap<&str, KnownAudit> = all.iter().map(|searched| (searched.audit.name.as_str(), searched.known(true))).collect();
-    let paths: Vec<Destination> = reports.destinations().filter(|place| !place.is_standard_output()).cloned().collect();
+    let known: HashMap<&str, KnownAudit> =
+        all.iter().map(|searched| (searched.audit.name.as_str(), searched.known(true))).collect();
+    let paths: Vec<Destination> =
+        reports.destinations().filter(|place| !place.is_standard_output()).cloned().collect();
     let (files, plots) = reports.into_files(settings, found.iter().map(Audit::statements).sum());
     let mut listeners: Vec<&dyn Listener> = vec![&files];
     listeners.extend(plots.as_ref().map(|plots| plots as &dyn Listener));
@@ -245,23 +285,40 @@ fn exit_code(audit: &Audit, searched: &Searched) -> ExitCode {
 
 /// Of two exit codes, the one that counts: 2 before 5 before 0.
 fn worse(one: ExitCode, other: ExitCode) -> ExitCode {
-    [ExitCode::Surprise, ExitCode::NotRun].into_iter().find(|code| [one, other].contains(code)).unwrap_or(ExitCode::AsExpected)
+    [ExitCode::Surprise, ExitCode::NotRun]
+        .into_iter()
+        .find(|code| [one, other].contains(code))
+        .unwrap_or(ExitCode::AsExpected)
 }
 
 /// What was found, in words.
-fn in_words(audit: &Audit, searched: &Searched, report: &AuditReport, settings: Settings) -> String {
+fn in_words(
+    audit: &Audit,
+    searched: &Searched,
+    report: &AuditReport,
+    settings: Settings,
+) -> String {
     let width = width();
     let mut text = String::new();
     let Ok(found) = &searched.found else {
         let error = searched.found.as_ref().err().map(ToString::to_string).unwrap_or_default();
-        return wrapped(&format!("{}: the search could not be made: {error}", audit.name), "✗ ", "  ", width);
+        return wrapped(
+            &format!("{}: the search could not be made: {error}", audit.name),
+            "✗ ",
+            "  ",
+            width,
+        );
     };
     // The same sentence, rule and advice as in a run.
     let statement = |name: &str| Statement::all(report).find(|statement| statement.name() == name);
     if let Some(smallest) = found.smallest() {
         let mark = if audit.expect == Expectation::Violated { "✓" } else { "✗" };
         let _ = writeln!(text, "{mark} {}: a pair refutes the claim {}.", audit.name, audit.claim);
-        let _ = writeln!(text, "\n{}", pair_toml(&smallest.pair, if audit.one_of_several { "audit.pair" } else { "pair" }));
+        let _ = writeln!(
+            text,
+            "\n{}",
+            pair_toml(&smallest.pair, if audit.one_of_several { "audit.pair" } else { "pair" })
+        );
         if let Some(statement) = statement(&smallest.pair.name) {
             let bound = statement.bound().unwrap_or_default();
             text.push_str(&wrapped(
@@ -272,27 +329,45 @@ fn in_words(audit: &Audit, searched: &Searched, report: &AuditReport, settings: 
             ));
             text.push_str(&wrapped(&statement.sentence(), "    Why:   ", "           ", width));
             if let Some((what, rule)) = statement.rule() {
-                text.push_str(&wrapped(&format!("{rule}."), &format!("    {what:<7}"), "           ", width));
+                text.push_str(&wrapped(
+                    &format!("{rule}."),
+                    &format!("    {what:<7}"),
+                    "           ",
+                    width,
+                ));
             }
         }
-        let racer = found.finalists.iter().find_map(|finalist| finalist.racer.filter(|_| finalist.refutes));
+        let racer =
+            found.finalists.iter().find_map(|finalist| finalist.racer.filter(|_| finalist.refutes));
         if let Some(racer) = racer.and_then(|racer| found.history.racers.get(racer)) {
-            text.push_str(&wrapped(&format!("{}: {} and {}.", racer.origin, racer.left, racer.right), "    From:  ", "           ", width));
+            text.push_str(&wrapped(
+                &format!("{}: {} and {}.", racer.origin, racer.left, racer.right),
+                "    From:  ",
+                "           ",
+                width,
+            ));
         }
     } else {
         let mark = match (found.unjudged(), audit.expect) {
             (None, Expectation::Violated) | (Some(_), _) => "✗",
             _ => "✓",
         };
-        let _ = writeln!(text, "{mark} {}: no pair was found that refutes the claim {}.", audit.name, audit.claim);
+        let _ = writeln!(
+            text,
+            "{mark} {}: no pair was found that refutes the claim {}.",
+            audit.name, audit.claim
+        );
         text.push_str("  That is no proof: another pair or a cleverer attack may refute it.\n");
         let judged = found.best().filter(|best| best.result.outcome.is_ok());
-        if let Some((best, bound)) = judged.and_then(|best| Some((best, statement(&best.pair.name)?.bound()?))) {
+        if let Some((best, bound)) =
+            judged.and_then(|best| Some((best, statement(&best.pair.name)?.bound()?)))
+        {
             let line = format!("{bound}, on {} and {}.", best.pair.left, best.pair.right);
             text.push_str(&wrapped(&line, "    Best:  ", "           ", width));
         }
         if let Some((pair, error)) = found.unjudged() {
-            let line = format!("The pair {} and {} could not be judged: {error}", pair.left, pair.right);
+            let line =
+                format!("The pair {} and {} could not be judged: {error}", pair.left, pair.right);
             text.push_str(&wrapped(&line, "    ", "    ", width));
         }
     }
@@ -305,36 +380,63 @@ fn in_words(audit: &Audit, searched: &Searched, report: &AuditReport, settings: 
 /// The most frequent reasons why candidates could not be run.
 fn misfits(history: &SearchHistory, width: usize) -> String {
     const SHOWN: usize = 3;
-    let line = |(reason, count): &(String, usize)| wrapped(&format!("{count} could not be run: {reason}"), "    - ", "      ", width);
+    let line = |(reason, count): &(String, usize)| {
+        wrapped(&format!("{count} could not be run: {reason}"), "    - ", "      ", width)
+    };
     history.misfits.iter().take(SHOWN).map(line).collect()
 }
 
 /// Adds the smallest pair to the audit's file and writes its witness. Returns what was done.
-fn add(audit: &Audit, searched: &Searched, report: &AuditReport, settings: Settings, args: &SearchArgs) -> Result<String, Error> {
+fn add(
+    audit: &Audit,
+    searched: &Searched,
+    report: &AuditReport,
+    settings: Settings,
+    args: &SearchArgs,
+) -> Result<String, Error> {
     let Some(smallest) = searched.found.as_ref().ok().and_then(Found::smallest) else {
         return Ok("Nothing was added: no pair refutes the claim.\n".to_owned());
     };
-    let paste = |why: &str| Ok(format!("{} was not changed, because {why}; paste the [[pair]] above.\n", audit.file.display()));
+    let paste = |why: &str| {
+        Ok(format!(
+            "{} was not changed, because {why}; paste the [[pair]] above.\n",
+            audit.file.display()
+        ))
+    };
     if audit.one_of_several {
         return paste("it has several audits");
     }
-    let read = |error: std::io::Error| Error::Read { path: audit.file.clone(), reason: error.to_string() };
+    let read =
+        |error: std::io::Error| Error::Read { path: audit.file.clone(), reason: error.to_string() };
     let before = fs::read_to_string(&audit.file).map_err(read)?;
-    let after = format!("{}\n\n# Found by dp-audit search.\n{}", before.trim_end(), pair_toml(&smallest.pair, "pair"));
+    let after = format!(
+        "{}\n\n# Found by dp-audit search.\n{}",
+        before.trim_end(),
+        pair_toml(&smallest.pair, "pair")
+    );
     if suite::parse(&audit.file, &after).is_err() {
         return paste("a [[pair]] at its end would not be read");
     }
     let destination = Destination::open(&audit.file)?;
     destination.replace(after.as_bytes()).map_err(|source| unwritable(&audit.file, source))?;
-    let mut text = format!("Added to {}: the pair \"{}\".\n", audit.file.display(), smallest.pair.name);
+    let mut text =
+        format!("Added to {}: the pair \"{}\".\n", audit.file.display(), smallest.pair.name);
     // Of the smallest pair alone, because that is the one in the file.
-    let only: Vec<PairResult> = report.results.iter().filter(|result| result.pair == smallest.pair.name).cloned().collect();
+    let only: Vec<PairResult> =
+        report.results.iter().filter(|result| result.pair == smallest.pair.name).cloned().collect();
     let only = AuditReport::new(Arc::clone(&report.audit), only, None);
     if let Some(witness) = Witness::of(settings, &only) {
         let path = args.witnesses.join(witness.file_name());
         let place = Destination::open(&path)?;
-        place.replace((witness.sealed().to_string() + "\n").as_bytes()).map_err(|source| unwritable(&path, source))?;
-        let _ = writeln!(text, "Witness: {}; check it with `dp-audit replay {}`", path.display(), path.display());
+        place
+            .replace((witness.sealed().to_string() + "\n").as_bytes())
+            .map_err(|source| unwritable(&path, source))?;
+        let _ = writeln!(
+            text,
+            "Witness: {}; check it with `dp-audit replay {}`",
+            path.display(),
+            path.display()
+        );
     }
     Ok(text)
 }

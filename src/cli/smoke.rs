@@ -13,7 +13,8 @@ use crate::target::{PairStream, Phase, Problem, TargetError};
 
 /// Draws of each side of each pair.
 const DRAWS: usize = 8;
-/// The time limit of each pair. It only limits how many first outputs of a program are looked at; eight draws are made in any case.
+/// The time limit of each pair. It only limits how many first outputs of a program are looked at;
+/// eight draws are made in any case.
 const SECONDS: f64 = 16.0;
 
 /// One reason why something cannot be run, and what it stops.
@@ -35,7 +36,8 @@ pub fn smoke(audits: &[Audit], settings: Settings, screen: Screen) -> Result<Exi
     let mut broken: HashMap<String, usize> = HashMap::new();
     let mut tried = 0;
     for audit in audits {
-        let plans = audit.plans(settings, 1).chain(audit.accuracy_plans(settings, 1).map(|plan| plan.pair));
+        let plans =
+            audit.plans(settings, 1).chain(audit.accuracy_plans(settings, 1).map(|plan| plan.pair));
         let command = audit.subject.command().map(|command| format!("{command:?}"));
         for plan in plans {
             tried += 1;
@@ -69,7 +71,9 @@ fn draw_a_few(plan: &PairPlan, preparer: &Preparer) -> Result<(), TargetError> {
     let drawn = target.open().and_then(|_| {
         Side::BOTH.iter().try_for_each(|side| {
             let mut got = 0;
-            target.draw(*side, DRAWS, stream.side(Phase::Probe, 0, *side), &mut |rows| got += rows.len())?;
+            target.draw(*side, DRAWS, stream.side(Phase::Probe, 0, *side), &mut |rows| {
+                got += rows.len()
+            })?;
             if got == DRAWS { Ok(()) } else { Err(TargetError::WrongCount { asked: DRAWS, got }) }
         })
     });
@@ -82,12 +86,17 @@ fn is_about_the_program(error: &TargetError) -> bool {
     matches!(error, TargetError::Process(error) if error.problem.is_before_hello())
 }
 
-/// A text that is equal for equal causes. Two command lines that fail in the same way have the same cause, for example a module that is not
-/// installed. If a program cannot be started, its name belongs to the cause.
+/// A text that is equal for equal causes. Two command lines that fail in the same way have the same
+/// cause, for example a module that is not installed. If a program cannot be started, its name
+/// belongs to the cause.
 fn key(error: &TargetError) -> String {
     match error {
         TargetError::Process(error) => {
-            let program = error.command.split(' ').next().filter(|_| matches!(error.problem, Problem::NotStarted { .. }));
+            let program = error
+                .command
+                .split(' ')
+                .next()
+                .filter(|_| matches!(error.problem, Problem::NotStarted { .. }));
             format!("{} {:?} {}", program.unwrap_or_default(), error.problem, error.stderr)
         }
         other => other.to_string(),
@@ -117,7 +126,11 @@ fn summary(causes: &[Cause], tried: usize) -> String {
             let _ = writeln!(text, "    and {} more", grouped(more as u64));
         }
         if *untried > 0 {
-            let _ = writeln!(text, "    and {} more of the same program, not tried", grouped(*untried as u64));
+            let _ = writeln!(
+                text,
+                "    and {} more of the same program, not tried",
+                grouped(*untried as u64)
+            );
         }
         text.push('\n');
     }
@@ -125,8 +138,12 @@ fn summary(causes: &[Cause], tried: usize) -> String {
     let _ = if causes.is_empty() {
         writeln!(text, "Smoke test: everything can be run ({all}). Nothing was judged.")
     } else {
-        let (failures, reasons) = (grouped(failures(causes) as u64), counted(causes.len(), "reason"));
-        writeln!(text, "Smoke test: {failures} of {all} cannot be run, for {reasons}. Nothing was judged.")
+        let (failures, reasons) =
+            (grouped(failures(causes) as u64), counted(causes.len(), "reason"));
+        writeln!(
+            text,
+            "Smoke test: {failures} of {all} cannot be run, for {reasons}. Nothing was judged."
+        )
     };
     text
 }

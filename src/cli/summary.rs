@@ -1,5 +1,5 @@
-//! The text at the end of a run: a table, then every surprise with its reason and what to do next, then the totals. The worst comes last,
-//! because the end of the text is what a terminal shows.
+//! The text at the end of a run: a table, then every surprise with its reason and what to do next,
+//! then the totals. The worst comes last, because the end of the text is what a terminal shows.
 
 use std::cmp::Reverse;
 use std::fmt::Write as _;
@@ -22,7 +22,8 @@ use crate::report::statement::{Statement, capitalised, short};
 const MAX_EXPLAINED: usize = 10;
 /// The most refuted claims that are explained although they were expected.
 const MAX_EXPECTED: usize = 3;
-/// The most rows of the table without `--verbose`. Results that were not expected and refuted claims are always in it.
+/// The most rows of the table without `--verbose`. Results that were not expected and refuted
+/// claims are always in it.
 const MAX_ROWS: usize = 25;
 /// The most characters of a rule without `--verbose`.
 const MAX_RULE_CHARS: usize = 240;
@@ -42,7 +43,12 @@ pub struct View<'a> {
 #[must_use]
 pub fn run_summary(report: &RunReport, seconds: f64, view: View<'_>) -> String {
     let mut text = table(report, view);
-    for section in [expected(report, view), undecided(report, view), not_run(report, view), surprises(report, view)] {
+    for section in [
+        expected(report, view),
+        undecided(report, view),
+        not_run(report, view),
+        surprises(report, view),
+    ] {
         if !section.is_empty() {
             let _ = write!(text, "\n{section}");
         }
@@ -54,19 +60,33 @@ pub fn run_summary(report: &RunReport, seconds: f64, view: View<'_>) -> String {
 /// The statements that have a row: all of them, or the worst one of each audit.
 fn rows<'a>(report: &'a RunReport, view: View<'_>) -> Vec<Statement<'a>> {
     let of_audit = |audit: &'a AuditReport| -> Vec<Statement<'a>> {
-        if view.verbose { Statement::all(audit).collect() } else { Statement::worst(audit).into_iter().collect() }
+        if view.verbose {
+            Statement::all(audit).collect()
+        } else {
+            Statement::worst(audit).into_iter().collect()
+        }
     };
     report.audits.iter().flat_map(|audit| of_audit(audit)).collect()
 }
 
 fn table(report: &RunReport, view: View<'_>) -> String {
     let mut rows = rows(report, view);
-    // Unexpected results first, then refuted claims, then the others. Within each group, in the order of the run.
-    rows.sort_by_key(|row| (Reverse(row.agreement() as u8), row.conclusion() != Conclusion::Violated));
-    let always = rows.iter().filter(|row| row.agreement() != Agreement::Agrees || row.conclusion() == Conclusion::Violated).count();
+    // Unexpected results first, then refuted claims, then the others. Within each group, in the
+    // order of the run.
+    rows.sort_by_key(|row| {
+        (Reverse(row.agreement() as u8), row.conclusion() != Conclusion::Violated)
+    });
+    let always = rows
+        .iter()
+        .filter(|row| {
+            row.agreement() != Agreement::Agrees || row.conclusion() == Conclusion::Violated
+        })
+        .count();
     let shown = if view.verbose { rows.len() } else { rows.len().min(always.max(MAX_ROWS)) };
     let mut table = plain_table(&["", "verdict", "audit", "bound of claim", "reach"]);
-    table.set_content_arrangement(ContentArrangement::Dynamic).set_width(u16::try_from(view.width).unwrap_or(u16::MAX));
+    table
+        .set_content_arrangement(ContentArrangement::Dynamic)
+        .set_width(u16::try_from(view.width).unwrap_or(u16::MAX));
     for row in &rows[..shown] {
         let right = |text: String| Cell::new(text).set_alignment(CellAlignment::Right);
         table.add_row([
@@ -85,7 +105,11 @@ fn table(report: &RunReport, view: View<'_>) -> String {
     table.column_iter_mut().for_each(|column| _ = column.set_padding((0, 1)));
     let mut text = format!("{}\n", table.trim_fmt());
     if shown < rows.len() {
-        let _ = writeln!(text, "… and {}, not refuted, as expected; --verbose shows all.", counted(rows.len() - shown, "more audit"));
+        let _ = writeln!(
+            text,
+            "… and {}, not refuted, as expected; --verbose shows all.",
+            counted(rows.len() - shown, "more audit")
+        );
     }
     text
 }
@@ -100,10 +124,13 @@ fn label(row: Statement<'_>, view: View<'_>) -> String {
     }
 }
 
-/// The refuted claims that were expected: a few of them with the reason, and how many more there are.
+/// The refuted claims that were expected: a few of them with the reason, and how many more there
+/// are.
 fn expected(report: &RunReport, view: View<'_>) -> String {
     let mut rows = rows(report, view);
-    rows.retain(|row| row.agreement() == Agreement::Agrees && row.conclusion() == Conclusion::Violated);
+    rows.retain(|row| {
+        row.agreement() == Agreement::Agrees && row.conclusion() == Conclusion::Violated
+    });
     let shown = if view.verbose { rows.len() } else { rows.len().min(MAX_EXPECTED) };
     let mut text = String::new();
     for row in &rows[..shown] {
@@ -112,7 +139,8 @@ fn expected(report: &RunReport, view: View<'_>) -> String {
     }
     if shown < rows.len() {
         let more = counted(rows.len() - shown, "more claim");
-        let _ = writeln!(text, "… and {more} refuted as expected; --verbose and the reports say why.");
+        let _ =
+            writeln!(text, "… and {more} refuted as expected; --verbose and the reports say why.");
     }
     text
 }
@@ -124,7 +152,10 @@ fn surprises(report: &RunReport, view: View<'_>) -> String {
     let explain = |row: Statement<'_>| {
         let expected = row.expected();
         let what = match row.reason() {
-            _ if row.contradicts_truth() => format!("{}, and the bound contradicts the truth that the audit file states", row.conclusion()),
+            _ if row.contradicts_truth() => format!(
+                "{}, and the bound contradicts the truth that the audit file states",
+                row.conclusion()
+            ),
             Some(reason) => format!("{} ({reason}), expected {expected}", row.conclusion()),
             None => format!("{}, expected {expected}", row.conclusion()),
         };
@@ -133,11 +164,15 @@ fn surprises(report: &RunReport, view: View<'_>) -> String {
     section("NOT AS EXPECTED", "audit", &rows, view, explain)
 }
 
-/// The pairs and accuracy claims that could not be run: each of them, also in an audit that has other results.
+/// The pairs and accuracy claims that could not be run: each of them, also in an audit that has
+/// other results.
 fn not_run(report: &RunReport, view: View<'_>) -> String {
-    let mut rows: Vec<Statement<'_>> = report.audits.iter().flat_map(|audit| Statement::all(audit)).collect();
+    let mut rows: Vec<Statement<'_>> =
+        report.audits.iter().flat_map(|audit| Statement::all(audit)).collect();
     rows.retain(|row| row.conclusion() == Conclusion::Error);
-    let explain = |row: Statement<'_>| headline(row, "", view.width) + &indented("", &row.sentence(), view.width);
+    let explain = |row: Statement<'_>| {
+        headline(row, "", view.width) + &indented("", &row.sentence(), view.width)
+    };
     section("COULD NOT BE RUN", "result", &rows, view, explain)
 }
 
@@ -153,14 +188,17 @@ fn undecided(report: &RunReport, view: View<'_>) -> String {
     }
     let mut text = String::new();
     for reason in reasons {
-        let because: Vec<Statement<'_>> = rows.iter().copied().filter(|row| row.reason() == Some(reason)).collect();
+        let because: Vec<Statement<'_>> =
+            rows.iter().copied().filter(|row| row.reason() == Some(reason)).collect();
         let explain = |row: Statement<'_>| {
             let bound = row.bound().unwrap_or_default();
             match row.needed_draws() {
                 Some(draws) => {
-                    let line = format!("{bound}, not settled; about {} would do", counted(draws, "draw"));
+                    let line =
+                        format!("{bound}, not settled; about {} would do", counted(draws, "draw"));
                     let command = commands::run_alone(row.report(), &format!("--draws {draws}"));
-                    headline(row, &line, view.width) + &command.map_or_else(String::new, |command| format!("    {command}\n"))
+                    headline(row, &line, view.width)
+                        + &command.map_or_else(String::new, |command| format!("    {command}\n"))
                 }
                 None => headline(row, &format!("{bound}, not settled"), view.width),
             }
@@ -178,8 +216,15 @@ fn undecided(report: &RunReport, view: View<'_>) -> String {
     text
 }
 
-/// A title with the number of results, and the text of each; without `--verbose` only of the first ones.
-fn section<'a>(title: &str, noun: &str, rows: &[Statement<'a>], view: View<'_>, explain: impl Fn(Statement<'a>) -> String) -> String {
+/// A title with the number of results, and the text of each; without `--verbose` only of the first
+/// ones.
+fn section<'a>(
+    title: &str,
+    noun: &str,
+    rows: &[Statement<'a>],
+    view: View<'_>,
+    explain: impl Fn(Statement<'a>) -> String,
+) -> String {
     if rows.is_empty() {
         return String::new();
     }
@@ -188,7 +233,11 @@ fn section<'a>(title: &str, noun: &str, rows: &[Statement<'a>], view: View<'_>, 
     let mut text = format!("{}: {}\n", style(title).bold(), counted(rows.len(), noun));
     text.extend(rows[..shown].iter().map(|row| explain(*row)));
     if shown < rows.len() {
-        let _ = writeln!(text, "… and {}; --verbose shows all.", counted(rows.len() - shown, &format!("more {noun}")));
+        let _ = writeln!(
+            text,
+            "… and {}; --verbose shows all.",
+            counted(rows.len() - shown, &format!("more {noun}"))
+        );
     }
     text
 }
@@ -209,7 +258,11 @@ fn headline(row: Statement<'_>, what: &str, width: usize) -> String {
 fn why(row: Statement<'_>, view: View<'_>) -> String {
     let mut text = String::new();
     if let (Some(bound), Some(reach), Some(draws)) = (row.bound(), row.reach(), row.draws()) {
-        text.push_str(&indented("", &format!("{bound} claimed, reach {}, {}.", short(reach, 1.0), counted(draws, "draw")), view.width));
+        text.push_str(&indented(
+            "",
+            &format!("{bound} claimed, reach {}, {}.", short(reach, 1.0), counted(draws, "draw")),
+            view.width,
+        ));
     }
     text.push_str(&indented("Why:", &row.sentence(), view.width));
     if let Some((title, rule)) = row.rule() {
@@ -221,11 +274,18 @@ fn why(row: Statement<'_>, view: View<'_>) -> String {
 
 /// What to do next, and the command to type.
 fn next(report: &RunReport, row: Statement<'_>, view: View<'_>) -> String {
-    let mut text = row.next_step().map_or_else(String::new, |step| indented("Next:", &capitalised(&step), view.width));
-    let replay = view.witnesses.and_then(|folder| commands::replay(report.settings, row.report(), folder));
+    let mut text = row
+        .next_step()
+        .map_or_else(String::new, |step| indented("Next:", &capitalised(&step), view.width));
+    let replay =
+        view.witnesses.and_then(|folder| commands::replay(report.settings, row.report(), folder));
     let command = match replay {
-        Some((pair, command)) if row.conclusion() == Conclusion::Violated && pair == row.name() => Some(command),
-        _ => row.needed_draws().and_then(|draws| commands::run_alone(row.report(), &format!("--draws {draws}"))),
+        Some((pair, command)) if row.conclusion() == Conclusion::Violated && pair == row.name() => {
+            Some(command)
+        }
+        _ => row
+            .needed_draws()
+            .and_then(|draws| commands::run_alone(row.report(), &format!("--draws {draws}"))),
     };
     if let Some(command) = command {
         let _ = writeln!(text, "          {command}");
@@ -237,7 +297,16 @@ fn next(report: &RunReport, row: Statement<'_>, view: View<'_>) -> String {
 fn indented(margin: &str, text: &str, width: usize) -> String {
     // The lines of a message are kept.
     let lines = text.lines().enumerate();
-    lines.map(|(index, line)| wrapped(line, &format!("    {:<6}", if index == 0 { margin } else { "" }), "          ", width)).collect()
+    lines
+        .map(|(index, line)| {
+            wrapped(
+                line,
+                &format!("    {:<6}", if index == 0 { margin } else { "" }),
+                "          ",
+                width,
+            )
+        })
+        .collect()
 }
 
 fn shortened(mut text: String) -> String {
@@ -258,16 +327,30 @@ fn totals(report: &RunReport, seconds: f64, width: usize) -> String {
         HumanDuration(Duration::from_secs_f64(seconds)),
     );
     let (differs, undecided) = (count(Agreement::Differs), count(Agreement::Undecided));
-    let missing = report.audits.iter().filter(|audit| Statement::all(audit).any(|row| row.conclusion() == Conclusion::Error)).count();
+    let missing = report
+        .audits
+        .iter()
+        .filter(|audit| Statement::all(audit).any(|row| row.conclusion() == Conclusion::Error))
+        .count();
     let mut parts = vec![
         format!("{} refuted", counted(report.count(Conclusion::Violated), "claim")),
-        format!("{} of {} as expected", count(Agreement::Agrees), counted(report.audits.len(), "verdict")),
+        format!(
+            "{} of {} as expected",
+            count(Agreement::Agrees),
+            counted(report.audits.len(), "verdict")
+        ),
     ];
     parts.extend((differs > 0).then(|| format!("{differs} not as expected")));
     parts.extend((missing > 0).then(|| format!("{missing} could not be run")));
     parts.extend((undecided > 0).then(|| format!("{undecided} inconclusive")));
-    let confidence = format!("All bounds hold together with confidence {}.", percent(report.settings.confidence.get()));
-    [done, format!("{}.", parts.join(", ")), confidence].iter().map(|line| wrapped(line, "", "", width)).collect()
+    let confidence = format!(
+        "All bounds hold together with confidence {}.",
+        percent(report.settings.confidence.get())
+    );
+    [done, format!("{}.", parts.join(", ")), confidence]
+        .iter()
+        .map(|line| wrapped(line, "", "", width))
+        .collect()
 }
 
 /// How many pairs and accuracy claims there are. What is not there is not named.

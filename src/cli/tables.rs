@@ -1,4 +1,5 @@
-//! The texts of commands other than `run`: tables of audits and mechanisms, one audit in full, the result of a replay.
+//! The texts of commands other than `run`: tables of audits and mechanisms, one audit in full, the
+//! result of a replay.
 
 use std::fmt::{Display, Write as _};
 
@@ -32,12 +33,16 @@ pub fn plain_table(header: &[&str]) -> Table {
     table
 }
 
-/// The table as text. No word is broken where the terminal is wide enough for the longest words of all columns.
+/// The table as text. No word is broken where the terminal is wide enough for the longest words of
+/// all columns.
 #[must_use]
 pub fn unbroken(mut table: Table) -> String {
     let longest = |index: usize, table: &Table| {
         let cells = table.column_cells_with_header_iter(index).flatten();
-        cells.filter_map(|cell| cell.content().split_whitespace().map(measure_text_width).max()).max().unwrap_or(0)
+        cells
+            .filter_map(|cell| cell.content().split_whitespace().map(measure_text_width).max())
+            .max()
+            .unwrap_or(0)
     };
     for index in 0..table.column_count() {
         // The blanks on both sides count.
@@ -57,10 +62,17 @@ fn brief(value: f64) -> String {
 /// The result of a replay.
 #[must_use]
 pub fn replay_result(witness: &Witness, settings: ReplaySettings, result: &ReplayResult) -> String {
-    let verdict = if result.confirmed { style("CONFIRMED").green() } else { style("NOT CONFIRMED").red() };
-    let (epsilon, delta) = (brief(round_down(result.epsilon_lower, 4)), brief(round_down(result.delta_lower, 4)));
-    let (symbol, lower) = (witness.claim.main().measure.symbol(), brief(round_down(result.lower, 4)));
-    let in_unit = if witness.claim.second().is_none() { format!("{symbol} ≥ {lower}, ") } else { String::new() };
+    let verdict =
+        if result.confirmed { style("CONFIRMED").green() } else { style("NOT CONFIRMED").red() };
+    let (epsilon, delta) =
+        (brief(round_down(result.epsilon_lower, 4)), brief(round_down(result.delta_lower, 4)));
+    let (symbol, lower) =
+        (witness.claim.main().measure.symbol(), brief(round_down(result.lower, 4)));
+    let in_unit = if witness.claim.second().is_none() {
+        format!("{symbol} ≥ {lower}, ")
+    } else {
+        String::new()
+    };
     let conclusion = if result.confirmed {
         format!("the claim {} is refuted again", witness.claim)
     } else {
@@ -90,12 +102,16 @@ pub fn mechanisms() -> String {
     unbroken(table)
 }
 
-/// A table of audits. In a narrow terminal the file is below the name, and some columns are left out; `show` has them.
+/// A table of audits. In a narrow terminal the file is below the name, and some columns are left
+/// out; `show` has them.
 #[must_use]
 pub fn audits(audits: &[Audit]) -> String {
     let wide = wide_table(audits);
-    let columns = console::Term::stdout().size_checked().map_or(usize::MAX, |(_, columns)| usize::from(columns));
-    let natural = wide.column_max_content_widths().iter().map(|width| usize::from(*width) + 3).sum::<usize>();
+    let columns = console::Term::stdout()
+        .size_checked()
+        .map_or(usize::MAX, |(_, columns)| usize::from(columns));
+    let natural =
+        wide.column_max_content_widths().iter().map(|width| usize::from(*width) + 3).sum::<usize>();
     unbroken(if natural <= columns { wide } else { narrow_table(audits) })
 }
 
@@ -120,7 +136,9 @@ fn wide_table(audits: &[Audit]) -> Table {
     header.extend(["expected", "file"]);
     let mut table = plain_table(&header);
     for audit in audits {
-        let of_privacy = |text: &dyn Display| if audit.is_about_pairs() { text.to_string() } else { String::new() };
+        let of_privacy = |text: &dyn Display| {
+            if audit.is_about_pairs() { text.to_string() } else { String::new() }
+        };
         let mut cells = vec![
             audit.name.clone(),
             audit.subject.mechanism().to_owned(),
@@ -137,7 +155,8 @@ fn wide_table(audits: &[Audit]) -> Table {
 
 /// How many accuracy claims an audit has, and how many of them are expected to be violated.
 fn accuracy_counts(audit: &Audit) -> String {
-    let violated = audit.accuracy.iter().filter(|accuracy| accuracy.expect == Expectation::Violated).count();
+    let violated =
+        audit.accuracy.iter().filter(|accuracy| accuracy.expect == Expectation::Violated).count();
     match (audit.accuracy.len(), violated) {
         (0, _) => String::new(),
         (all, 0) => all.to_string(),
@@ -154,7 +173,13 @@ pub fn audit(audit: &Audit) -> String {
     };
     line("file", audit.file.display().to_string());
     let mechanism = audit.subject.mechanism();
-    line("mechanism", audit.subject.command().map_or_else(|| mechanism.to_owned(), |command| format!("{mechanism}: {command}")));
+    line(
+        "mechanism",
+        audit
+            .subject
+            .command()
+            .map_or_else(|| mechanism.to_owned(), |command| format!("{mechanism}: {command}")),
+    );
     for (key, value) in audit.subject.params().into_iter().flatten() {
         line("", format!("{key} = {value}"));
     }
@@ -166,12 +191,20 @@ pub fn audit(audit: &Audit) -> String {
         }
         line("expected", audit.expect.to_string());
         line("resolution", format!("a leak of {} should be detected", audit.detectable()));
-        let because = audit.reach.because().map_or_else(String::new, |reason| format!(": {reason}"));
+        let because =
+            audit.reach.because().map_or_else(String::new, |reason| format!(": {reason}"));
         line("reach", format!("at least {}{because}", Brief(audit.reach.at_least())));
     }
     match &audit.control {
         Some(Control::Params(params)) => {
-            line("control", params.iter().map(|(key, value)| format!("{key} = {value}")).collect::<Vec<_>>().join(", "));
+            line(
+                "control",
+                params
+                    .iter()
+                    .map(|(key, value)| format!("{key} = {value}"))
+                    .collect::<Vec<_>>()
+                    .join(", "),
+            );
         }
         Some(Control::Audit(name)) => line("control", format!("the audit \"{name}\"")),
         None => {}
@@ -200,7 +233,14 @@ pub fn audit(audit: &Audit) -> String {
         line("accuracy", name.clone());
         line("  data", data.to_string());
         line("  event", event.to_string());
-        line("  probable", format!("at least {}; failures of {} should be noticed", claim.probability, percent(claim.noticed())));
+        line(
+            "  probable",
+            format!(
+                "at least {}; failures of {} should be noticed",
+                claim.probability,
+                percent(claim.noticed())
+            ),
+        );
         line("  expected", expect.to_string());
         if let Some(truth) = truth {
             line("  truth", format!("probability {truth}"));

@@ -12,12 +12,15 @@ const MIN_WIDTH: usize = 40;
 /// How many characters a line has.
 #[must_use]
 pub fn width() -> usize {
-    let columns = console::Term::stdout().size_checked().map_or(DEFAULT_WIDTH, |(_, columns)| usize::from(columns));
+    let columns = console::Term::stdout()
+        .size_checked()
+        .map_or(DEFAULT_WIDTH, |(_, columns)| usize::from(columns));
     columns.clamp(MIN_WIDTH, MAX_WIDTH)
 }
 
-/// The text in lines of at most `width` characters, the first after `first` and all others after `rest`, each with a line break at its end.
-/// No word is broken: a longer word has its own line. Numbers stay with their signs and units, as in `ε = 1` and `73.1 %`.
+/// The text in lines of at most `width` characters, the first after `first` and all others after
+/// `rest`, each with a line break at its end. No word is broken: a longer word has its own line.
+/// Numbers stay with their signs and units, as in `ε = 1` and `73.1 %`.
 #[must_use]
 pub fn wrapped(text: &str, first: &str, rest: &str, width: usize) -> String {
     let mut lines = String::new();
@@ -39,15 +42,19 @@ pub fn wrapped(text: &str, first: &str, rest: &str, width: usize) -> String {
     lines + line.trim_end() + "\n"
 }
 
-/// Each line of the text, wrapped. Lines that fit and lines that begin with a blank are not changed: the latter are commands and tables.
+/// Each line of the text, wrapped. Lines that fit and lines that begin with a blank are not
+/// changed: the latter are commands and tables.
 #[must_use]
 pub fn wrapped_lines(text: &str, width: usize) -> String {
     let fits = |line: &str| measure_text_width(line) <= width || line.starts_with(' ');
-    text.lines().map(|line| if fits(line) { format!("{line}\n") } else { wrapped(line, "", "  ", width) }).collect()
+    text.lines()
+        .map(|line| if fits(line) { format!("{line}\n") } else { wrapped(line, "", "  ", width) })
+        .collect()
 }
 
-/// Each line of a text with indented lines, wrapped. What follows a line has its indentation. If a line begins with a word and at least two
-/// blanks, as in a list of names and values, its text stays to the right of them.
+/// Each line of a text with indented lines, wrapped. What follows a line has its indentation. If a
+/// line begins with a word and at least two blanks, as in a list of names and values, its text
+/// stays to the right of them.
 #[must_use]
 pub fn wrapped_list(text: &str, width: usize) -> String {
     let mut lines = String::new();
@@ -100,7 +107,10 @@ mod tests {
             for line in lines.lines() {
                 let parts = parts(line.trim_start_matches("- "));
                 assert!(measure_text_width(line) <= width || parts.len() == 1, "{width}: {line}");
-                assert!(!line.trim_start().starts_with(['%', '=']) && !line.ends_with('='), "{width}: {line}");
+                assert!(
+                    !line.trim_start().starts_with(['%', '=']) && !line.ends_with('='),
+                    "{width}: {line}"
+                );
             }
             assert_eq!(lines.split_whitespace().skip(1).collect::<Vec<_>>().join(" "), text);
         }
@@ -114,7 +124,10 @@ mod tests {
         assert_eq!(wrapped_lines(&kept, 60), kept);
         assert_eq!(wrapped_lines("one two three", 8), "one two\n  three\n");
         let list = "title\n  name    one two three\n    one two three four five\n";
-        assert_eq!(wrapped_list(list, 20), "title\n  name    one two\n          three\n    one two three\n    four five\n");
+        assert_eq!(
+            wrapped_list(list, 20),
+            "title\n  name    one two\n          three\n    one two three\n    four five\n"
+        );
         // Colours have no width.
         let coloured = "\u{1b}[31mone\u{1b}[0m two";
         assert_eq!(wrapped(coloured, "", "", 7), format!("{coloured}\n"));

@@ -1,4 +1,5 @@
-//! Checked numbers. A value of one of these types is within its range, so no other code has to check it again.
+//! Checked numbers. A value of one of these types is within its range, so no other code has to
+//! check it again.
 
 use std::fmt;
 

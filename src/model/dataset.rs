@@ -1,4 +1,5 @@
-//! Datasets in the notation of audit files: numbers, categories and small records, with run lengths.
+//! Datasets in the notation of audit files: numbers, categories and small records, with run
+//! lengths.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -28,7 +29,11 @@ impl Record {
     /// The number, if the record is a finite one. Mechanisms in Rust accept no others.
     #[must_use]
     pub fn number(&self) -> Option<f64> {
-        if let Self::Number(number) = self { Some(*number).filter(|number| number.is_finite()) } else { None }
+        if let Self::Number(number) = self {
+            Some(*number).filter(|number| number.is_finite())
+        } else {
+            None
+        }
     }
 }
 
@@ -93,8 +98,12 @@ impl Eq for Record {}
 impl fmt::Display for Record {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Number(number) if *number == 0.0 && number.is_sign_negative() => f.write_str("-0.0"),
-            Self::Number(number) if !number.is_finite() => f.write_str(&number.to_string().to_lowercase()),
+            Self::Number(number) if *number == 0.0 && number.is_sign_negative() => {
+                f.write_str("-0.0")
+            }
+            Self::Number(number) if !number.is_finite() => {
+                f.write_str(&number.to_string().to_lowercase())
+            }
             Self::Number(number) => write!(f, "{}", Brief(*number)),
             Self::Text(text) => f.write_str(text),
             Self::Missing => f.write_str(MISSING),
@@ -151,12 +160,16 @@ impl<'de> Visitor<'de> for RunVisitor {
     type Value = Run;
 
     fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.write_str("a number, a string, an array of these, { value = …, times = … } or { missing = true }")
+        f.write_str(
+            "a number, a string, an array of these, { value = …, times = … } or { missing = true }",
+        )
     }
 
     fn visit_i64<E: de::Error>(self, integer: i64) -> Result<Run, E> {
         if integer.unsigned_abs() > 1 << 53 {
-            return Err(E::custom(format!("the record {integer} is beyond 2^53 and would be rounded; write it as a float or a string")));
+            return Err(E::custom(format!(
+                "the record {integer} is beyond 2^53 and would be rounded; write it as a float or a string"
+            )));
         }
         self.visit_f64(integer as f64)
     }
@@ -196,11 +209,18 @@ impl<'de> Visitor<'de> for RunVisitor {
                 "value" => value = Some(keys.next_value::<Record>()?),
                 "times" => times = Some(keys.next_value::<Whole>()?.get()),
                 MISSING if keys.next_value::<bool>()? => special = Some(Record::Missing),
-                MISSING => return Err(de::Error::custom("missing is false, must be true; write the value instead")),
+                MISSING => {
+                    return Err(de::Error::custom(
+                        "missing is false, must be true; write the value instead",
+                    ));
+                }
                 NUMBER => {
                     let text = keys.next_value::<String>()?;
-                    let number: Option<f64> = text.parse().ok().filter(|number: &f64| !number.is_finite());
-                    let number = number.ok_or_else(|| de::Error::custom(format!("number is {text}, must be nan, inf or -inf")))?;
+                    let number: Option<f64> =
+                        text.parse().ok().filter(|number: &f64| !number.is_finite());
+                    let number = number.ok_or_else(|| {
+                        de::Error::custom(format!("number is {text}, must be nan, inf or -inf"))
+                    })?;
                     special = Some(Record::Number(number));
                 }
                 other => return Err(de::Error::unknown_field(other, &["value", "times", MISSING])),
@@ -209,7 +229,9 @@ impl<'de> Visitor<'de> for RunVisitor {
         match (special, value.is_some() || times.is_some()) {
             (Some(special), false) => return Ok(Run { value: special, times: None }),
             (Some(special), true) => {
-                let problem = format!("{special} has other keys beside it; repeat it as {{ value = {{ missing = true }}, times = … }}");
+                let problem = format!(
+                    "{special} has other keys beside it; repeat it as {{ value = {{ missing = true }}, times = … }}"
+                );
                 return Err(de::Error::custom(problem));
             }
             (None, _) => {}
@@ -217,8 +239,11 @@ impl<'de> Visitor<'de> for RunVisitor {
         let value = value.ok_or_else(|| de::Error::missing_field("value"))?;
         let times = times.ok_or_else(|| de::Error::missing_field("times"))?;
         let checked = usize::try_from(times).ok().filter(|times| *times <= MAX_RECORDS);
-        let times =
-            checked.ok_or_else(|| de::Error::custom(format!("times is {times}, must be a whole number from 0 to {MAX_RECORDS}")))?;
+        let times = checked.ok_or_else(|| {
+            de::Error::custom(format!(
+                "times is {times}, must be a whole number from 0 to {MAX_RECORDS}"
+            ))
+        })?;
         Ok(Run { value, times: Some(times) })
     }
 }
@@ -240,7 +265,9 @@ impl<'de> Deserialize<'de> for Dataset {
         let runs = Vec::<Run>::deserialize(deserializer)?;
         let total = runs.iter().fold(0usize, |total, run| total.saturating_add(run.times()));
         if total > MAX_RECORDS {
-            return Err(de::Error::custom(format!("{total} records, must be at most {MAX_RECORDS}")));
+            return Err(de::Error::custom(format!(
+                "{total} records, must be at most {MAX_RECORDS}"
+            )));
         }
         Ok(Self(
             runs.into_iter()
@@ -289,9 +316,14 @@ impl Dataset {
     /// # Errors
     /// When a record is a category or has several fields; the error names it.
     pub fn numbers(&self) -> Result<Vec<f64>, String> {
-        let what = |record: &Record| if matches!(record, Record::Number(_)) { "not finite" } else { "not a number" };
-        let number =
-            |record: &Record| record.number().ok_or_else(|| format!("the record {record} is {}, which this mechanism needs", what(record)));
+        let what = |record: &Record| {
+            if matches!(record, Record::Number(_)) { "not finite" } else { "not a number" }
+        };
+        let number = |record: &Record| {
+            record.number().ok_or_else(|| {
+                format!("the record {record} is {}, which this mechanism needs", what(record))
+            })
+        };
         self.0.iter().map(number).collect()
     }
 
@@ -318,9 +350,17 @@ impl fmt::Display for Dataset {
         let text: Vec<String> = runs
             .iter()
             .take(SHOWN)
-            .map(|(value, times)| if *times == 1 { value.to_string() } else { format!("{value} × {times}") })
+            .map(
+                |(value, times)| {
+                    if *times == 1 { value.to_string() } else { format!("{value} × {times}") }
+                },
+            )
             .collect();
-        let rest = if runs.len() > SHOWN { format!(", … ({} records)", self.len()) } else { String::new() };
+        let rest = if runs.len() > SHOWN {
+            format!(", … ({} records)", self.len())
+        } else {
+            String::new()
+        };
         write!(f, "[{}{rest}]", text.join(", "))
     }
 }
@@ -335,7 +375,9 @@ mod tests {
     }
 
     fn parse(text: &str) -> Result<Dataset, String> {
-        toml::from_str::<File>(&format!("data = {text}")).map(|file| file.data).map_err(|error| error.to_string())
+        toml::from_str::<File>(&format!("data = {text}"))
+            .map(|file| file.data)
+            .map_err(|error| error.to_string())
     }
 
     #[test]
@@ -355,7 +397,12 @@ mod tests {
         assert_eq!(again, data, "the sign of zero and NaN count");
         assert_ne!(parse("[0.0]").unwrap(), parse("[-0.0]").unwrap());
         assert!(data.numbers().unwrap_err().contains("the record nan"));
-        assert!(serde_json::from_str::<Dataset>(r#"[{"number":"7"}]"#).unwrap_err().to_string().contains("must be nan"));
+        assert!(
+            serde_json::from_str::<Dataset>(r#"[{"number":"7"}]"#)
+                .unwrap_err()
+                .to_string()
+                .contains("must be nan")
+        );
     }
 
     #[test]

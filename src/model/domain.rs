@@ -27,7 +27,8 @@ pub struct Domain {
     pub least: usize,
     /// The most records.
     pub most: usize,
-    /// Whether neighbours have their records in the same order, for a mechanism whose outputs have the order of its records.
+    /// Whether neighbours have their records in the same order, for a mechanism whose outputs have
+    /// the order of its records.
     #[serde(default)]
     pub ordered: bool,
 }
@@ -123,11 +124,14 @@ impl RecordDomain {
         match (&self.kind, record) {
             (_, Record::Missing) => self.nullable,
             (Kind::Table { columns }, Record::Fields(fields)) => {
-                columns.len() == fields.len() && columns.iter().zip(fields).all(|((_, column), field)| column.has(field))
+                columns.len() == fields.len()
+                    && columns.iter().zip(fields).all(|((_, column), field)| column.has(field))
             }
             (Kind::Integer { .. }, Record::Number(number)) if number.fract() != 0.0 => false,
             (Kind::Number { .. } | Kind::Integer { .. }, Record::Number(_))
-            | (Kind::Category { .. } | Kind::Text { .. }, Record::Text(_)) => self.allows(self.kind.nasty(record)),
+            | (Kind::Category { .. } | Kind::Text { .. }, Record::Text(_)) => {
+                self.allows(self.kind.nasty(record))
+            }
             _ => false,
         }
     }
@@ -144,9 +148,20 @@ impl Kind {
     #[must_use]
     pub fn nasty(&self, record: &Record) -> Option<Nasty> {
         match (self, record) {
-            (Self::Number { .. } | Self::Integer { .. }, Record::Number(number)) if number.is_nan() => Some(Nasty::Nan),
-            (Self::Number { .. } | Self::Integer { .. }, Record::Number(number)) if number.is_infinite() => Some(Nasty::Infinite),
-            (Self::Number { lower, upper } | Self::Integer { lower, upper }, Record::Number(number)) => {
+            (Self::Number { .. } | Self::Integer { .. }, Record::Number(number))
+                if number.is_nan() =>
+            {
+                Some(Nasty::Nan)
+            }
+            (Self::Number { .. } | Self::Integer { .. }, Record::Number(number))
+                if number.is_infinite() =>
+            {
+                Some(Nasty::Infinite)
+            }
+            (
+                Self::Number { lower, upper } | Self::Integer { lower, upper },
+                Record::Number(number),
+            ) => {
                 let outside = !(*lower..=*upper).contains(number);
                 let negative_zero = *number == 0.0 && number.is_sign_negative();
                 if outside {
@@ -157,9 +172,13 @@ impl Kind {
                     number.is_subnormal().then_some(Nasty::Subnormal)
                 }
             }
-            (Self::Category { values }, Record::Text(text)) => (!values.contains(text)).then_some(Nasty::Unseen),
+            (Self::Category { values }, Record::Text(text)) => {
+                (!values.contains(text)).then_some(Nasty::Unseen)
+            }
             (Self::Text { .. }, Record::Text(text)) if text.is_empty() => Some(Nasty::Empty),
-            (Self::Text { length }, Record::Text(text)) => (text.chars().count() > *length).then_some(Nasty::Long),
+            (Self::Text { length }, Record::Text(text)) => {
+                (text.chars().count() > *length).then_some(Nasty::Long)
+            }
             _ => None,
         }
     }
@@ -174,22 +193,35 @@ mod tests {
         let kind = Kind::Number { lower: -1.0, upper: 2.0 };
         let nasty = |number: f64| kind.nasty(&Record::Number(number));
         assert_eq!((nasty(-1.0), nasty(0.0), nasty(2.0), nasty(1e-300)), (None, None, None, None));
-        assert_eq!((nasty(f64::NAN), nasty(f64::NEG_INFINITY)), (Some(Nasty::Nan), Some(Nasty::Infinite)));
+        assert_eq!(
+            (nasty(f64::NAN), nasty(f64::NEG_INFINITY)),
+            (Some(Nasty::Nan), Some(Nasty::Infinite))
+        );
         assert_eq!(
             (nasty(-0.0), nasty(5e-324), nasty(2.0_f64.next_up())),
             (Some(Nasty::NegativeZero), Some(Nasty::Subnormal), Some(Nasty::Outside))
         );
-        let domain = RecordDomain { never: vec![Nasty::Nan, Nasty::Outside], ..RecordDomain::of(kind) };
+        let domain =
+            RecordDomain { never: vec![Nasty::Nan, Nasty::Outside], ..RecordDomain::of(kind) };
         assert!(domain.has(&Record::Number(-0.0)) && domain.has(&Record::Number(f64::INFINITY)));
-        assert!(!domain.has(&Record::Number(f64::NAN)) && !domain.has(&Record::Number(3.0)) && !domain.has(&Record::Missing));
+        assert!(
+            !domain.has(&Record::Number(f64::NAN))
+                && !domain.has(&Record::Number(3.0))
+                && !domain.has(&Record::Missing)
+        );
     }
 
     #[test]
     fn a_record_has_the_columns_of_its_table() {
         let text = |text: &str| Record::Text(text.to_owned());
         let label = RecordDomain::of(Kind::Category { values: vec!["a".to_owned()] });
-        let age = RecordDomain { nullable: true, ..RecordDomain::of(Kind::Integer { lower: 0.0, upper: 9.0 }) };
-        let table = RecordDomain::of(Kind::Table { columns: vec![("label".to_owned(), label), ("age".to_owned(), age)] });
+        let age = RecordDomain {
+            nullable: true,
+            ..RecordDomain::of(Kind::Integer { lower: 0.0, upper: 9.0 })
+        };
+        let table = RecordDomain::of(Kind::Table {
+            columns: vec![("label".to_owned(), label), ("age".to_owned(), age)],
+        });
         assert!(table.has(&Record::Fields(vec![text("a"), Record::Number(3.0)])));
         assert!(table.has(&Record::Fields(vec![text("unseen"), Record::Missing])));
         assert!(!table.has(&Record::Fields(vec![text("a"), Record::Number(3.5)])), "not whole");

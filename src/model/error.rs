@@ -1,4 +1,5 @@
-//! The errors of all commands. Each message says which file, key or value is wrong, and what to do about it.
+//! The errors of all commands. Each message says which file, key or value is wrong, and what to do
+//! about it.
 
 use std::fmt;
 use std::path::{Path, PathBuf};

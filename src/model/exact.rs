@@ -1,4 +1,5 @@
-//! Numbers in JSON that are read back exactly as they were written. JSON has no infinities, so these are written as `"inf"` and `"-inf"`.
+//! Numbers in JSON that are read back exactly as they were written. JSON has no infinities, so
+//! these are written as `"inf"` and `"-inf"`.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -15,7 +16,11 @@ enum Written {
 
 impl Serialize for Exact {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        if self.0.is_finite() { serializer.serialize_f64(self.0) } else { serializer.serialize_str(&self.0.to_string()) }
+        if self.0.is_finite() {
+            serializer.serialize_f64(self.0)
+        } else {
+            serializer.serialize_str(&self.0.to_string())
+        }
     }
 }
 
@@ -25,7 +30,9 @@ impl<'de> Deserialize<'de> for Exact {
             Written::Number(number) => Ok(Self(number)),
             Written::Word(word) if word == "inf" => Ok(Self(f64::INFINITY)),
             Written::Word(word) if word == "-inf" => Ok(Self(f64::NEG_INFINITY)),
-            Written::Word(word) => Err(serde::de::Error::custom(format!("is \"{word}\", must be a number, \"inf\" or \"-inf\""))),
+            Written::Word(word) => Err(serde::de::Error::custom(format!(
+                "is \"{word}\", must be a number, \"inf\" or \"-inf\""
+            ))),
         }
     }
 }
@@ -52,7 +59,8 @@ pub mod number {
     }
 }
 
-/// A number that may be infinite or absent, for `#[serde(default, with = "crate::model::exact::option")]`.
+/// A number that may be infinite or absent, for `#[serde(default, with =
+/// "crate::model::exact::option")]`.
 pub mod option {
     use super::{Deserialize, Deserializer, Exact, Serialize, Serializer};
 
@@ -61,7 +69,10 @@ pub mod option {
     /// # Errors
     /// When the serializer fails.
     #[allow(clippy::ref_option)] // serde requires this signature
-    pub fn serialize<S: Serializer>(number: &Option<f64>, serializer: S) -> Result<S::Ok, S::Error> {
+    pub fn serialize<S: Serializer>(
+        number: &Option<f64>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
         number.map(Exact).serialize(serializer)
     }
 
@@ -69,7 +80,9 @@ pub mod option {
     ///
     /// # Errors
     /// When there is something other than a number.
-    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
+    pub fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Option<f64>, D::Error> {
         Ok(Option::<Exact>::deserialize(deserializer)?.map(|number| number.0))
     }
 }
@@ -101,8 +114,19 @@ mod tests {
 
     #[test]
     fn every_number_is_read_back_to_the_last_bit() {
-        let numbers =
-            [0.0, -0.0, 1.0, 0.1, 1.0_f64.next_up(), -3.0_f64.next_down(), 1e300, 5e-324, f64::INFINITY, f64::NEG_INFINITY, 20.0 / 3.0];
+        let numbers = [
+            0.0,
+            -0.0,
+            1.0,
+            0.1,
+            1.0_f64.next_up(),
+            -3.0_f64.next_down(),
+            1e300,
+            5e-324,
+            f64::INFINITY,
+            f64::NEG_INFINITY,
+            20.0 / 3.0,
+        ];
         for number in numbers {
             let text = serde_json::to_string(&Exact(number)).unwrap();
             let back: Exact = serde_json::from_str(&text).unwrap();

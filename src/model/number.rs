@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-/// Displays a number with at most five significant digits and no trailing zeros. Cells store −0 as the negative number closest to zero, so
-/// that number is written as `-0`, and both zeros as `0`.
+/// Displays a number with at most five significant digits and no trailing zeros. Cells store −0 as
+/// the negative number closest to zero, so that number is written as `-0`, and both zeros as `0`.
 pub struct Brief(pub f64);
 
 impl fmt::Display for Brief {
@@ -21,13 +21,18 @@ impl fmt::Display for Brief {
         let decimals = if magnitude >= 10_000.0 || magnitude == 0.0 {
             0
         } else {
-            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // 1e-4 ≤ magnitude < 1e4
+            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+            // 1e-4 ≤ magnitude < 1e4
             {
                 (4.0 - magnitude.log10().floor()).clamp(0.0, 8.0) as usize
             }
         };
         let text = format!("{:.decimals$}", self.0);
-        if text.contains('.') { f.write_str(text.trim_end_matches('0').trim_end_matches('.')) } else { f.write_str(&text) }
+        if text.contains('.') {
+            f.write_str(text.trim_end_matches('0').trim_end_matches('.'))
+        } else {
+            f.write_str(&text)
+        }
     }
 }
 

@@ -4,8 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use super::checked::Share;
 
-/// The reach that an audit asks for: the part of the claim that the attack must be seen to reach on its best pair. Without it, a claim that
-/// is not refuted says nothing, because the attack may be blind.
+/// The reach that an audit asks for: the part of the claim that the attack must be seen to reach on
+/// its best pair. Without it, a claim that is not refuted says nothing, because the attack may be
+/// blind.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "WrittenReach")]
 pub struct AskedReach {

@@ -39,7 +39,8 @@ impl fmt::Display for Relation {
 }
 
 impl Relation {
-    /// Checks that two datasets are neighbours: component by component, or as multisets where the order does not matter.
+    /// Checks that two datasets are neighbours: component by component, or as multisets where the
+    /// order does not matter.
     ///
     /// # Errors
     /// When they are not. The error says what differs and what the relation allows.
@@ -47,16 +48,23 @@ impl Relation {
         self.check_within(1.0, left, right)
     }
 
-    /// Checks that two datasets are different and at most so many steps of the relation apart: records, or for vectors of answers the
-    /// difference in a component.
+    /// Checks that two datasets are different and at most so many steps of the relation apart:
+    /// records, or for vectors of answers the difference in a component.
     ///
     /// # Errors
     /// When they are not. The error says what differs and what the relation allows.
-    pub fn check_within(&self, distance: f64, left: &Dataset, right: &Dataset) -> Result<(), String> {
+    pub fn check_within(
+        &self,
+        distance: f64,
+        left: &Dataset,
+        right: &Dataset,
+    ) -> Result<(), String> {
         let difference = match self {
             Self::ComponentWise => component_problem(left, right, left.len(), distance),
             Self::SingleComponent => component_problem(left, right, 1, distance),
-            Self::AddRemove | Self::ReplaceOne | Self::Custom { .. } => self.multiset_problem(left, right, distance),
+            Self::AddRemove | Self::ReplaceOne | Self::Custom { .. } => {
+                self.multiset_problem(left, right, distance)
+            }
         };
         let Some(difference) = difference else { return Ok(()) };
         if distance != 1.0 {
@@ -66,8 +74,12 @@ impl Relation {
             ));
         }
         let expected = match self {
-            Self::AddRemove => "of two add-remove neighbours, one has exactly one record more than the other",
-            Self::ReplaceOne => "replace-one neighbours have the same size and differ in exactly one record",
+            Self::AddRemove => {
+                "of two add-remove neighbours, one has exactly one record more than the other"
+            }
+            Self::ReplaceOne => {
+                "replace-one neighbours have the same size and differ in exactly one record"
+            }
             Self::ComponentWise => {
                 "component-wise neighbours are numbers, the same count on both sides, and differ, by at most 1 in each component"
             }
@@ -90,21 +102,29 @@ impl Relation {
             Self::ReplaceOne => only_left.len() == only_right.len() && within(only_left.len()),
             _ => left != right,
         };
-        (!allowed).then(|| format!("only in left {}, only in right {}", listing(&only_left), listing(&only_right)))
+        (!allowed).then(|| {
+            format!("only in left {}, only in right {}", listing(&only_left), listing(&only_right))
+        })
     }
 }
 
 /// Why two vectors are not neighbours; None if they are.
 ///
 /// Neighbours differ by at most `distance`, in at least one and at most `max_differing` components.
-fn component_problem(left: &Dataset, right: &Dataset, max_differing: usize, distance: f64) -> Option<String> {
+fn component_problem(
+    left: &Dataset,
+    right: &Dataset,
+    max_differing: usize,
+    distance: f64,
+) -> Option<String> {
     if left.len() != right.len() {
         return Some(format!("left has {} components and right {}", left.len(), right.len()));
     }
     let mut differing = Vec::new();
     for (component, (l, r)) in (1..).zip(left.records().iter().zip(right.records())) {
         let close = match (l.number(), r.number()) {
-            // Because of rounding, decimal fractions such as 2.2 and 1.2 differ by slightly more than 1.
+            // Because of rounding, decimal fractions such as 2.2 and 1.2 differ by slightly more
+            // than 1.
             (Some(l), Some(r)) => (l - r).abs() <= distance + f64::EPSILON * (l.abs() + r.abs()),
             _ => false,
         };
@@ -117,7 +137,9 @@ fn component_problem(left: &Dataset, right: &Dataset, max_differing: usize, dist
     }
     match differing.len() {
         0 => Some("they are equal".to_owned()),
-        count if count > max_differing => Some(format!("components {} differ", abridged(&differing, "components"))),
+        count if count > max_differing => {
+            Some(format!("components {} differ", abridged(&differing, "components")))
+        }
         _ => None,
     }
 }
@@ -190,21 +212,35 @@ mod tests {
 
     #[test]
     fn component_wise_neighbours_differ_by_at_most_one_in_each_component() {
-        let check = |left: &[f64], right: &[f64]| Relation::ComponentWise.check(&data(left), &data(right));
+        let check =
+            |left: &[f64], right: &[f64]| Relation::ComponentWise.check(&data(left), &data(right));
         assert!(check(&[1.0, 1.0, 1.0], &[2.0, 0.0, 1.5]).is_ok());
         assert!(check(&[2.2], &[1.2]).is_ok());
         // The order matters: as multisets these two are equal.
         assert!(check(&[1.0, 0.0], &[0.0, 1.0]).is_ok());
         assert!(check(&[1.0, 2.0], &[1.0, 2.0]).unwrap_err().contains("they are equal"));
-        assert!(check(&[1.0], &[1.0, 2.0]).unwrap_err().contains("left has 1 components and right 2"));
-        assert!(check(&[0.0, 1.0], &[0.0, 2.1]).unwrap_err().contains("component 2 is 1 in left and 2.1 in right"));
+        assert!(
+            check(&[1.0], &[1.0, 2.0]).unwrap_err().contains("left has 1 components and right 2")
+        );
+        assert!(
+            check(&[0.0, 1.0], &[0.0, 2.1])
+                .unwrap_err()
+                .contains("component 2 is 1 in left and 2.1 in right")
+        );
         let text = Dataset::new(vec![Record::Text("x".into())]);
-        assert!(Relation::ComponentWise.check(&text, &data(&[1.0])).unwrap_err().contains("component 1 is x in left"));
+        assert!(
+            Relation::ComponentWise
+                .check(&text, &data(&[1.0]))
+                .unwrap_err()
+                .contains("component 1 is x in left")
+        );
     }
 
     #[test]
     fn single_component_neighbours_differ_in_one_component() {
-        let check = |left: &[f64], right: &[f64]| Relation::SingleComponent.check(&data(left), &data(right));
+        let check = |left: &[f64], right: &[f64]| {
+            Relation::SingleComponent.check(&data(left), &data(right))
+        };
         assert!(check(&[1.0, 1.0], &[1.0, 2.0]).is_ok());
         assert!(check(&[1.0, 1.0], &[1.0, 1.0]).is_err());
         assert!(check(&[1.0, 1.0], &[1.0, 2.5]).is_err());
@@ -213,14 +249,37 @@ mod tests {
 
     #[test]
     fn datasets_may_be_several_steps_apart_if_the_claim_says_so() {
-        let far = |relation: Relation, left: &[f64], right: &[f64]| relation.check_within(2.0, &data(left), &data(right)).is_err();
-        assert!(!far(Relation::AddRemove, &[], &[1.0, 2.0]) && !far(Relation::AddRemove, &[1.0], &[2.0]));
-        assert!(far(Relation::AddRemove, &[], &[1.0, 2.0, 3.0]) && far(Relation::AddRemove, &[1.0], &[1.0]));
-        assert!(!far(Relation::ReplaceOne, &[1.0, 2.0, 5.0], &[3.0, 4.0, 5.0]) && far(Relation::ReplaceOne, &[1.0], &[1.0, 2.0]));
-        assert!(!far(Relation::ComponentWise, &[0.0, 0.0], &[2.0, -2.0]) && far(Relation::ComponentWise, &[0.0], &[2.5]));
-        assert!(!far(Relation::SingleComponent, &[0.0, 0.0], &[2.0, 0.0]) && far(Relation::SingleComponent, &[0.0, 0.0], &[1.0, 1.0]));
-        let error = Relation::AddRemove.check_within(2.0, &data(&[]), &data(&[1.0, 2.0, 3.0])).unwrap_err();
-        assert!(error.contains("at most 2 add-remove steps apart: only in left nothing, only in right 1, 2, 3"), "{error}");
+        let far = |relation: Relation, left: &[f64], right: &[f64]| {
+            relation.check_within(2.0, &data(left), &data(right)).is_err()
+        };
+        assert!(
+            !far(Relation::AddRemove, &[], &[1.0, 2.0])
+                && !far(Relation::AddRemove, &[1.0], &[2.0])
+        );
+        assert!(
+            far(Relation::AddRemove, &[], &[1.0, 2.0, 3.0])
+                && far(Relation::AddRemove, &[1.0], &[1.0])
+        );
+        assert!(
+            !far(Relation::ReplaceOne, &[1.0, 2.0, 5.0], &[3.0, 4.0, 5.0])
+                && far(Relation::ReplaceOne, &[1.0], &[1.0, 2.0])
+        );
+        assert!(
+            !far(Relation::ComponentWise, &[0.0, 0.0], &[2.0, -2.0])
+                && far(Relation::ComponentWise, &[0.0], &[2.5])
+        );
+        assert!(
+            !far(Relation::SingleComponent, &[0.0, 0.0], &[2.0, 0.0])
+                && far(Relation::SingleComponent, &[0.0, 0.0], &[1.0, 1.0])
+        );
+        let error =
+            Relation::AddRemove.check_within(2.0, &data(&[]), &data(&[1.0, 2.0, 3.0])).unwrap_err();
+        assert!(
+            error.contains(
+                "at most 2 add-remove steps apart: only in left nothing, only in right 1, 2, 3"
+            ),
+            "{error}"
+        );
     }
 
     #[test]

@@ -16,7 +16,11 @@ pub const MAX_DRAWS: u64 = 1_000_000_000_000;
 /// # Errors
 /// When it is out of range. The error says what it must be.
 pub fn check_draws(draws: u64) -> Result<u64, String> {
-    if (1..=MAX_DRAWS).contains(&draws) { Ok(draws) } else { Err(format!("is {draws}, must be a whole number from 1 to {MAX_DRAWS:e}")) }
+    if (1..=MAX_DRAWS).contains(&draws) {
+        Ok(draws)
+    } else {
+        Err(format!("is {draws}, must be a whole number from 1 to {MAX_DRAWS:e}"))
+    }
 }
 
 /// When to stop.
@@ -46,10 +50,12 @@ pub struct Settings {
     /// Whether to audit the controls too.
     #[serde(default)]
     pub controls: bool,
-    /// The seconds that each pair may take; overrides the audit files. With a limit, results depend on the speed of the machine.
+    /// The seconds that each pair may take; overrides the audit files. With a limit, results depend
+    /// on the speed of the machine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_seconds: Option<Positive>,
-    /// The seconds that the whole run may take. What is left is divided over the pairs that are left.
+    /// The seconds that the whole run may take. What is left is divided over the pairs that are
+    /// left.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_seconds_total: Option<Positive>,
 }

@@ -34,7 +34,11 @@ impl Add for Tally {
     type Output = Self;
 
     fn add(self, other: Self) -> Self {
-        Self { correct: self.correct + other.correct, wrong: self.wrong + other.wrong, abstained: self.abstained + other.abstained }
+        Self {
+            correct: self.correct + other.correct,
+            wrong: self.wrong + other.wrong,
+            abstained: self.abstained + other.abstained,
+        }
     }
 }
 

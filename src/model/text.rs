@@ -1,6 +1,7 @@
 //! Texts from outside, made safe to show.
 
-/// The text with each control character replaced: on a terminal these could move the cursor, change colours, and more.
+/// The text with each control character replaced: on a terminal these could move the cursor, change
+/// colours, and more.
 #[must_use]
 pub fn printable(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c }).collect()

@@ -16,10 +16,11 @@ pub struct Truth {
 }
 
 impl Truth {
-    /// Whether a bound is above the truth. The reason is a wrong truth in the file, an error in this program, or the rare bad luck that the
-    /// confidence allows.
+    /// Whether a bound is above the truth. The reason is a wrong truth in the file, an error in
+    /// this program, or the rare bad luck that the confidence allows.
     #[must_use]
     pub fn is_exceeded(self, bounds: Bounds) -> bool {
-        self.epsilon.is_some_and(|truth| bounds.epsilon_lower > truth) || self.delta.is_some_and(|truth| bounds.delta_lower > truth)
+        self.epsilon.is_some_and(|truth| bounds.epsilon_lower > truth)
+            || self.delta.is_some_and(|truth| bounds.delta_lower > truth)
     }
 }

@@ -12,7 +12,8 @@ use super::{AskedReach, Bounds, Claim};
 pub enum Verdict {
     /// The claim is refuted at the run's confidence.
     Violated,
-    /// Not refuted, there were enough draws, and the attack was seen to reach as much of the claim as the audit asks for.
+    /// Not refuted, there were enough draws, and the attack was seen to reach as much of the claim
+    /// as the audit asks for.
     Consistent,
     /// Not refuted, and nothing can be concluded from that.
     Inconclusive(Reason),
@@ -55,7 +56,9 @@ impl Reason {
             Self::OutputsNeverRepeat => {
                 "every output is a different text, so there is nothing to learn from; release numbers, or parts that repeat"
             }
-            Self::TooFewDraws => "the draws are too few to tell a claim that just holds from one that just fails; use more draws",
+            Self::TooFewDraws => {
+                "the draws are too few to tell a claim that just holds from one that just fails; use more draws"
+            }
             Self::NoDifferenceSeen => {
                 "the attack sees no difference between the two sides; choose a pair on which the outputs differ, or, if nothing can leak there, \
                  state reach = { at_least = 0, because = \"…\" }"
@@ -117,13 +120,22 @@ pub struct Grounds {
 }
 
 impl Verdict {
-    /// The verdict on a claim. It is enough that ε or δ is refuted: both belong to the same claim. A claim that is not refuted is
-    /// consistent only if nothing speaks against the audit itself.
+    /// The verdict on a claim. It is enough that ε or δ is refuted: both belong to the same claim.
+    /// A claim that is not refuted is consistent only if nothing speaks against the audit itself.
     #[must_use]
     pub fn new(grounds: &Grounds) -> Self {
-        let Grounds { ref claim, bounds, outputs_never_repeat, reach, asked_reach, resolution, control } = *grounds;
-        // Written so that a number that is not comparable never counts as enough. If the attack sees a part of the leak, an excess in that
-        // part stands for a larger excess in the whole leak. Below a half, the reach itself is what is missing, and not the draws.
+        let Grounds {
+            ref claim,
+            bounds,
+            outputs_never_repeat,
+            reach,
+            asked_reach,
+            resolution,
+            control,
+        } = *grounds;
+        // Written so that a number that is not comparable never counts as enough. If the attack
+        // sees a part of the leak, an excess in that part stands for a larger excess in the whole
+        // leak. Below a half, the reach itself is what is missing, and not the draws.
         let enough_draws = bounds.resolved <= resolution * reach.clamp(AskedReach::DEFAULT, 1.0);
         let reached = reach >= asked_reach;
         if bounds.refute(claim) {
@@ -133,7 +145,11 @@ impl Verdict {
         } else if !enough_draws {
             Self::Inconclusive(Reason::TooFewDraws)
         } else if !reached {
-            Self::Inconclusive(if reach > 0.0 { Reason::ClaimNotReached } else { Reason::NoDifferenceSeen })
+            Self::Inconclusive(if reach > 0.0 {
+                Reason::ClaimNotReached
+            } else {
+                Reason::NoDifferenceSeen
+            })
         } else if control == Some(ControlResult::NotCaught) {
             Self::Inconclusive(Reason::ControlNotCaught)
         } else {
@@ -141,13 +157,15 @@ impl Verdict {
         }
     }
 
-    /// The verdict on a mechanism, from those on several pairs: one refuting pair refutes the claim. If several pairs are inconclusive, the
-    /// reason is that of the first.
+    /// The verdict on a mechanism, from those on several pairs: one refuting pair refutes the
+    /// claim. If several pairs are inconclusive, the reason is that of the first.
     #[must_use]
     pub fn of_all(verdicts: impl IntoIterator<Item = Self>) -> Option<Self> {
         verdicts.into_iter().reduce(|all, one| match (all, one) {
             (Self::Violated, _) | (_, Self::Violated) => Self::Violated,
-            (Self::Inconclusive(reason), _) | (_, Self::Inconclusive(reason)) => Self::Inconclusive(reason),
+            (Self::Inconclusive(reason), _) | (_, Self::Inconclusive(reason)) => {
+                Self::Inconclusive(reason)
+            }
             _ => Self::Consistent,
         })
     }
@@ -236,11 +254,13 @@ pub enum Agreement {
 }
 
 impl Agreement {
-    /// Compares a verdict with the expectation. An expected violation must be shown: an audit that is too weak to show it differs.
+    /// Compares a verdict with the expectation. An expected violation must be shown: an audit that
+    /// is too weak to show it differs.
     #[must_use]
     pub fn new(verdict: Verdict, expected: Expectation) -> Self {
         match (verdict, expected) {
-            (Verdict::Violated, Expectation::Violated) | (Verdict::Consistent, Expectation::Consistent) => Self::Agrees,
+            (Verdict::Violated, Expectation::Violated)
+            | (Verdict::Consistent, Expectation::Consistent) => Self::Agrees,
             (Verdict::Inconclusive(_), Expectation::Consistent) => Self::Undecided,
             _ => Self::Differs,
         }
@@ -267,13 +287,20 @@ impl Agreement {
 mod tests {
     use super::*;
 
-    const ALL: [Verdict; 3] = [Verdict::Violated, Verdict::Consistent, Verdict::Inconclusive(Reason::ClaimNotReached)];
+    const ALL: [Verdict; 3] =
+        [Verdict::Violated, Verdict::Consistent, Verdict::Inconclusive(Reason::ClaimNotReached)];
 
     /// The claim (1, 0.25); everything that is asked for is just met.
     fn grounds() -> Grounds {
         Grounds {
             claim: Claim::new(1.0, 0.25).unwrap(),
-            bounds: Bounds { lower: 1.0, epsilon_lower: 1.0, delta_lower: 0.25, detectable: 7.0, resolved: 0.375 },
+            bounds: Bounds {
+                lower: 1.0,
+                epsilon_lower: 1.0,
+                delta_lower: 0.25,
+                detectable: 7.0,
+                resolved: 0.375,
+            },
             outputs_never_repeat: false,
             reach: 0.75,
             asked_reach: 0.75,
@@ -285,12 +312,24 @@ mod tests {
     #[test]
     fn a_bound_above_the_claim_refutes_it_whatever_else_is_known() {
         assert_eq!(Verdict::new(&grounds()), Verdict::Consistent);
-        let nothing = Bounds { lower: 0.0, epsilon_lower: 0.0, delta_lower: 0.0, detectable: f64::INFINITY, resolved: f64::INFINITY };
+        let nothing = Bounds {
+            lower: 0.0,
+            epsilon_lower: 0.0,
+            delta_lower: 0.0,
+            detectable: f64::INFINITY,
+            resolved: f64::INFINITY,
+        };
         for bounds in [
             Bounds { lower: 1.0_f64.next_up(), epsilon_lower: 1.0_f64.next_up(), ..nothing },
             Bounds { delta_lower: 0.25_f64.next_up(), ..nothing },
         ] {
-            let weak = Grounds { bounds, outputs_never_repeat: true, reach: 0.0, control: Some(ControlResult::NotCaught), ..grounds() };
+            let weak = Grounds {
+                bounds,
+                outputs_never_repeat: true,
+                reach: 0.0,
+                control: Some(ControlResult::NotCaught),
+                ..grounds()
+            };
             assert_eq!(Verdict::new(&weak), Verdict::Violated);
         }
     }
@@ -303,15 +342,31 @@ mod tests {
             Verdict::new(&grounds).reason()
         };
         assert_eq!(because(&|_| ()), None);
-        assert_eq!(because(&|g| g.bounds.resolved = 0.375_f64.next_up()), Some(Reason::TooFewDraws));
+        assert_eq!(
+            because(&|g| g.bounds.resolved = 0.375_f64.next_up()),
+            Some(Reason::TooFewDraws)
+        );
         assert_eq!(because(&|g| g.bounds.resolved = f64::NAN), Some(Reason::TooFewDraws));
-        assert_eq!(because(&|g| (g.reach, g.bounds.resolved) = (0.75_f64.next_down(), 0.25)), Some(Reason::ClaimNotReached));
-        assert_eq!(because(&|g| (g.reach, g.bounds.resolved) = (0.0, 0.25)), Some(Reason::NoDifferenceSeen));
+        assert_eq!(
+            because(&|g| (g.reach, g.bounds.resolved) = (0.75_f64.next_down(), 0.25)),
+            Some(Reason::ClaimNotReached)
+        );
+        assert_eq!(
+            because(&|g| (g.reach, g.bounds.resolved) = (0.0, 0.25)),
+            Some(Reason::NoDifferenceSeen)
+        );
         assert_eq!(because(&|g| g.reach = f64::NAN), Some(Reason::TooFewDraws));
-        // A precision that is enough for an attack that reaches the whole claim is not enough for one that reaches a part of it.
-        assert_eq!(because(&|g| (g.reach, g.asked_reach) = (0.625, 0.625)), Some(Reason::TooFewDraws));
+        // A precision that is enough for an attack that reaches the whole claim is not enough for
+        // one that reaches a part of it.
+        assert_eq!(
+            because(&|g| (g.reach, g.asked_reach) = (0.625, 0.625)),
+            Some(Reason::TooFewDraws)
+        );
         assert_eq!(because(&|g| (g.reach, g.bounds.resolved) = (f64::INFINITY, 0.5)), None);
-        assert_eq!(because(&|g| g.control = Some(ControlResult::NotCaught)), Some(Reason::ControlNotCaught));
+        assert_eq!(
+            because(&|g| g.control = Some(ControlResult::NotCaught)),
+            Some(Reason::ControlNotCaught)
+        );
         assert_eq!(because(&|g| g.control = Some(ControlResult::Caught)), None);
         // More draws are of no use if no output occurs twice, and a low asked reach is no excuse.
         let blind = |g: &mut Grounds| {
@@ -319,7 +374,11 @@ mod tests {
             (g.outputs_never_repeat, g.asked_reach) = (true, 0.0);
         };
         assert_eq!(because(&blind), Some(Reason::OutputsNeverRepeat));
-        assert_eq!(because(&|g| g.outputs_never_repeat = true), None, "something was learned all the same");
+        assert_eq!(
+            because(&|g| g.outputs_never_repeat = true),
+            None,
+            "something was learned all the same"
+        );
     }
 
     #[test]
@@ -333,8 +392,13 @@ mod tests {
 
     #[test]
     fn reasons_are_written_as_in_reports_and_say_what_to_do() {
-        let reasons =
-            [Reason::OutputsNeverRepeat, Reason::TooFewDraws, Reason::NoDifferenceSeen, Reason::ClaimNotReached, Reason::ControlNotCaught];
+        let reasons = [
+            Reason::OutputsNeverRepeat,
+            Reason::TooFewDraws,
+            Reason::NoDifferenceSeen,
+            Reason::ClaimNotReached,
+            Reason::ControlNotCaught,
+        ];
         for reason in reasons {
             assert_eq!(serde_json::to_value(reason).unwrap(), reason.to_string());
             assert!(reason.advice().contains("; "), "{reason}: the second part says what to do");
@@ -358,13 +422,20 @@ mod tests {
     #[test]
     fn an_expected_violation_must_be_shown_and_an_inconclusive_audit_is_undecided() {
         let with = |expected| ALL.map(|verdict| Agreement::new(verdict, expected));
-        assert_eq!(with(Expectation::Violated), [Agreement::Agrees, Agreement::Differs, Agreement::Differs]);
-        assert_eq!(with(Expectation::Consistent), [Agreement::Differs, Agreement::Agrees, Agreement::Undecided]);
+        assert_eq!(
+            with(Expectation::Violated),
+            [Agreement::Agrees, Agreement::Differs, Agreement::Differs]
+        );
+        assert_eq!(
+            with(Expectation::Consistent),
+            [Agreement::Differs, Agreement::Agrees, Agreement::Undecided]
+        );
     }
 
     #[test]
     fn agreements_are_ordered_by_severity_and_have_marks() {
-        let by_severity = [Agreement::Agrees, Agreement::Undecided, Agreement::NotRun, Agreement::Differs];
+        let by_severity =
+            [Agreement::Agrees, Agreement::Undecided, Agreement::NotRun, Agreement::Differs];
         assert_eq!(by_severity.map(Agreement::mark), ["✓", "?", "✗", "✗"]);
         for (index, worse) in by_severity.into_iter().enumerate() {
             for better in &by_severity[..=index] {
@@ -376,7 +447,13 @@ mod tests {
 
     #[test]
     fn verdicts_are_written_as_in_audit_files() {
-        assert_eq!(ALL.map(|verdict| verdict.to_string()), ["violated", "consistent", "inconclusive"]);
-        assert_eq!([Expectation::Violated, Expectation::Consistent].map(|one| one.to_string()), ["violated", "consistent"]);
+        assert_eq!(
+            ALL.map(|verdict| verdict.to_string()),
+            ["violated", "consistent", "inconclusive"]
+        );
+        assert_eq!(
+            [Expectation::Violated, Expectation::Consistent].map(|one| one.to_string()),
+            ["violated", "consistent"]
+        );
     }
 }

@@ -49,11 +49,17 @@ impl<'de> Deserialize<'de> for Whole {
             }
 
             fn visit_u64<E: Error>(self, number: u64) -> Result<Whole, E> {
-                i64::try_from(number).map(Whole).map_err(|_| E::custom(format!("is {number}, which is too large")))
+                i64::try_from(number)
+                    .map(Whole)
+                    .map_err(|_| E::custom(format!("is {number}, which is too large")))
             }
 
             fn visit_f64<E: Error>(self, number: f64) -> Result<Whole, E> {
-                Whole::of_float(number).ok_or_else(|| E::custom(format!("is {number}, must be a whole number, for example 20_000 or 2e4")))
+                Whole::of_float(number).ok_or_else(|| {
+                    E::custom(format!(
+                        "is {number}, must be a whole number, for example 20_000 or 2e4"
+                    ))
+                })
             }
         }
         deserializer.deserialize_any(WholeVisitor)
@@ -66,11 +72,15 @@ mod tests {
 
     #[test]
     fn floats_without_a_fraction_are_whole() {
-        let read = |text: &str| serde_json::from_str::<Whole>(text).map(Whole::get).map_err(|error| error.to_string());
+        let read = |text: &str| {
+            serde_json::from_str::<Whole>(text).map(Whole::get).map_err(|error| error.to_string())
+        };
         assert_eq!((read("20000"), read("2e4"), read("-3.0")), (Ok(20_000), Ok(20_000), Ok(-3)));
-        for (wrong, message) in
-            [("1.5", "is 1.5, must be a whole number"), ("1e300", "must be a whole number"), ("\"7\"", "a whole number")]
-        {
+        for (wrong, message) in [
+            ("1.5", "is 1.5, must be a whole number"),
+            ("1e300", "must be a whole number"),
+            ("\"7\"", "a whole number"),
+        ] {
             let found = read(wrong).unwrap_err();
             assert!(found.contains(message), "{wrong}: {found}");
         }

@@ -7,17 +7,20 @@ use super::Generator;
 /// The smallest σ of [`DiscreteGaussian`]: from here on σ² and 1/σ² are ordinary numbers.
 pub const LEAST_SIGMA: f64 = 1e-100;
 
-/// The largest σ of [`DiscreteGaussian`], 2^40: up to here every integer that occurs is exact as a double.
+/// The largest σ of [`DiscreteGaussian`], 2^40: up to here every integer that occurs is exact as a
+/// double.
 pub const LARGEST_SIGMA: f64 = 1_099_511_627_776.0;
 
 /// Discrete Gaussian noise: integers with `P(z) ∝ e^(-z²/2σ²)`.
 ///
-/// By rejection sampling. With the integer `t = ⌊σ⌋ + 1`, a candidate y has the discrete Laplace distribution, `P(y) ∝ e^(-|y|/t)`. It is accepted with
-/// probability `e^(-(|y| − σ²/t)²/2σ²)`. The product is `e^(-y²/2σ²)` times a constant. For every σ, a candidate is accepted with
-/// probability 0.44 or more.
+/// By rejection sampling. With the integer `t = ⌊σ⌋ + 1`, a candidate y has the discrete Laplace
+/// distribution, `P(y) ∝ e^(-|y|/t)`. It is accepted with probability `e^(-(|y| − σ²/t)²/2σ²)`. The
+/// product is `e^(-y²/2σ²)` times a constant. For every σ, a candidate is accepted with probability
+/// 0.44 or more.
 ///
-/// Candidates and coins are exact: no logarithm, no exponential, no rounded quotient. Only the exponent of the acceptance is computed in doubles. So the
-/// probability of z standard deviations is off by a relative 1e-15·(1 + z²) at most.
+/// Candidates and coins are exact: no logarithm, no exponential, no rounded quotient. Only the
+/// exponent of the acceptance is computed in doubles. So the probability of z standard deviations
+/// is off by a relative 1e-15·(1 + z²) at most.
 #[derive(Clone, Copy, Debug)]
 pub struct DiscreteGaussian {
     /// `⌊σ⌋ + 1`.
@@ -39,7 +42,11 @@ impl DiscreteGaussian {
         }
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // just checked
         let scale = sigma as u64 + 1;
-        Ok(Self { scale, offset: sigma * sigma / scale as f64, twice_variance: 2.0 * sigma * sigma })
+        Ok(Self {
+            scale,
+            offset: sigma * sigma / scale as f64,
+            twice_variance: 2.0 * sigma * sigma,
+        })
     }
 
     /// One draw.
@@ -57,7 +64,8 @@ impl DiscreteGaussian {
 
 /// The magnitude and the sign of an integer with `P(z) ∝ e^(-|z|/t)`. The sign of 0 is plus.
 ///
-/// `u + t·v` has `P(x) ∝ e^(-x/t)` if u < t has `P(u) ∝ e^(-u/t)` and v has `P(v) ∝ e^(-v)`. Of 0 and its negative, only one may count.
+/// `u + t·v` has `P(x) ∝ e^(-x/t)` if u < t has `P(u) ∝ e^(-u/t)` and v has `P(v) ∝ e^(-v)`. Of 0
+/// and its negative, only one may count.
 fn discrete_laplace(rng: &mut Generator, t: u64) -> (u64, bool) {
     loop {
         let u = below(rng, t);
@@ -91,8 +99,9 @@ fn exp_coin(rng: &mut Generator, x: f64) -> bool {
 
 /// True with probability `e^(-x)`, from coins that are true with probability x ≤ 1.
 ///
-/// Toss with probabilities x/1, x/2, x/3, … until one is false. The first k are true with probability `x^k/k!`, so the number of tosses is odd with
-/// probability `1 − x + x²/2 − … = e^(-x)`. A toss with probability x/k is one with x and one with 1/k.
+/// Toss with probabilities x/1, x/2, x/3, … until one is false. The first k are true with
+/// probability `x^k/k!`, so the number of tosses is odd with probability `1 − x + x²/2 − … =
+/// e^(-x)`. A toss with probability x/k is one with x and one with 1/k.
 fn series_coin(rng: &mut Generator, mut toss: impl FnMut(&mut Generator) -> bool) -> bool {
     let mut k = 1;
     while toss(rng) && (k == 1 || below(rng, k) == 0) {
@@ -101,7 +110,8 @@ fn series_coin(rng: &mut Generator, mut toss: impl FnMut(&mut Generator) -> bool
     k % 2 == 1
 }
 
-/// True with probability exactly p, for every double p from 0 to 1: the binary digits of p and of a uniform number are compared, 64 at a time.
+/// True with probability exactly p, for every double p from 0 to 1: the binary digits of p and of a
+/// uniform number are compared, 64 at a time.
 fn coin(mut word: impl FnMut() -> u64, p: f64) -> bool {
     const BLOCK: f64 = 18_446_744_073_709_551_616.0;
     let mut rest = p;
@@ -119,7 +129,8 @@ fn coin(mut word: impl FnMut() -> u64, p: f64) -> bool {
     false
 }
 
-/// A uniform integer below n ≥ 1. Multiplies a word by n; the words that would make some results more likely are drawn again (Lemire 2019).
+/// A uniform integer below n ≥ 1. Multiplies a word by n; the words that would make some results
+/// more likely are drawn again (Lemire 2019).
 fn below(rng: &mut Generator, n: u64) -> u64 {
     loop {
         let product = u128::from(rng.next_u64()) * u128::from(n);
@@ -137,7 +148,8 @@ mod tests {
 
     use super::*;
 
-    /// Hoeffding: a frequency of n draws is off by more than √(ln(2/α)/2n) with probability at most α.
+    /// Hoeffding: a frequency of n draws is off by more than √(ln(2/α)/2n) with probability at most
+    /// α.
     const FALSE_ALARM: f64 = 1e-6;
     const N: u32 = 400_000;
 
@@ -145,7 +157,10 @@ mod tests {
         let mut rng = Generator::seed_from_u64(11);
         let hits = (0..N).filter(|_| hit(&mut rng)).count();
         let allowed = ((2.0 / FALSE_ALARM).ln() / (2.0 * f64::from(N))).sqrt();
-        assert!((hits as f64 / f64::from(N) - expected).abs() <= allowed, "{what}: {hits} of {N}, expected {expected}, α = {FALSE_ALARM}");
+        assert!(
+            (hits as f64 / f64::from(N) - expected).abs() <= allowed,
+            "{what}: {hits} of {N}, expected {expected}, α = {FALSE_ALARM}"
+        );
     }
 
     #[test]
@@ -157,7 +172,9 @@ mod tests {
             frequency_is((-x).exp(), &format!("exponential of {x}"), |rng| exp_coin(rng, x));
         }
         for n in [1_u64, 2, 3, 10, (1 << 63) + 1] {
-            frequency_is(n.div_ceil(2) as f64 / n as f64, &format!("below {n}"), |rng| below(rng, n) < n.div_ceil(2));
+            frequency_is(n.div_ceil(2) as f64 / n as f64, &format!("below {n}"), |rng| {
+                below(rng, n) < n.div_ceil(2)
+            });
         }
     }
 
@@ -180,9 +197,13 @@ mod tests {
             let q = (-1.0 / t as f64).exp();
             for z in [0_u64, 1, 2, 9] {
                 let expected = (1.0 - q) / (1.0 + q) * q.powf(z as f64);
-                frequency_is(expected, &format!("scale {t}, +{z}"), |rng| discrete_laplace(rng, t) == (z, false));
+                frequency_is(expected, &format!("scale {t}, +{z}"), |rng| {
+                    discrete_laplace(rng, t) == (z, false)
+                });
                 if z > 0 {
-                    frequency_is(expected, &format!("scale {t}, -{z}"), |rng| discrete_laplace(rng, t) == (z, true));
+                    frequency_is(expected, &format!("scale {t}, -{z}"), |rng| {
+                        discrete_laplace(rng, t) == (z, true)
+                    });
                 }
             }
         }
@@ -234,7 +255,10 @@ mod tests {
 
     #[test]
     fn sigma_out_of_range_is_refused() {
-        assert_eq!(DiscreteGaussian::new(1e-101).unwrap_err(), "is 1e-101, must be at least 1e-100 and at most 2^40");
+        assert_eq!(
+            DiscreteGaussian::new(1e-101).unwrap_err(),
+            "is 1e-101, must be at least 1e-100 and at most 2^40"
+        );
         for sigma in [0.0, -1.0, f64::NAN, f64::INFINITY, 2e12] {
             assert!(DiscreteGaussian::new(sigma).is_err(), "{sigma}");
         }

@@ -37,7 +37,8 @@ pub fn gaussian(rng: &mut Generator, sigma: f64) -> f64 {
 
 /// Discrete Laplace noise: integers with `P(z) ∝ e^(-|z|·rate)`.
 ///
-/// It is the difference of two geometric variables with ratio `e^-rate`; each of them is an exponential variable, rounded down.
+/// It is the difference of two geometric variables with ratio `e^-rate`; each of them is an
+/// exponential variable, rounded down.
 #[inline]
 pub fn discrete_laplace(rng: &mut Generator, rate: f64) -> f64 {
     let a: f64 = Exp1.sample(rng);
@@ -50,8 +51,9 @@ pub const LEAST_RATE: f64 = 1e-300;
 
 /// Discrete Laplace noise of limited size: `P(z) ∝ e^(-|z|·rate)` for `|z| ≤ cut`, else 0.
 ///
-/// Exact, by rejection sampling. For all parameters a candidate is accepted with probability at least ½: a thousand in a row are rejected with
-/// probability at most 2^-1000. Candidates are unlimited noise if more than half of it is within the cut. Otherwise `q^(cut+1) ≥ (1+q)/4` with
+/// Exact, by rejection sampling. For all parameters a candidate is accepted with probability at
+/// least ½: a thousand in a row are rejected with probability at most 2^-1000. Candidates are
+/// unlimited noise if more than half of it is within the cut. Otherwise `q^(cut+1) ≥ (1+q)/4` with
 /// `q = e^-rate`. Then all weights `q^|z|` are at least ½, and candidates are uniform.
 #[derive(Clone, Copy, Debug)]
 pub struct CutDiscreteLaplace {
@@ -69,7 +71,8 @@ impl CutDiscreteLaplace {
         // The share of unlimited noise within the cut: 1 − 2q^(cut+1)/(1+q), without cancellation.
         let within = |cut: u32| {
             let q = (-rate).exp();
-            (-(-rate * (f64::from(cut) + 1.0)).exp_m1() - q * (-rate * f64::from(cut)).exp_m1()) / (1.0 + q)
+            (-(-rate * (f64::from(cut) + 1.0)).exp_m1() - q * (-rate * f64::from(cut)).exp_m1())
+                / (1.0 + q)
         };
         let narrow = cut.filter(|cut| within(*cut) <= 0.5).map(i64::from);
         Self { rate, cut: cut.map_or(f64::INFINITY, f64::from), narrow }
@@ -95,11 +98,14 @@ impl CutDiscreteLaplace {
     }
 }
 
-/// Noise with density proportional to `1/(1 + |z|^γ)`, for any γ > 1; γ = 2 is the Cauchy distribution.
+/// Noise with density proportional to `1/(1 + |z|^γ)`, for any γ > 1; γ = 2 is the Cauchy
+/// distribution.
 ///
-/// Exact, by rejection sampling. For a magnitude u, `½·min(1, u^-γ) ≤ 1/(1 + u^γ) ≤ min(1, u^-γ)`, so a candidate is accepted with probability
-/// at least ½. Below 1 the upper bound is uniform, `u = v`; above 1 it is a Pareto tail, `u = v^(-1/(γ-1))`. The areas of these two parts have
-/// the ratio γ−1 to 1. In both parts the density is the bound divided by `1 + v^q`, with q = γ below 1 and q = γ/(γ−1) above.
+/// Exact, by rejection sampling. For a magnitude u, `½·min(1, u^-γ) ≤ 1/(1 + u^γ) ≤ min(1, u^-γ)`,
+/// so a candidate is accepted with probability at least ½. Below 1 the upper bound is uniform, `u =
+/// v`; above 1 it is a Pareto tail, `u = v^(-1/(γ-1))`. The areas of these two parts have the ratio
+/// γ−1 to 1. In both parts the density is the bound divided by `1 + v^q`, with q = γ below 1 and q
+/// = γ/(γ−1) above.
 #[derive(Clone, Copy, Debug)]
 pub struct PowerTail {
     gamma: f64,
@@ -116,7 +122,11 @@ impl PowerTail {
     /// When γ is not a finite number greater than 1: the density then has no finite integral.
     pub fn new(gamma: f64) -> Result<Self, String> {
         if gamma > 1.0 && gamma.is_finite() {
-            Ok(Self { gamma, body: (gamma - 1.0) / gamma * (1_u64 << 53) as f64, tail_power: -1.0 / (gamma - 1.0) })
+            Ok(Self {
+                gamma,
+                body: (gamma - 1.0) / gamma * (1_u64 << 53) as f64,
+                tail_power: -1.0 / (gamma - 1.0),
+            })
         } else {
             Err(format!("is {gamma}, must be greater than 1 and finite"))
         }
@@ -131,7 +141,8 @@ impl PowerTail {
             let in_body = ((word >> 11) as f64) < self.body;
             let v: f64 = OpenClosed01.sample(rng);
             let height: f64 = rng.random();
-            // Because q > 1 and v ≤ 1, v^q ≤ v. So most draws are accepted without computing a power.
+            // Because q > 1 and v ≤ 1, v^q ≤ v. So most draws are accepted without computing a
+            // power.
             let accepted = height * (1.0 + v) <= 1.0 || {
                 let q = if in_body { self.gamma } else { -self.gamma * self.tail_power };
                 height * (1.0 + v.powf(q)) <= 1.0
@@ -153,7 +164,8 @@ pub fn uniform(rng: &mut Generator) -> f64 {
 /// A whole number below `n`, each with the same probability; 0 if `n` is 0.
 #[inline]
 pub fn below(rng: &mut Generator, n: u16) -> u16 {
-    // 48 random bits times n, without the 48 lowest bits: no number is more likely than another by more than 2^-48.
+    // 48 random bits times n, without the 48 lowest bits: no number is more likely than another by
+    // more than 2^-48.
     let bits = rng.random::<u64>() >> 16;
     #[allow(clippy::cast_possible_truncation)] // less than n
     let number = ((bits * u64::from(n)) >> 48) as u16;
@@ -172,8 +184,9 @@ mod tests {
 
     use super::*;
 
-    /// The Dvoretzky–Kiefer–Wolfowitz–Massart inequality: the largest distance between an empirical and the true
-    /// distribution function exceeds √(ln(2/α)/2n) with probability at most α. So one test in a million fails by chance.
+    /// The Dvoretzky–Kiefer–Wolfowitz–Massart inequality: the largest distance between an empirical
+    /// and the true distribution function exceeds √(ln(2/α)/2n) with probability at most α. So one
+    /// test in a million fails by chance.
     const FALSE_ALARM: f64 = 1e-6;
 
     fn follows(sample: impl Fn(&mut Generator) -> f64, cdf: impl Fn(f64) -> f64, points: &[f64]) {
@@ -184,7 +197,11 @@ mod tests {
         for &x in points {
             let k = drawn.iter().filter(|y| **y <= x).count();
             let distance = (k as f64 / N as f64 - cdf(x)).abs();
-            assert!(distance <= allowed, "at {x}: {k} of {N}, expected {}, α = {FALSE_ALARM}", cdf(x));
+            assert!(
+                distance <= allowed,
+                "at {x}: {k} of {N}, expected {}, α = {FALSE_ALARM}",
+                cdf(x)
+            );
         }
     }
 
@@ -196,26 +213,39 @@ mod tests {
             let points: Vec<f64> = (0..n).map(f64::from).collect();
             follows(|rng| below(rng, n).into(), |x| (x + 1.0) / f64::from(n), &points);
         }
-        follows(|rng| below(rng, u16::MAX).into(), |x| (x + 1.0) / 65_535.0, &[0.0, 1000.0, 30_000.0, 65_000.0]);
+        follows(
+            |rng| below(rng, u16::MAX).into(),
+            |x| (x + 1.0) / 65_535.0,
+            &[0.0, 1000.0, 30_000.0, 65_000.0],
+        );
     }
 
     #[test]
     fn laplace_follows_its_distribution() {
         let scale = 1.7;
-        let cdf = |x: f64| if x < 0.0 { 0.5 * (x / scale).exp() } else { 1.0 - 0.5 * (-x / scale).exp() };
+        let cdf =
+            |x: f64| if x < 0.0 { 0.5 * (x / scale).exp() } else { 1.0 - 0.5 * (-x / scale).exp() };
         follows(|rng| laplace(rng, scale), cdf, &POINTS);
     }
 
     #[test]
     fn exponential_follows_its_distribution() {
         let scale = 1.7;
-        follows(|rng| exponential(rng, scale), |x| if x < 0.0 { 0.0 } else { 1.0 - (-x / scale).exp() }, &POINTS);
+        follows(
+            |rng| exponential(rng, scale),
+            |x| if x < 0.0 { 0.0 } else { 1.0 - (-x / scale).exp() },
+            &POINTS,
+        );
     }
 
     #[test]
     fn gaussian_follows_its_distribution() {
         let sigma = 2.5;
-        follows(|rng| gaussian(rng, sigma), |x| 0.5 * statrs::function::erf::erfc(-x / (sigma * 2f64.sqrt())), &POINTS);
+        follows(
+            |rng| gaussian(rng, sigma),
+            |x| 0.5 * statrs::function::erf::erfc(-x / (sigma * 2f64.sqrt())),
+            &POINTS,
+        );
     }
 
     #[test]
@@ -223,7 +253,13 @@ mod tests {
         let rate = 0.6_f64;
         let q = (-rate).exp();
         // P(Z ≤ k) = q^-k / (1 + q) for k < 0, and 1 − q^(k+1) / (1 + q) for k ≥ 0.
-        let cdf = |x: f64| if x < 0.0 { q.powf(-x.floor()) / (1.0 + q) } else { 1.0 - q.powf(x.floor() + 1.0) / (1.0 + q) };
+        let cdf = |x: f64| {
+            if x < 0.0 {
+                q.powf(-x.floor()) / (1.0 + q)
+            } else {
+                1.0 - q.powf(x.floor() + 1.0) / (1.0 + q)
+            }
+        };
         follows(|rng| discrete_laplace(rng, rate), cdf, &POINTS);
     }
 
@@ -236,10 +272,13 @@ mod tests {
 
     #[test]
     fn cut_discrete_laplace_follows_its_distribution_with_either_kind_of_candidate() {
-        // At most half of the noise is within the narrow cuts, and more than half within the wide cuts.
+        // At most half of the noise is within the narrow cuts, and more than half within the wide
+        // cuts.
         let narrow = [(1e-300, 0), (1e-9, 3), (0.05, 7), (0.6, 0), (1e-4, 40)];
         let wide = [(1.0, 3), (0.6, 1), (2.0, 0), (0.05, 40), (800.0, 0)];
-        for ((rate, cut), is_narrow) in narrow.map(|case| (case, true)).into_iter().chain(wide.map(|case| (case, false))) {
+        for ((rate, cut), is_narrow) in
+            narrow.map(|case| (case, true)).into_iter().chain(wide.map(|case| (case, false)))
+        {
             let noise = CutDiscreteLaplace::new(rate, Some(cut));
             assert_eq!(noise.narrow.is_some(), is_narrow, "rate {rate}, cut {cut}");
             let cut = i32::try_from(cut).unwrap();
@@ -253,18 +292,26 @@ mod tests {
         for cut in [None, Some(40)] {
             let (mut one, mut other) = (Generator::seed_from_u64(3), Generator::seed_from_u64(3));
             let noise = CutDiscreteLaplace::new(1.0, cut);
-            assert!((0..10_000).all(|_| noise.sample(&mut one) == discrete_laplace(&mut other, 1.0)));
+            assert!(
+                (0..10_000).all(|_| noise.sample(&mut one) == discrete_laplace(&mut other, 1.0))
+            );
         }
     }
 
     #[test]
     fn sampling_ends_for_every_cut_and_every_rate() {
-        // Earlier versions did not end here: with a tiny rate all noise was infinite, and with a small rate it was hardly ever 0.
+        // Earlier versions did not end here: with a tiny rate all noise was infinite, and with a
+        // small rate it was hardly ever 0.
         let mut rng = Generator::seed_from_u64(4);
         assert!((0..1000).all(|_| discrete_laplace(&mut rng, LEAST_RATE).is_finite()));
-        for (rate, cut) in [(1e-9, 0), (LEAST_RATE, u32::MAX), (1e-12, u32::MAX), (f64::INFINITY, 0)] {
+        for (rate, cut) in
+            [(1e-9, 0), (LEAST_RATE, u32::MAX), (1e-12, u32::MAX), (f64::INFINITY, 0)]
+        {
             let noise = CutDiscreteLaplace::new(rate, Some(cut));
-            assert!((0..1000).all(|_| noise.sample(&mut rng).abs() <= f64::from(cut)), "rate {rate}, cut {cut}");
+            assert!(
+                (0..1000).all(|_| noise.sample(&mut rng).abs() <= f64::from(cut)),
+                "rate {rate}, cut {cut}"
+            );
         }
     }
 
@@ -273,12 +320,17 @@ mod tests {
         let simpson = |f: &dyn Fn(f64) -> f64, to: f64| {
             const STEPS: u32 = 20_000;
             let h = to / f64::from(STEPS);
-            let weight = |i: u32| if i == 0 || i == STEPS { 1.0 } else { f64::from(2 + 2 * (i % 2)) };
+            let weight =
+                |i: u32| if i == 0 || i == STEPS { 1.0 } else { f64::from(2 + 2 * (i % 2)) };
             (0..=STEPS).map(|i| weight(i) * f(f64::from(i) * h)).sum::<f64>() * h / 3.0
         };
-        // ∫ du/(1+u^γ) from 0 to `to` ≤ 1, and from `from` ≥ 1 to ∞, where s = u^(1-γ) gives (1/(γ-1)) ∫ ds/(1+s^(γ/(γ-1))).
+        // ∫ du/(1+u^γ) from 0 to `to` ≤ 1, and from `from` ≥ 1 to ∞, where s = u^(1-γ) gives
+        // (1/(γ-1)) ∫ ds/(1+s^(γ/(γ-1))).
         let body = |to: f64| simpson(&|u| 1.0 / (1.0 + u.powf(gamma)), to);
-        let tail = |from: f64| simpson(&|s| 1.0 / (1.0 + s.powf(gamma / (gamma - 1.0))), from.powf(1.0 - gamma)) / (gamma - 1.0);
+        let tail = |from: f64| {
+            simpson(&|s| 1.0 / (1.0 + s.powf(gamma / (gamma - 1.0))), from.powf(1.0 - gamma))
+                / (gamma - 1.0)
+        };
         let half = body(1.0) + tail(1.0);
         let above = if x.abs() < 1.0 { half - body(x.abs()) } else { tail(x.abs()) } / (2.0 * half);
         if x < 0.0 { above } else { 1.0 - above }
@@ -288,11 +340,17 @@ mod tests {
     fn power_tail_follows_its_distribution() {
         let cauchy = |x: f64| 0.5 + x.atan() / std::f64::consts::PI;
         for x in POINTS {
-            assert!((power_tail_cdf(2.0, x) - cauchy(x)).abs() < 1e-9, "at {x}: {}", power_tail_cdf(2.0, x));
+            assert!(
+                (power_tail_cdf(2.0, x) - cauchy(x)).abs() < 1e-9,
+                "at {x}: {}",
+                power_tail_cdf(2.0, x)
+            );
         }
         for gamma in [1.1, 1.5, 2.0, 3.0, 4.0, 7.5, 40.0] {
             let noise = PowerTail::new(gamma).unwrap();
-            let points = [POINTS.as_slice(), &[-1e6, -300.0, -1.05, -0.97, 0.7, 0.9, 1.2, 1.5, 90.0, 1e4]].concat();
+            let points =
+                [POINTS.as_slice(), &[-1e6, -300.0, -1.05, -0.97, 0.7, 0.9, 1.2, 1.5, 90.0, 1e4]]
+                    .concat();
             follows(|rng| noise.sample(rng), |x| power_tail_cdf(gamma, x), &points);
         }
     }

@@ -4,7 +4,8 @@ use serde_json::Value;
 
 use super::{Cell, Reading, Rows, Symbols, Texts};
 
-/// The upper 16 bits of a NaN that encodes a symbol. The lower 48 bits are the symbol's index in the list of its block.
+/// The upper 16 bits of a NaN that encodes a symbol. The lower 48 bits are the symbol's index in
+/// the list of its block.
 const SYMBOL_BITS: u64 = 0x7ffd;
 
 /// Some outputs of one side, before their texts are read.
@@ -24,7 +25,8 @@ impl OutputBlock {
         Self { rows, texts: Texts::default(), names: Symbols::default() }
     }
 
-    /// Outputs from JSON values: each is an array of cells, or a single cell. Missing cells are absent.
+    /// Outputs from JSON values: each is an array of cells, or a single cell. Missing cells are
+    /// absent.
     ///
     /// # Errors
     /// When an output has more cells than `width`.
@@ -34,11 +36,15 @@ impl OutputBlock {
         for (index, (row, value)) in rows.iter_mut().zip(values).enumerate() {
             let cells = value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice);
             if cells.len() > width {
-                return Err(format!("an output has {} cells, but its hello said width {width}", cells.len()));
+                return Err(format!(
+                    "an output has {} cells, but its hello said width {width}",
+                    cells.len()
+                ));
             }
             row.fill(Cell::ABSENT);
             for (cell, value) in row.iter_mut().zip(cells) {
-                *cell = cell_of_value(value, &mut |name| symbol(2 * index as u64, name, texts, names));
+                *cell =
+                    cell_of_value(value, &mut |name| symbol(2 * index as u64, name, texts, names));
             }
         }
         Ok(block)
@@ -47,21 +53,37 @@ impl OutputBlock {
     /// Outputs without symbols, from `count × width` numbers.
     #[must_use]
     pub fn of_numbers(numbers: &[f64], width: usize) -> Self {
-        Self { rows: Rows::of_numbers(numbers, width), texts: Texts::default(), names: Symbols::default() }
+        Self {
+            rows: Rows::of_numbers(numbers, width),
+            texts: Texts::default(),
+            names: Symbols::default(),
+        }
     }
 
-    /// Outputs from the bits of `count × width` doubles. A NaN with certain upper bits is the symbol of `symbols` whose index its lower bits
-    /// are.
+    /// Outputs from the bits of `count × width` doubles. A NaN with certain upper bits is the
+    /// symbol of `symbols` whose index its lower bits are.
     ///
     /// # Errors
     /// When there is no symbol with such an index.
-    pub fn of_bits(bits: impl ExactSizeIterator<Item = u64>, symbols: &[String], width: usize) -> Result<Self, String> {
+    pub fn of_bits(
+        bits: impl ExactSizeIterator<Item = u64>,
+        symbols: &[String],
+        width: usize,
+    ) -> Result<Self, String> {
         let mut block = Self::new(bits.len() / width, width);
         let Self { rows, texts, names } = &mut block;
-        let symbols: Vec<Cell> = symbols.iter().zip(0..).map(|(name, rank)| symbol(2 * rank, name, texts, names)).collect();
+        let symbols: Vec<Cell> = symbols
+            .iter()
+            .zip(0..)
+            .map(|(name, rank)| symbol(2 * rank, name, texts, names))
+            .collect();
         for (cell, bits) in rows.iter_mut().flatten().zip(bits) {
             let is_symbol = bits >> 48 == SYMBOL_BITS;
-            *cell = if is_symbol { listed(bits & ((1 << 48) - 1), &symbols)? } else { Cell::number(f64::from_bits(bits)) };
+            *cell = if is_symbol {
+                listed(bits & ((1 << 48) - 1), &symbols)?
+            } else {
+                Cell::number(f64::from_bits(bits))
+            };
         }
         Ok(block)
     }
@@ -72,8 +94,9 @@ impl OutputBlock {
         (self.rows, self.texts, self.names)
     }
 
-    /// The rows with the columns that a reading adds, and the names of their symbols. Only rules use the names, and rules are learned in
-    /// exploration; otherwise `named` is false, and the names of the new columns' symbols are left out.
+    /// The rows with the columns that a reading adds, and the names of their symbols. Only rules
+    /// use the names, and rules are learned in exploration; otherwise `named` is false, and the
+    /// names of the new columns' symbols are left out.
     #[must_use]
     pub fn read(self, reading: &Reading, named: bool) -> (Rows, Symbols) {
         let Self { rows, texts, mut names } = self;
@@ -83,7 +106,9 @@ impl OutputBlock {
         let mut wider = Rows::new(reading.width());
         wider.resize(rows.len());
         for ((row, cells), rank) in wider.iter_mut().zip(&rows).zip(0..) {
-            reading.read(cells, &texts, row, |name| if named { names.ranked_symbol(2 * rank, name) } else { Cell::symbol(name) });
+            reading.read(cells, &texts, row, |name| {
+                if named { names.ranked_symbol(2 * rank, name) } else { Cell::symbol(name) }
+            });
         }
         (wider, names)
     }
@@ -98,8 +123,8 @@ fn symbol(rank: u64, name: &str, texts: &mut Texts, names: &mut Symbols) -> Cell
     cell
 }
 
-/// A cell from a JSON value. JSON has no infinities, so the strings `inf` and `-inf` are these numbers. Other strings are symbols. An array
-/// or an object is a text: its JSON.
+/// A cell from a JSON value. JSON has no infinities, so the strings `inf` and `-inf` are these
+/// numbers. Other strings are symbols. An array or an object is a text: its JSON.
 fn cell_of_value(value: &Value, symbol: &mut impl FnMut(&str) -> Cell) -> Cell {
     match value {
         Value::Number(number) => Cell::number(number.as_f64().unwrap_or(f64::NAN)),
@@ -111,9 +136,10 @@ fn cell_of_value(value: &Value, symbol: &mut impl FnMut(&str) -> Cell) -> Cell {
 }
 
 fn listed(index: u64, symbols: &[Cell]) -> Result<Cell, String> {
-    usize::try_from(index)
-        .ok()
-        .and_then(|index| symbols.get(index))
-        .copied()
-        .ok_or_else(|| format!("a cell names symbol {index}, but the block's line lists {} (the first is 0)", symbols.len()))
+    usize::try_from(index).ok().and_then(|index| symbols.get(index)).copied().ok_or_else(|| {
+        format!(
+            "a cell names symbol {index}, but the block's line lists {} (the first is 0)",
+            symbols.len()
+        )
+    })
 }

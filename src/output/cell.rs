@@ -1,10 +1,13 @@
 //! A cell: one number or one symbol of an output.
 //!
-//! Everything that an attacker could see is part of the output: ⊥, an error, a NaN, a missing key. A cell has eight bytes, so that millions
-//! of rows stay cheap. A number is stored as it is; a symbol is a NaN whose payload is a hash of its name. Two names with the same hash
-//! would be merged into one symbol. Merging outputs is post-processing: it can hide a leak but never create one.
+//! Everything that an attacker could see is part of the output: ⊥, an error, a NaN, a missing key.
+//! A cell has eight bytes, so that millions of rows stay cheap. A number is stored as it is; a
+//! symbol is a NaN whose payload is a hash of its name. Two names with the same hash would be
+//! merged into one symbol. Merging outputs is post-processing: it can hide a leak but never create
+//! one.
 //!
-//! −0 is not 0: an attacker sees the sign. Floats compare them as equal, so −0 is stored as the negative number closest to zero.
+//! −0 is not 0: an attacker sees the sign. Floats compare them as equal, so −0 is stored as the
+//! negative number closest to zero.
 
 use serde::{Deserialize, Serialize};
 
@@ -21,20 +24,26 @@ const PAYLOAD: u64 = 0x0007_ffff_ffff_ffff;
 pub struct Cell(f64);
 
 impl Cell {
-    /// A component that the row does not have: in a shorter vector, or for a key that was not released.
+    /// A component that the row does not have: in a shorter vector, or for a key that was not
+    /// released.
     pub const ABSENT: Self = Self::symbol("∅");
     /// The output of a mechanism that panics.
     pub const PANIC: Self = Self::symbol("panic");
     const NOT_A_NUMBER: Self = Self::symbol("NaN");
 
-    /// A numeric output. A NaN is visible to an attacker and becomes the symbol `NaN`. −0 becomes the largest negative number, −2^-1074.
+    /// A numeric output. A NaN is visible to an attacker and becomes the symbol `NaN`. −0 becomes
+    /// the largest negative number, −2^-1074.
     #[inline]
     #[must_use]
     pub const fn number(value: f64) -> Self {
         const NEGATIVE_ZERO: u64 = 1 << 63;
         let bits = value.to_bits();
         // The next bits after those of −0.
-        if value.is_nan() { Self::not_a_number() } else { Self(f64::from_bits(bits + (bits == NEGATIVE_ZERO) as u64)) }
+        if value.is_nan() {
+            Self::not_a_number()
+        } else {
+            Self(f64::from_bits(bits + (bits == NEGATIVE_ZERO) as u64))
+        }
     }
 
     /// Out of line, so that the loop over draws has a branch that is always predicted.
@@ -44,7 +53,8 @@ impl Cell {
         Self::NOT_A_NUMBER
     }
 
-    /// A symbol such as ⊥ or the name of a category. Reports show its name if the target's table of symbols has it.
+    /// A symbol such as ⊥ or the name of a category. Reports show its name if the target's table of
+    /// symbols has it.
     #[must_use]
     pub const fn symbol(name: &str) -> Self {
         let bytes = name.as_bytes();
@@ -111,7 +121,8 @@ impl PartialEq for Cell {
 
 impl Eq for Cell {}
 
-/// How a cell is written to a file: a number, or the payload of a symbol, whose name is in a table of [`Symbols`](super::Symbols).
+/// How a cell is written to a file: a number, or the payload of a symbol, whose name is in a table
+/// of [`Symbols`](super::Symbols).
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 enum Written {
@@ -133,7 +144,9 @@ impl<'de> Deserialize<'de> for Cell {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         match Written::deserialize(deserializer)? {
             Written::Number(number) => Ok(Self::number(number.0)),
-            Written::Symbol { symbol } => u64::from_str_radix(&symbol, 16).map(Self::with_payload).map_err(serde::de::Error::custom),
+            Written::Symbol { symbol } => u64::from_str_radix(&symbol, 16)
+                .map(Self::with_payload)
+                .map_err(serde::de::Error::custom),
         }
     }
 }
@@ -160,9 +173,15 @@ mod tests {
 
     #[test]
     fn symbols_made_by_the_compiler_and_at_run_time_are_equal() {
-        for (constant, name) in [(Cell::ABSENT, "∅"), (Cell::PANIC, "panic"), (Cell::NOT_A_NUMBER, "NaN")] {
+        for (constant, name) in
+            [(Cell::ABSENT, "∅"), (Cell::PANIC, "panic"), (Cell::NOT_A_NUMBER, "NaN")]
+        {
             let made = Cell::symbol(std::hint::black_box(name));
-            assert_eq!((constant, constant.key(), constant.payload()), (made, made.key(), made.payload()), "{name}");
+            assert_eq!(
+                (constant, constant.key(), constant.payload()),
+                (made, made.key(), made.payload()),
+                "{name}"
+            );
         }
     }
 
@@ -175,7 +194,12 @@ mod tests {
 
     #[test]
     fn cells_are_read_back_from_a_file() {
-        for cell in [Cell::number(0.1), Cell::number(f64::NEG_INFINITY), Cell::symbol("⊥"), Cell::of_row(&[Cell::PANIC])] {
+        for cell in [
+            Cell::number(0.1),
+            Cell::number(f64::NEG_INFINITY),
+            Cell::symbol("⊥"),
+            Cell::of_row(&[Cell::PANIC]),
+        ] {
             let text = serde_json::to_string(&cell).unwrap();
             assert_eq!(serde_json::from_str::<Cell>(&text).unwrap(), cell, "{text}");
         }

@@ -1,7 +1,8 @@
 //! How far apart two outputs are, exactly.
 //!
-//! Floating-point numbers are fractions, so sums of their differences are computed as fractions. A transformation that exceeds its claim by
-//! one rounding error is caught, and one that does not is never blamed for ours.
+//! Floating-point numbers are fractions, so sums of their differences are computed as fractions. A
+//! transformation that exceeds its claim by one rounding error is caught, and one that does not is
+//! never blamed for ours.
 
 use num_rational::BigRational;
 
@@ -19,16 +20,24 @@ pub struct Distance {
 }
 
 impl Distance {
-    /// The distance of two outputs. In `l1`, `l2` and `linf`, a finite number is infinitely far from everything else: from an infinity, a
-    /// NaN, a text, or nothing where only one output has a component.
+    /// The distance of two outputs. In `l1`, `l2` and `linf`, a finite number is infinitely far
+    /// from everything else: from an infinity, a NaN, a text, or nothing where only one output has
+    /// a component.
     ///
     /// # Errors
-    /// In the same metrics, when two components differ and neither is a number: the first such component.
+    /// In the same metrics, when two components differ and neither is a number: the first such
+    /// component.
     pub fn between(metric: Metric, left: &[Cell], right: &[Cell]) -> Result<Self, usize> {
-        let count = |records: usize| Self { exact: fraction(records as f64), squared: false, near: records as f64 };
+        let count = |records: usize| Self {
+            exact: fraction(records as f64),
+            squared: false,
+            near: records as f64,
+        };
         Ok(match metric {
             Metric::L1 | Metric::L2 | Metric::Linf => of_numbers(metric, left, right)?,
-            Metric::Hamming => count(cells(left, right).filter(|(left, right)| left != right).count()),
+            Metric::Hamming => {
+                count(cells(left, right).filter(|(left, right)| left != right).count())
+            }
             Metric::Symmetric => count(symmetric(present(left), present(right))),
             Metric::InsertDelete => count(insert_delete(&present(left), &present(right))),
         })
@@ -89,14 +98,18 @@ fn number(cell: Cell) -> Option<f64> {
 
 fn of_numbers(metric: Metric, left: &[Cell], right: &[Cell]) -> Result<Distance, usize> {
     let is_symbol = |cell: Cell| cell.as_number().is_none();
-    if let Some(index) = cells(left, right).position(|(left, right)| left != right && is_symbol(left) && is_symbol(right)) {
+    if let Some(index) = cells(left, right)
+        .position(|(left, right)| left != right && is_symbol(left) && is_symbol(right))
+    {
         return Err(index);
     }
     let squared = metric == Metric::L2;
     let mut distance = Distance { exact: fraction(0.0), squared, near: 0.0 };
     for (left, right) in cells(left, right).filter(|(left, right)| left != right) {
         let numbers = number(left).zip(number(right));
-        let difference = numbers.and_then(|(left, right)| Some((fraction(left)? - fraction(right)?, (left - right).abs())));
+        let difference = numbers.and_then(|(left, right)| {
+            Some((fraction(left)? - fraction(right)?, (left - right).abs()))
+        });
         let (Some(sum), Some((difference, near))) = (distance.exact, difference) else {
             return Ok(Distance { exact: None, squared, near: f64::INFINITY });
         };
@@ -119,9 +132,11 @@ fn symmetric(mut left: Vec<Cell>, mut right: Vec<Cell>) -> usize {
     insert_delete(&left, &right)
 }
 
-/// The number of insertions and deletions that turn one list into the other: what is not in their longest common subsequence.
+/// The number of insertions and deletions that turn one list into the other: what is not in their
+/// longest common subsequence.
 fn insert_delete(left: &[Cell], right: &[Cell]) -> usize {
-    // best[j]: the longest common subsequence of what was read of `left` and the first j of `right`.
+    // best[j]: the longest common subsequence of what was read of `left` and the first j of
+    // `right`.
     let mut best = vec![0; right.len() + 1];
     for l in left {
         let mut diagonal = 0;
@@ -149,9 +164,13 @@ mod tests {
     #[test]
     fn distances_of_small_vectors() {
         let (left, right) = ([1.0, 5.0, 2.0], [4.0, 1.0, 2.0]);
-        for (metric, expected) in
-            [(Metric::L1, 7.0), (Metric::L2, 5.0), (Metric::Linf, 4.0), (Metric::Hamming, 2.0), (Metric::Symmetric, 2.0)]
-        {
+        for (metric, expected) in [
+            (Metric::L1, 7.0),
+            (Metric::L2, 5.0),
+            (Metric::Linf, 4.0),
+            (Metric::Hamming, 2.0),
+            (Metric::Symmetric, 2.0),
+        ] {
             let found = between(metric, &left, &right);
             assert_eq!(found.rounded_down(), expected, "{metric}");
             assert!(!found.exceeds(expected) && found.exceeds(expected.next_down()), "{metric}");
@@ -168,7 +187,8 @@ mod tests {
 
     #[test]
     fn rounding_errors_of_our_own_neither_hide_nor_make_an_excess() {
-        // 0.3 and 0.1 as doubles differ by less than the double 0.2, although their rounded difference is less still.
+        // 0.3 and 0.1 as doubles differ by less than the double 0.2, although their rounded
+        // difference is less still.
         let fifth = between(Metric::L1, &[0.3], &[0.1]);
         let exact = fraction(0.3).unwrap() - fraction(0.1).unwrap();
         assert_eq!(fifth.exceeds(0.2), exact > fraction(0.2).unwrap());
@@ -191,21 +211,38 @@ mod tests {
             }
             assert_eq!(between(Metric::Hamming, &[bad], &[1.0]).rounded_down(), 1.0);
         }
-        assert_eq!(between(Metric::L1, &[1.0, 2.0], &[1.0]).rounded_down(), f64::INFINITY, "a component that only one has");
-        let (left, right) = ([Cell::number(0.0), Cell::symbol("a")], [Cell::number(1.0), Cell::symbol("b")]);
-        assert_eq!(Distance::between(Metric::L1, &left, &right), Err(1), "texts have no l1 distance");
+        assert_eq!(
+            between(Metric::L1, &[1.0, 2.0], &[1.0]).rounded_down(),
+            f64::INFINITY,
+            "a component that only one has"
+        );
+        let (left, right) =
+            ([Cell::number(0.0), Cell::symbol("a")], [Cell::number(1.0), Cell::symbol("b")]);
+        assert_eq!(
+            Distance::between(Metric::L1, &left, &right),
+            Err(1),
+            "texts have no l1 distance"
+        );
         assert_eq!(Distance::between(Metric::Hamming, &left, &right).unwrap().rounded_down(), 2.0);
-        assert_eq!(between(Metric::L1, &[-0.0], &[0.0]).rounded_down(), 0.0, "an attacker sees the sign, but it has no size");
+        assert_eq!(
+            between(Metric::L1, &[-0.0], &[0.0]).rounded_down(),
+            0.0,
+            "an attacker sees the sign, but it has no size"
+        );
     }
 
     #[test]
     fn lists_differ_by_insertions_and_deletions_and_multisets_do_not_mind_the_order() {
-        let steps = |metric, left: &[f64], right: &[f64]| between(metric, left, right).rounded_down();
+        let steps =
+            |metric, left: &[f64], right: &[f64]| between(metric, left, right).rounded_down();
         assert_eq!(steps(Metric::InsertDelete, &[1.0, 2.0, 3.0], &[2.0, 3.0]), 1.0);
         assert_eq!(steps(Metric::InsertDelete, &[1.0, 2.0, 3.0], &[3.0, 2.0, 1.0]), 4.0);
         assert_eq!(steps(Metric::Symmetric, &[1.0, 2.0, 3.0], &[3.0, 2.0, 1.0]), 0.0);
         assert_eq!(steps(Metric::Symmetric, &[1.0, 1.0, 2.0], &[1.0, 3.0]), 3.0);
         let padded = [Cell::number(1.0), Cell::ABSENT];
-        assert_eq!(Distance::between(Metric::Symmetric, &padded, &row(&[1.0])).unwrap().rounded_down(), 0.0);
+        assert_eq!(
+            Distance::between(Metric::Symmetric, &padded, &row(&[1.0])).unwrap().rounded_down(),
+            0.0
+        );
     }
 }

@@ -1,7 +1,8 @@
 //! An event that an output does or does not belong to, in the notation of audit files.
 //!
-//! An event is a condition on released values and says which of them must meet it. A symbol meets only `equals`, `one_of` and `contains`: a
-//! mechanism that answers ⊥, panics or releases nothing is not within any distance of the right answer.
+//! An event is a condition on released values and says which of them must meet it. A symbol meets
+//! only `equals`, `one_of` and `contains`: a mechanism that answers ⊥, panics or releases nothing
+//! is not within any distance of the right answer.
 
 use std::fmt;
 
@@ -94,22 +95,46 @@ impl TryFrom<EventKeys> for OutputEvent {
     type Error = String;
 
     fn try_from(keys: EventKeys) -> Result<Self, String> {
-        let EventKeys { equals, one_of, contains, within, of, at_least, at_most, component, key, absent } = keys;
+        let EventKeys {
+            equals,
+            one_of,
+            contains,
+            within,
+            of,
+            at_least,
+            at_most,
+            component,
+            key,
+            absent,
+        } = keys;
         if of.is_some() != within.is_some() {
             let (present, missing) = if of.is_some() { ("of", "within") } else { ("within", "of") };
-            return Err(format!("has {present} without {missing}; write {{ within = 2.5, of = 10 }}"));
+            return Err(format!(
+                "has {present} without {missing}; write {{ within = 2.5, of = 10 }}"
+            ));
         }
         if key.as_ref().is_some_and(String::is_empty) {
             return Err("has an empty key; name a key of the outputs, or remove it".to_owned());
         }
         let between = at_least.is_some() || at_most.is_some();
-        let stated = [equals.is_some(), one_of.is_some(), contains.is_some(), within.is_some(), between];
+        let stated =
+            [equals.is_some(), one_of.is_some(), contains.is_some(), within.is_some(), between];
         if stated.into_iter().filter(|stated| *stated).count() != 1 {
-            let problem = if stated.contains(&true) { "has more than one condition" } else { "has no condition" };
-            return Err(format!("{problem}; give one of equals, one_of, contains, within and of, at_least or at_most"));
+            let problem = if stated.contains(&true) {
+                "has more than one condition"
+            } else {
+                "has no condition"
+            };
+            return Err(format!(
+                "{problem}; give one of equals, one_of, contains, within and of, at_least or at_most"
+            ));
         }
-        for (key, number) in [("within", within), ("at_least", at_least), ("at_most", at_most), ("absent", absent)] {
-            if let Some(number) = number.filter(|number| !number.is_finite() || key == "within" && *number < 0.0) {
+        for (key, number) in
+            [("within", within), ("at_least", at_least), ("at_most", at_most), ("absent", absent)]
+        {
+            if let Some(number) =
+                number.filter(|number| !number.is_finite() || key == "within" && *number < 0.0)
+            {
                 let must = if key == "within" { "at least 0 and finite" } else { "finite" };
                 return Err(format!("has {key} = {number}, must be {must}"));
             }
@@ -117,7 +142,9 @@ impl TryFrom<EventKeys> for OutputEvent {
         if let (Some(low), Some(high)) = (at_least, at_most)
             && low > high
         {
-            return Err(format!("has at_least = {low}, which is above at_most = {high}; exchange them"));
+            return Err(format!(
+                "has at_least = {low}, which is above at_most = {high}; exchange them"
+            ));
         }
         let mut which = component.map(which).transpose()?;
         let condition = match (equals, one_of, contains, within.zip(of)) {
@@ -126,7 +153,8 @@ impl TryFrom<EventKeys> for OutputEvent {
             (_, Some(items), ..) => Condition::OneOf(wanted(items)?),
             (.., Some(item), _) => {
                 if which.is_some() {
-                    return Err("has contains and component; use equals to look at one component".to_owned());
+                    return Err("has contains and component; use equals to look at one component"
+                        .to_owned());
                 }
                 which = Some(Which::Any);
                 Condition::Equals(Items::Same(Wanted::new(item)?))
@@ -135,13 +163,17 @@ impl TryFrom<EventKeys> for OutputEvent {
                 let numbers: Result<Vec<f64>, String> = items.iter().map(center).collect();
                 Condition::Within { radius, of: Items::Each(numbers?) }
             }
-            (.., Some((radius, item))) => Condition::Within { radius, of: Items::Same(center(&item)?) },
+            (.., Some((radius, item))) => {
+                Condition::Within { radius, of: Items::Same(center(&item)?) }
+            }
             (.., None) => Condition::Between { at_least, at_most },
         };
         let event = Self { condition, which: which.unwrap_or(Which::All), key, absent };
         match (event.items(), event.which) {
             (Some(0), _) => Err("has an empty list; give at least one value".to_owned()),
-            (Some(_), Which::One(_)) => Err("has a list and a component; give one value for one component".to_owned()),
+            (Some(_), Which::One(_)) => {
+                Err("has a list and a component; give one value for one component".to_owned())
+            }
             _ => Ok(event),
         }
     }
@@ -158,17 +190,24 @@ impl From<OutputEvent> for EventKeys {
         match event.condition {
             Condition::Equals(Items::Same(item)) => keys.equals = Some(item.record),
             Condition::Equals(Items::Each(items)) => {
-                keys.equals = Some(Record::Fields(items.into_iter().map(|item| item.record).collect()));
+                keys.equals =
+                    Some(Record::Fields(items.into_iter().map(|item| item.record).collect()));
             }
-            Condition::OneOf(items) => keys.one_of = Some(items.into_iter().map(|item| item.record).collect()),
+            Condition::OneOf(items) => {
+                keys.one_of = Some(items.into_iter().map(|item| item.record).collect())
+            }
             Condition::Within { radius, of } => {
                 keys.within = Some(radius);
                 keys.of = Some(match of {
                     Items::Same(number) => Record::Number(number),
-                    Items::Each(numbers) => Record::Fields(numbers.into_iter().map(Record::Number).collect()),
+                    Items::Each(numbers) => {
+                        Record::Fields(numbers.into_iter().map(Record::Number).collect())
+                    }
                 });
             }
-            Condition::Between { at_least, at_most } => (keys.at_least, keys.at_most) = (at_least, at_most),
+            Condition::Between { at_least, at_most } => {
+                (keys.at_least, keys.at_most) = (at_least, at_most)
+            }
         }
         keys
     }
@@ -178,11 +217,16 @@ fn which(component: Record) -> Result<Which, String> {
     match component {
         Record::Text(text) if text == "all" => Ok(Which::All),
         Record::Text(text) if text == "any" => Ok(Which::Any),
-        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a whole number in this range
-        Record::Number(number) if number.fract() == 0.0 && (1.0..=super::MAX_WIDTH as f64).contains(&number) => {
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+        // a whole number in this range
+        Record::Number(number)
+            if number.fract() == 0.0 && (1.0..=super::MAX_WIDTH as f64).contains(&number) =>
+        {
             Ok(Which::One(number as usize - 1))
         }
-        other => Err(format!("has component = {other}, must be a whole number from 1 on, \"any\" or \"all\"")),
+        other => Err(format!(
+            "has component = {other}, must be a whole number from 1 on, \"any\" or \"all\""
+        )),
     }
 }
 
@@ -192,17 +236,23 @@ fn wanted(items: Vec<Record>) -> Result<Vec<Wanted>, String> {
 
 /// The number that a value should be close to.
 fn center(record: &Record) -> Result<f64, String> {
-    record.number().ok_or_else(|| format!("has of = {record}, must be a number or a list of numbers"))
+    record
+        .number()
+        .ok_or_else(|| format!("has of = {record}, must be a number or a list of numbers"))
 }
 
 impl Wanted {
     fn new(record: Record) -> Result<Self, String> {
         let cell = match &record {
-            Record::Number(number) if !number.is_finite() => return Err(format!("has {record}, must be a finite number or a text")),
+            Record::Number(number) if !number.is_finite() => {
+                return Err(format!("has {record}, must be a finite number or a text"));
+            }
             Record::Number(number) => plain(Cell::number(*number)),
             Record::Missing => return Err("has a missing value; give numbers and texts".to_owned()),
             Record::Text(text) => Cell::symbol(text),
-            Record::Fields(_) => return Err("has a list in a list; give numbers and texts".to_owned()),
+            Record::Fields(_) => {
+                return Err("has a list in a list; give numbers and texts".to_owned());
+            }
         };
         Ok(Self { cell, record })
     }
@@ -230,7 +280,9 @@ impl OutputEvent {
         let of_parts = |item: &Wanted| matches!(&item.record, Record::Text(text) if text.trim_start().starts_with(['{', '[']));
         let is_whole = match &self.condition {
             Condition::Equals(Items::Same(item)) => of_parts(item),
-            Condition::Equals(Items::Each(items)) | Condition::OneOf(items) => items.iter().any(of_parts),
+            Condition::Equals(Items::Each(items)) | Condition::OneOf(items) => {
+                items.iter().any(of_parts)
+            }
             Condition::Within { .. } | Condition::Between { .. } => false,
         };
         match &self.key {
@@ -240,24 +292,31 @@ impl OutputEvent {
         }
     }
 
-    /// Checks that the event can be about outputs of this width. Outputs of a program may differ in length; then the width is not
-    /// `exact`, and a list may be shorter.
+    /// Checks that the event can be about outputs of this width. Outputs of a program may differ in
+    /// length; then the width is not `exact`, and a list may be shorter.
     ///
     /// # Errors
     /// When it cannot. The error says what to do.
     pub fn check(&self, width: usize, exact: bool) -> Result<(), String> {
         if exact && self.key.is_some() {
-            return Err("has a key, which is for programs whose outputs are dictionaries; remove it".to_owned());
+            return Err(
+                "has a key, which is for programs whose outputs are dictionaries; remove it"
+                    .to_owned(),
+            );
         }
         if let Which::One(index) = self.which
             && index >= width
         {
-            return Err(format!("component is {}, but an output has {width}; choose one of these", index + 1));
+            return Err(format!(
+                "component is {}, but an output has {width}; choose one of these",
+                index + 1
+            ));
         }
         match self.items() {
-            Some(items) if items > width || exact && items < width => {
-                Err(format!("its list has {}, but an output has {width}; give one for each", counted(items, "value")))
-            }
+            Some(items) if items > width || exact && items < width => Err(format!(
+                "its list has {}, but an output has {width}; give one for each",
+                counted(items, "value")
+            )),
             _ => Ok(()),
         }
     }
@@ -284,9 +343,13 @@ impl OutputEvent {
         match &self.condition {
             Condition::Equals(items) => items.get(index).is_some_and(|item| item.cell == cell),
             Condition::OneOf(items) => items.iter().any(|item| item.cell == cell),
-            Condition::Within { radius, of } => of.get(index).is_some_and(|of| (number - of).abs() <= *radius),
+            Condition::Within { radius, of } => {
+                of.get(index).is_some_and(|of| (number - of).abs() <= *radius)
+            }
             Condition::Between { at_least, at_most } => {
-                !number.is_nan() && at_least.is_none_or(|low| number >= low) && at_most.is_none_or(|high| number <= high)
+                !number.is_nan()
+                    && at_least.is_none_or(|low| number >= low)
+                    && at_most.is_none_or(|high| number <= high)
             }
         }
     }
@@ -312,12 +375,16 @@ impl fmt::Display for OutputEvent {
                 write!(f, "within {} of ", Brief(*radius))?;
                 match of {
                     Items::Same(number) => write!(f, "{}", Brief(*number))?,
-                    Items::Each(numbers) => f.write_str(&list(numbers.iter().map(|number| Brief(*number).to_string()).collect()))?,
+                    Items::Each(numbers) => f.write_str(&list(
+                        numbers.iter().map(|number| Brief(*number).to_string()).collect(),
+                    ))?,
                 }
             }
             Condition::Between { at_least, at_most } => {
                 let parts = [("at least", at_least), ("at most", at_most)];
-                let parts = parts.into_iter().filter_map(|(word, number)| number.map(|number| format!("{word} {}", Brief(number))));
+                let parts = parts.into_iter().filter_map(|(word, number)| {
+                    number.map(|number| format!("{word} {}", Brief(number)))
+                });
                 f.write_str(&parts.collect::<Vec<_>>().join(" and "))?;
             }
         }
@@ -334,11 +401,15 @@ mod tests {
         struct File {
             event: OutputEvent,
         }
-        toml::from_str::<File>(&format!("event = {text}")).unwrap_or_else(|error| panic!("{text}: {error}")).event
+        toml::from_str::<File>(&format!("event = {text}"))
+            .unwrap_or_else(|error| panic!("{text}: {error}"))
+            .event
     }
 
     fn problem(text: &str) -> String {
-        toml::from_str::<std::collections::HashMap<String, OutputEvent>>(&format!("event = {text}")).unwrap_err().to_string()
+        toml::from_str::<std::collections::HashMap<String, OutputEvent>>(&format!("event = {text}"))
+            .unwrap_err()
+            .to_string()
     }
 
     fn numbers(row: &[f64]) -> Vec<Cell> {
@@ -375,7 +446,9 @@ mod tests {
     #[test]
     fn every_value_has_its_own_centre_and_an_absent_one_may_count_as_a_number() {
         let cells = event("{ within = 1, of = [1, 10, 100] }");
-        assert!(cells.has(&numbers(&[2.0, 9.0, 100.5])) && !cells.has(&numbers(&[2.0, 9.0, 102.0])));
+        assert!(
+            cells.has(&numbers(&[2.0, 9.0, 100.5])) && !cells.has(&numbers(&[2.0, 9.0, 102.0]))
+        );
         let some = event("{ within = 1, of = [1, 10, 100], component = \"any\" }");
         assert!(some.has(&numbers(&[7.0, 7.0, 100.0])) && !some.has(&numbers(&[7.0; 3])));
         let truncated = [Cell::ABSENT, Cell::number(3.0)];
@@ -386,8 +459,17 @@ mod tests {
 
     #[test]
     fn a_zero_has_no_sign() {
-        for text in ["{ equals = 0 }", "{ equals = -0.0 }", "{ at_least = 0 }", "{ at_most = 0 }", "{ within = 0, of = 0 }"] {
-            assert!(event(text).has(&numbers(&[0.0])) && event(text).has(&numbers(&[-0.0])), "{text}");
+        for text in [
+            "{ equals = 0 }",
+            "{ equals = -0.0 }",
+            "{ at_least = 0 }",
+            "{ at_most = 0 }",
+            "{ within = 0, of = 0 }",
+        ] {
+            assert!(
+                event(text).has(&numbers(&[0.0])) && event(text).has(&numbers(&[-0.0])),
+                "{text}"
+            );
         }
     }
 
@@ -421,18 +503,42 @@ mod tests {
 
     #[test]
     fn the_width_must_fit() {
-        assert!(event("{ equals = 1, component = 3 }").check(2, true).unwrap_err().contains("component is 3, but an output has 2"));
-        assert!(event("{ equals = [1, 2, 3] }").check(2, false).unwrap_err().contains("its list has 3 values"));
-        assert!(event("{ equals = [1, 2] }").check(3, true).unwrap_err().contains("its list has 2 values, but an output has 3"));
+        assert!(
+            event("{ equals = 1, component = 3 }")
+                .check(2, true)
+                .unwrap_err()
+                .contains("component is 3, but an output has 2")
+        );
+        assert!(
+            event("{ equals = [1, 2, 3] }")
+                .check(2, false)
+                .unwrap_err()
+                .contains("its list has 3 values")
+        );
+        assert!(
+            event("{ equals = [1, 2] }")
+                .check(3, true)
+                .unwrap_err()
+                .contains("its list has 2 values, but an output has 3")
+        );
         assert_eq!(event("{ equals = [1, 2] }").check(3, false), Ok(()));
         assert_eq!(event("{ equals = 1 }").check(3, true), Ok(()));
         let of_key = event("{ equals = 1, key = \"n\" }");
-        assert!(of_key.check(1, true).unwrap_err().contains("has a key, which is for programs") && of_key.check(1, false).is_ok());
+        assert!(
+            of_key.check(1, true).unwrap_err().contains("has a key, which is for programs")
+                && of_key.check(1, false).is_ok()
+        );
     }
 
     #[test]
     fn an_event_says_what_it_looks_at_in_texts() {
-        for text in ["{ within = 1, of = 2 }", "{ at_least = 3 }", "{ equals = 3 }", "{ equals = \"a\" }", "{ one_of = [1, \"a\"] }"] {
+        for text in [
+            "{ within = 1, of = 2 }",
+            "{ at_least = 3 }",
+            "{ equals = 3 }",
+            "{ equals = \"a\" }",
+            "{ one_of = [1, \"a\"] }",
+        ] {
             assert_eq!(event(text).view(), TextView::Values, "{text}");
         }
         assert_eq!(event("{ equals = '{\"a\": 1}' }").view(), TextView::Whole);
@@ -447,7 +553,10 @@ mod tests {
             ("{ equals = [1, \"b\"] }", "every value is (1, b)"),
             ("{ contains = 3 }", "some value is 3"),
             ("{ one_of = [\"a\", \"b\"], component = 2 }", "value 2 is one of (a, b)"),
-            ("{ within = 2.5, of = [3, 4], absent = 0 }", "every value is within 2.5 of (3, 4) (∅ counts as 0)"),
+            (
+                "{ within = 2.5, of = [3, 4], absent = 0 }",
+                "every value is within 2.5 of (3, 4) (∅ counts as 0)",
+            ),
             ("{ within = 2.5, of = 10 }", "every value is within 2.5 of 10"),
             ("{ at_least = 1, at_most = 2 }", "every value is at least 1 and at most 2"),
             ("{ at_least = 1, key = \"best.score\" }", "best.score is at least 1"),

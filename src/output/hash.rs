@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// A small 64-bit hash with good diffusion (multiply, rotate, finish as `SplitMix64` does), the same on every platform.
+/// A small 64-bit hash with good diffusion (multiply, rotate, finish as `SplitMix64` does), the
+/// same on every platform.
 #[derive(Clone, Copy)]
 pub struct Mix(u64);
 
@@ -19,7 +20,12 @@ impl Mix {
     #[inline]
     #[must_use]
     pub const fn word(self, word: u64) -> Self {
-        Self((self.0 ^ word).wrapping_mul(0xff51_afd7_ed55_8ccd).rotate_left(29).wrapping_add(0x52dc_e729))
+        Self(
+            (self.0 ^ word)
+                .wrapping_mul(0xff51_afd7_ed55_8ccd)
+                .rotate_left(29)
+                .wrapping_add(0x52dc_e729),
+        )
     }
 
     /// The hash with one more text; the length of the text is hashed too.
@@ -52,7 +58,8 @@ pub fn fingerprint(parts: &[&str]) -> String {
     format!("{:016x}{:016x}", half(3), half(4))
 }
 
-/// A map from keys of cells. Keys are well mixed or need to be mixed only once, so the hash is cheaper than the standard one, which resists attacks.
+/// A map from keys of cells. Keys are well mixed or need to be mixed only once, so the hash is
+/// cheaper than the standard one, which resists attacks.
 pub type KeyMap<V> = HashMap<u64, V, BuildHasherDefault<KeyHasher>>;
 
 /// The hasher of a [`KeyMap`].

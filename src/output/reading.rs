@@ -1,14 +1,16 @@
 //! How texts in outputs become more columns.
 //!
-//! A text is one symbol, so noisy numbers in it never repeat and teach an attacker nothing. A *reading* adds columns behind the cells of an
-//! output: the numbers in its texts, the leaves of JSON, the *shape* (the text without its numbers) and the length. The text itself stays
-//! where it is, as a symbol.
+//! A text is one symbol, so noisy numbers in it never repeat and teach an attacker nothing. A
+//! *reading* adds columns behind the cells of an output: the numbers in its texts, the leaves of
+//! JSON, the *shape* (the text without its numbers) and the length. The text itself stays where it
+//! is, as a symbol.
 //!
-//! A reading is learned from probe draws of both sides and is then the same for all draws. So it is post-processing: it cannot create a
-//! leak. None of the probe draws is counted.
+//! A reading is learned from probe draws of both sides and is then the same for all draws. So it is
+//! post-processing: it cannot create a leak. None of the probe draws is counted.
 //!
-//! What the probe did not show is not lost. One column, *unusual*, is a symbol that names the entries of a text which the probe did not
-//! show often enough, or which had the same value in all of its texts and have another one here.
+//! What the probe did not show is not lost. One column, *unusual*, is a symbol that names the
+//! entries of a text which the probe did not show often enough, or which had the same value in all
+//! of its texts and have another one here.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write as _;
@@ -16,9 +18,11 @@ use std::fmt::Write as _;
 use super::text::{Leaf, entries, has_parts, key_at};
 use super::{Cell, KeyMap, MAX_WIDTH, Symbols};
 
-/// Texts without numbers are names, and need no more columns than their symbol, if there are at most this many.
+/// Texts without numbers are names, and need no more columns than their symbol, if there are at
+/// most this many.
 const MAX_NAMES: usize = 64;
-/// Texts with numbers are names too if there are at most this many, each of them seen [`OFTEN`] times.
+/// Texts with numbers are names too if there are at most this many, each of them seen [`OFTEN`]
+/// times.
 const MAX_NUMBERED_NAMES: usize = 16;
 const OFTEN: usize = 4;
 /// With more different shapes than this, the words of a text become columns.
@@ -69,22 +73,42 @@ impl Reading {
         self.cells + self.readers.iter().map(TextReader::width).sum::<usize>()
     }
 
-    /// The names of the columns; `own` are the names of the output's own cells, as far as they have names.
+    /// The names of the columns; `own` are the names of the output's own cells, as far as they have
+    /// names.
     #[must_use]
     pub fn columns(&self, own: &[String]) -> Vec<String> {
         let only = self.only.as_deref().unwrap_or_default();
-        let own_name = |index: usize| own.get(index).cloned().unwrap_or_else(|| Symbols::unnamed_column(index, self.cells)) + only;
+        let own_name = |index: usize| {
+            own.get(index).cloned().unwrap_or_else(|| Symbols::unnamed_column(index, self.cells))
+                + only
+        };
         let mut names: Vec<String> = (0..self.cells).map(own_name).collect();
         for reader in &self.readers {
             let base = names[reader.position].clone();
-            names.extend(reader.paths.iter().map(String::as_str).chain([" unusual"]).map(|path| format!("{base}{path}")));
+            names.extend(
+                reader
+                    .paths
+                    .iter()
+                    .map(String::as_str)
+                    .chain([" unusual"])
+                    .map(|path| format!("{base}{path}")),
+            );
         }
         names
     }
 
-    /// Writes a row: the cells of an output, and what its texts say. `name` makes the symbol with a name.
-    pub fn read(&self, cells: &[Cell], texts: &Texts, row: &mut [Cell], mut name: impl FnMut(&str) -> Cell) {
-        let text_of = |cell: &Cell| cell.payload().and_then(|payload| texts.get(&payload)).map(String::as_str);
+    /// Writes a row: the cells of an output, and what its texts say. `name` makes the symbol with a
+    /// name.
+    pub fn read(
+        &self,
+        cells: &[Cell],
+        texts: &Texts,
+        row: &mut [Cell],
+        mut name: impl FnMut(&str) -> Cell,
+    ) {
+        let text_of = |cell: &Cell| {
+            cell.payload().and_then(|payload| texts.get(&payload)).map(String::as_str)
+        };
         let (own, mut rest) = row.split_at_mut(self.cells);
         own.copy_from_slice(cells);
         if let Some(only) = &self.only {
@@ -203,14 +227,18 @@ impl Probe {
 
     /// Adds what another probe showed of the cells that follow `cells` cells of an output.
     pub fn append(&mut self, cells: usize, other: Self) {
-        self.positions.extend(other.positions.into_iter().map(|(position, seen)| (cells + position, seen)));
+        self.positions
+            .extend(other.positions.into_iter().map(|(position, seen)| (cells + position, seen)));
     }
 
     /// The reading of outputs with this many cells. It may be too wide, which the caller checks.
     #[must_use]
     pub fn reading(self, cells: usize) -> Reading {
         let readers = self.positions.into_iter().filter(|(position, _)| *position < cells);
-        Reading { readers: readers.filter_map(|(position, seen)| seen.reader(position)).collect(), ..Reading::plain(cells) }
+        Reading {
+            readers: readers.filter_map(|(position, seen)| seen.reader(position)).collect(),
+            ..Reading::plain(cells)
+        }
     }
 
     /// Whether an output was a dictionary, a list in a list, or another value with parts.
@@ -221,7 +249,8 @@ impl Probe {
     /// The keys of all outputs with parts, each once.
     pub(super) fn keys(&self) -> Vec<String> {
         let paths = self.positions.values().flat_map(|seen| seen.entries.keys());
-        let mut keys: Vec<String> = paths.filter_map(|path| key_at(path)).map(str::to_owned).collect();
+        let mut keys: Vec<String> =
+            paths.filter_map(|path| key_at(path)).map(str::to_owned).collect();
         keys.sort_by_cached_key(|key| in_order(key));
         keys.dedup();
         keys
@@ -235,9 +264,12 @@ impl TextsSeen {
             *self.times.entry(cell.key()).or_default() += 1;
         }
         let bytes = text.as_bytes();
-        self.has_numbers |= bytes.iter().any(u8::is_ascii_digit) || text.trim_start().starts_with(['{', '[']);
+        self.has_numbers |=
+            bytes.iter().any(u8::is_ascii_digit) || text.trim_start().starts_with(['{', '[']);
         self.has_parts |= has_parts(text);
-        self.has_commas |= bytes.windows(3).any(|w| w[1] == b',' && w[0].is_ascii_digit() && w[2].is_ascii_digit());
+        self.has_commas |= bytes
+            .windows(3)
+            .any(|w| w[1] == b',' && w[0].is_ascii_digit() && w[2].is_ascii_digit());
         entries(text, true, true, &mut |path, leaf| {
             let cell = cell_of(leaf, &mut Cell::symbol);
             if path == Leaf::SHAPE && self.shapes.len() <= MAX_SHAPES {
@@ -247,7 +279,8 @@ impl TextsSeen {
                 seen.texts += 1;
                 seen.varies |= seen.first != cell;
             } else if self.entries.len() <= 2 * MAX_WIDTH {
-                self.entries.insert(path.to_owned(), EntrySeen { texts: 1, first: cell, varies: false });
+                self.entries
+                    .insert(path.to_owned(), EntrySeen { texts: 1, first: cell, varies: false });
             }
         });
     }
@@ -255,7 +288,8 @@ impl TextsSeen {
     /// Whether the texts are names of a few things, so that the symbol says everything.
     fn are_names(&self) -> bool {
         if self.has_numbers {
-            self.times.len() <= MAX_NUMBERED_NAMES && self.times.values().all(|times| *times >= OFTEN)
+            self.times.len() <= MAX_NUMBERED_NAMES
+                && self.times.values().all(|times| *times >= OFTEN)
         } else {
             self.times.len() <= MAX_NAMES
         }
@@ -266,13 +300,18 @@ impl TextsSeen {
             return None;
         }
         let (commas, words, texts) = (self.has_commas, self.shapes.len() > MAX_SHAPES, self.texts);
-        let used = |path: &str| (commas || !Leaf::is_with_commas(path)) && (words || !Leaf::is_word(path));
+        let used =
+            |path: &str| (commas || !Leaf::is_with_commas(path)) && (words || !Leaf::is_word(path));
         let mut paths = Vec::new();
         let mut constant = HashMap::new();
         for (path, seen) in self.entries.into_iter().filter(|(path, _)| used(path)) {
             // The shape and the length can show what the probe did not.
             let kept = path == Leaf::SHAPE || path == Leaf::LENGTH;
-            if kept || ((seen.varies || seen.texts < texts) && seen.texts >= 2 && RARE * seen.texts >= texts) {
+            if kept
+                || ((seen.varies || seen.texts < texts)
+                    && seen.texts >= 2
+                    && RARE * seen.texts >= texts)
+            {
                 paths.push(path);
             } else if !seen.varies && seen.texts == texts {
                 constant.insert(path, seen.first);
@@ -315,7 +354,10 @@ mod tests {
     /// The reading of outputs of one cell.
     fn learned<T: AsRef<str>>(texts: impl IntoIterator<Item = T>) -> Reading {
         let mut probe = Probe::default();
-        texts.into_iter().map(|text| output(text.as_ref())).for_each(|(cells, texts)| probe.see(&cells, &texts));
+        texts
+            .into_iter()
+            .map(|text| output(text.as_ref()))
+            .for_each(|(cells, texts)| probe.see(&cells, &texts));
         probe.reading(1)
     }
 
@@ -325,7 +367,12 @@ mod tests {
         symbols.symbol(text);
         let mut row = vec![Cell::number(0.0); reading.width()];
         reading.read(&cells, &texts, &mut row, |name| symbols.symbol(name));
-        reading.columns(&[]).into_iter().zip(row).map(|(name, cell)| format!("{name} = {}", symbols.text(cell))).collect()
+        reading
+            .columns(&[])
+            .into_iter()
+            .zip(row)
+            .map(|(name, cell)| format!("{name} = {}", symbols.text(cell)))
+            .collect()
     }
 
     fn json(count: u32) -> String {
@@ -338,25 +385,48 @@ mod tests {
         let reading = learned((0..300).map(json));
         let columns = |values: [&str; 6]| {
             let names = ["y", "y length", "y shape", "y.count", "y.note", "y unusual"];
-            names.iter().zip(values).map(|(name, value)| format!("{name} = {value}")).collect::<Vec<_>>()
+            names
+                .iter()
+                .zip(values)
+                .map(|(name, value)| format!("{name} = {value}"))
+                .collect::<Vec<_>>()
         };
         let text = json(7);
-        assert_eq!(row(&reading, &text), columns([&text, "22", r#"{"count": #, "n": #}"#, "7.5", "∅", "∅"]));
+        assert_eq!(
+            row(&reading, &text),
+            columns([&text, "22", r#"{"count": #, "n": #}"#, "7.5", "∅", "∅"])
+        );
         // A key that the probe did not show, and a constant that changes or is missing.
         let text = r#"{"count": 7.5, "n": 5, "x": 3}"#;
         assert_eq!(row(&reading, text).last().unwrap(), "y unusual = unusual: .x");
-        assert_eq!(row(&reading, r#"{"count": 7.5, "n": 6}"#).last().unwrap(), "y unusual = unusual: .n");
-        assert_eq!(row(&reading, r#"{"count": 7.5}"#).last().unwrap(), "y unusual = unusual: something is missing");
+        assert_eq!(
+            row(&reading, r#"{"count": 7.5, "n": 6}"#).last().unwrap(),
+            "y unusual = unusual: .n"
+        );
+        assert_eq!(
+            row(&reading, r#"{"count": 7.5}"#).last().unwrap(),
+            "y unusual = unusual: something is missing"
+        );
     }
 
     #[test]
     fn a_text_may_change_its_kind() {
         // A text, JSON, a number, the empty text and something that only begins like JSON.
         let kinds = |index: u32| {
-            [format!("about {index}"), json(index), index.to_string(), String::new(), format!("{{{index}")][index as usize % 5].clone()
+            [
+                format!("about {index}"),
+                json(index),
+                index.to_string(),
+                String::new(),
+                format!("{{{index}"),
+            ][index as usize % 5]
+                .clone()
         };
         let reading = learned((0..500).map(kinds));
-        assert_eq!(row(&reading, "12.5")[1..].iter().filter(|column| !column.ends_with("= ∅")).count(), 0);
+        assert_eq!(
+            row(&reading, "12.5")[1..].iter().filter(|column| !column.ends_with("= ∅")).count(),
+            0
+        );
         assert!(row(&reading, "about 3.5").contains(&"y number 1 = 3.5".to_owned()));
         assert!(row(&reading, &json(8)).contains(&"y.count = 8.5".to_owned()));
         assert!(row(&reading, "").contains(&"y length = 0".to_owned()));
@@ -377,7 +447,8 @@ mod tests {
     #[test]
     fn different_shapes_show_their_words() {
         let word = |index: usize| ["red", "green", "blue"][index % 3].repeat(1 + index % 7);
-        let reading = learned((0..300).map(|index| format!("{} and {}", word(index), word(index / 21))));
+        let reading =
+            learned((0..300).map(|index| format!("{} and {}", word(index), word(index / 21))));
         assert!(row(&reading, "red and blue").contains(&"y word 3 = blue".to_owned()));
     }
 
@@ -386,7 +457,8 @@ mod tests {
         let reading = learned((0..300).map(|index| format!("{index},25 kg")));
         let found = row(&reading, "-3,5 kg");
         assert!(
-            found.contains(&"y number 1 = -3".to_owned()) && found.contains(&"y decimal-comma number 1 = -3.5".to_owned()),
+            found.contains(&"y number 1 = -3".to_owned())
+                && found.contains(&"y decimal-comma number 1 = -3.5".to_owned()),
             "{found:?}"
         );
         let reading = learned((0..300).map(|index| format!("{index} kg")));
@@ -395,9 +467,12 @@ mod tests {
 
     #[test]
     fn columns_are_in_the_order_of_the_text_and_do_not_depend_on_the_order_of_draws() {
-        let text = |index: usize| (0..12).map(|place| (index * place).to_string()).collect::<Vec<_>>().join(" ");
+        let text = |index: usize| {
+            (0..12).map(|place| (index * place).to_string()).collect::<Vec<_>>().join(" ")
+        };
         let reading = learned((0..300).map(text));
-        let numbers: Vec<String> = reading.columns(&[]).into_iter().filter(|name| name.contains("number")).collect();
+        let numbers: Vec<String> =
+            reading.columns(&[]).into_iter().filter(|name| name.contains("number")).collect();
         // The first number is always 0.
         assert_eq!(numbers, (2..=12).map(|place| format!("y number {place}")).collect::<Vec<_>>());
         assert_eq!(reading.columns(&[]), learned((0..300).rev().map(text)).columns(&[]));
@@ -407,8 +482,18 @@ mod tests {
     fn every_text_is_a_row_of_the_same_width() {
         let reading = learned((0..300).map(json));
         let long = format!("[{}]", vec!["1.5"; 200_000].join(","));
-        for text in ["", "{", "[", "{\"count\": [1, 2]}", "[[[[1]]]]", &long, &"9".repeat(100_000), "NaN", "{\"count\": NaN}", "\u{0}⊥ −5"]
-        {
+        for text in [
+            "",
+            "{",
+            "[",
+            "{\"count\": [1, 2]}",
+            "[[[[1]]]]",
+            &long,
+            &"9".repeat(100_000),
+            "NaN",
+            "{\"count\": NaN}",
+            "\u{0}⊥ −5",
+        ] {
             let row = row(&reading, text);
             assert_eq!(row.len(), reading.width());
         }
@@ -417,7 +502,12 @@ mod tests {
 
     #[test]
     fn too_many_numbers_are_too_many_columns() {
-        let text = |index: usize| (0..MAX_WIDTH + 5).map(|place| ((index + place) % 10).to_string()).collect::<Vec<_>>().join(" ");
+        let text = |index: usize| {
+            (0..MAX_WIDTH + 5)
+                .map(|place| ((index + place) % 10).to_string())
+                .collect::<Vec<_>>()
+                .join(" ")
+        };
         assert!(learned((0..8).map(text)).width() > MAX_WIDTH);
     }
 }

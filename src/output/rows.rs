@@ -27,7 +27,10 @@ impl Rows {
     #[must_use]
     pub fn of_numbers(numbers: &[f64], width: usize) -> Self {
         let complete = numbers.len() / width * width;
-        Self { cells: numbers[..complete].iter().map(|number| Cell::number(*number)).collect(), ..Self::new(width) }
+        Self {
+            cells: numbers[..complete].iter().map(|number| Cell::number(*number)).collect(),
+            ..Self::new(width)
+        }
     }
 
     /// Cells per row.
@@ -86,7 +89,8 @@ impl Rows {
 
     /// Exchanges two rows.
     pub fn swap(&mut self, a: usize, b: usize) {
-        (0..self.width).for_each(|cell| self.cells.swap(a * self.width + cell, b * self.width + cell));
+        (0..self.width)
+            .for_each(|cell| self.cells.swap(a * self.width + cell, b * self.width + cell));
     }
 
     /// One row.

@@ -1,7 +1,7 @@
 //! The names of symbols and columns. They are for people; no computation reads them.
 //!
-//! Each pair has its own table. The target that makes the outputs fills it, one batch at a time, and the result of the pair contains the
-//! names that it needs.
+//! Each pair has its own table. The target that makes the outputs fills it, one batch at a time,
+//! and the result of the pair contains the names that it needs.
 
 use std::collections::BTreeMap;
 
@@ -21,8 +21,8 @@ const MAX_CHARS: usize = 120;
 
 /// A table of the names of symbols and columns.
 ///
-/// If there are too many names, those that were drawn first are kept. Each name has the rank of its first draw, so that a table does not
-/// depend on the order in which threads add to it.
+/// If there are too many names, those that were drawn first are kept. Each name has the rank of its
+/// first draw, so that a table does not depend on the order in which threads add to it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Symbols {
     names: KeyMap<(u64, String)>,
@@ -50,7 +50,9 @@ impl Symbols {
     /// The name of a column of outputs: `count` or, without a name, `y[3]`. The first index is 0.
     #[must_use]
     pub fn column(&self, index: usize) -> String {
-        self.columns.get(index).map_or_else(|| Self::unnamed_column(index, 2), |name| printable(name))
+        self.columns
+            .get(index)
+            .map_or_else(|| Self::unnamed_column(index, 2), |name| printable(name))
     }
 
     /// What a column without a name is called in outputs of this width.
@@ -75,7 +77,10 @@ impl Symbols {
     pub fn name_row(&mut self, row: &[Cell]) {
         let cell = Cell::of_row(row);
         if !self.has(cell) {
-            let name = format!("({})", row.iter().map(|cell| self.text(*cell)).collect::<Vec<_>>().join(", "));
+            let name = format!(
+                "({})",
+                row.iter().map(|cell| self.text(*cell)).collect::<Vec<_>>().join(", ")
+            );
             self.insert(cell, 0, || name);
         }
     }
@@ -96,7 +101,8 @@ impl Symbols {
 
     fn keep_first(&mut self) {
         if self.names.len() > MAX_NAMES {
-            let mut ranks: Vec<(u64, u64)> = self.names.iter().map(|(payload, (rank, _))| (*rank, *payload)).collect();
+            let mut ranks: Vec<(u64, u64)> =
+                self.names.iter().map(|(payload, (rank, _))| (*rank, *payload)).collect();
             let (_, last, _) = ranks.select_nth_unstable(MAX_NAMES - 1);
             let last = *last;
             self.names.retain(|payload, (rank, _)| (*rank, *payload) <= last);
@@ -127,11 +133,14 @@ impl Symbols {
     pub fn only(&self, cells: impl IntoIterator<Item = Cell>) -> Self {
         let payloads = cells.into_iter().filter_map(Cell::payload);
         // The ranks have done their work: a table is equal to what comes back from a file.
-        let names = payloads.filter_map(|payload| Some((payload, (0, self.names.get(&payload)?.1.clone())))).collect();
+        let names = payloads
+            .filter_map(|payload| Some((payload, (0, self.names.get(&payload)?.1.clone()))))
+            .collect();
         Self { names, columns: self.columns.clone() }
     }
 
-    /// A cell as text: the number, the name of the symbol, or `#` and its payload if the name is not known.
+    /// A cell as text: the number, the name of the symbol, or `#` and its payload if the name is
+    /// not known.
     #[must_use]
     pub fn text(&self, cell: Cell) -> String {
         let Some(payload) = cell.payload() else { return Brief(cell.raw()).to_string() };
@@ -151,11 +160,17 @@ fn shortened(name: &str) -> String {
     }
 }
 
-/// A table is written as a map from payloads to names. A column has the key `y[1]`, `y[2]` and so on.
+/// A table is written as a map from payloads to names. A column has the key `y[1]`, `y[2]` and so
+/// on.
 impl Serialize for Symbols {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let symbols = self.names.iter().map(|(payload, (_, name))| (format!("{payload:x}"), name.as_str()));
-        let columns = self.columns.iter().enumerate().map(|(index, name)| (Self::unnamed_column(index, 2), name.as_str()));
+        let symbols =
+            self.names.iter().map(|(payload, (_, name))| (format!("{payload:x}"), name.as_str()));
+        let columns = self
+            .columns
+            .iter()
+            .enumerate()
+            .map(|(index, name)| (Self::unnamed_column(index, 2), name.as_str()));
         symbols.chain(columns).collect::<BTreeMap<String, &str>>().serialize(serializer)
     }
 }
@@ -167,7 +182,10 @@ impl<'de> Deserialize<'de> for Symbols {
             if let Some(index) = key.strip_prefix("y[").and_then(|rest| rest.strip_suffix(']')) {
                 columns.insert(index.parse::<usize>().map_err(serde::de::Error::custom)?, name);
             } else {
-                table.names.insert(u64::from_str_radix(&key, 16).map_err(serde::de::Error::custom)?, (0, name));
+                table.names.insert(
+                    u64::from_str_radix(&key, 16).map_err(serde::de::Error::custom)?,
+                    (0, name),
+                );
             }
         }
         if !columns.keys().copied().eq(1..=columns.len()) {
@@ -200,7 +218,8 @@ mod tests {
     fn a_table_is_read_back_from_a_file() {
         let mut symbols = Symbols::default();
         let cells = ["blue", "red"].map(|name| symbols.symbol(name));
-        let back: Symbols = serde_json::from_str(&serde_json::to_string(&symbols).unwrap()).unwrap();
+        let back: Symbols =
+            serde_json::from_str(&serde_json::to_string(&symbols).unwrap()).unwrap();
         assert_eq!(cells.map(|cell| back.text(cell)), ["blue", "red"]);
     }
 
@@ -209,7 +228,10 @@ mod tests {
         let mut symbols = Symbols::default();
         let cells = ["late", "\u{1b}[31mred"].map(|name| symbols.ranked_symbol(1000, name));
         let part = symbols.only(cells);
-        assert_eq!(serde_json::from_str::<Symbols>(&serde_json::to_string(&part).unwrap()).unwrap(), part);
+        assert_eq!(
+            serde_json::from_str::<Symbols>(&serde_json::to_string(&part).unwrap()).unwrap(),
+            part
+        );
         assert_eq!(part.text(cells[1]), "\u{fffd}[31mred", "a name cannot command a terminal");
     }
 
@@ -218,7 +240,8 @@ mod tests {
         let names: Vec<String> = (0..12).map(|index| format!("column {index}")).collect();
         let mut symbols = Symbols::default().with_columns(names);
         let cell = symbols.symbol("blue");
-        let back: Symbols = serde_json::from_str(&serde_json::to_string(&symbols).unwrap()).unwrap();
+        let back: Symbols =
+            serde_json::from_str(&serde_json::to_string(&symbols).unwrap()).unwrap();
         assert_eq!((back.column(10), back.text(cell)), ("column 10".to_owned(), "blue".to_owned()));
         assert_eq!(symbols.only([]).column(1), "column 1");
         assert_eq!(Symbols::default().column(2), "y[3]");
@@ -240,7 +263,8 @@ mod tests {
 
     #[test]
     fn the_first_names_are_kept_in_any_order_of_insertion() {
-        let all: Vec<(u64, String)> = (0..4 * MAX_NAMES as u64).map(|rank| (rank, rank.to_string())).collect();
+        let all: Vec<(u64, String)> =
+            (0..4 * MAX_NAMES as u64).map(|rank| (rank, rank.to_string())).collect();
         let (front, back) = all.split_at(all.len() / 3);
         let table = |part: &[(u64, String)]| {
             let mut symbols = Symbols::default();

@@ -31,8 +31,11 @@ enum Comma {
 }
 
 /// The numbers of a text under each meaning of commas, with the names of their entries.
-const NUMBERS: [(Comma, &str); 3] =
-    [(Comma::Separates, " number "), (Comma::IsDecimal, " decimal-comma number "), (Comma::Groups, " grouped number ")];
+const NUMBERS: [(Comma, &str); 3] = [
+    (Comma::Separates, " number "),
+    (Comma::IsDecimal, " decimal-comma number "),
+    (Comma::Groups, " grouped number "),
+];
 const WORD: &str = " word ";
 
 impl Leaf<'_> {
@@ -52,8 +55,9 @@ impl Leaf<'_> {
     }
 }
 
-/// Passes all entries of a text to `sink`, each with its path: `.count` and `.groups[2]` in JSON, ` number 1` in other texts. `commas`
-/// asks for the numbers under all meanings of a comma, `words` for the words.
+/// Passes all entries of a text to `sink`, each with its path: `.count` and `.groups[2]` in JSON, `
+/// number 1` in other texts. `commas` asks for the numbers under all meanings of a comma, `words`
+/// for the words.
 pub fn entries(text: &str, commas: bool, words: bool, sink: &mut dyn FnMut(&str, Leaf)) {
     let meanings = if commas { &NUMBERS[..] } else { &NUMBERS[..1] };
     match parse_json(text) {
@@ -63,7 +67,9 @@ pub fn entries(text: &str, commas: bool, words: bool, sink: &mut dyn FnMut(&str,
     let shape = shape(text);
     if words {
         let all = shape.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-        all.take(MAX_WORDS).zip(1..).for_each(|(word, index)| sink(&format!("{WORD}{index}"), Leaf::Text(word)));
+        all.take(MAX_WORDS)
+            .zip(1..)
+            .for_each(|(word, index)| sink(&format!("{WORD}{index}"), Leaf::Text(word)));
     }
     sink(Leaf::SHAPE, Leaf::Text(&shape));
     sink(Leaf::LENGTH, Leaf::Number(text.len() as f64));
@@ -85,7 +91,8 @@ pub fn key_at(path: &str) -> Option<&str> {
     path.strip_prefix('.').or_else(|| path.starts_with('[').then_some(path)).filter(|_| !of_text)
 }
 
-/// The text as JSON, if it is an object or an array. `NaN` and `Infinity`, which some programs write, are accepted.
+/// The text as JSON, if it is an object or an array. `NaN` and `Infinity`, which some programs
+/// write, are accepted.
 fn parse_json(text: &str) -> Option<Value> {
     if !text.trim_start().starts_with(['{', '[']) {
         return None;
@@ -97,7 +104,8 @@ fn parse_json(text: &str) -> Option<Value> {
 /// The text with quotation marks around `NaN` and `Infinity`; None if it has neither.
 fn with_quoted_numbers(text: &str) -> Option<String> {
     const NAMES: [&str; 3] = ["NaN", "-Infinity", "Infinity"];
-    let (mut quoted, mut in_string, mut changed) = (String::with_capacity(text.len() + 8), false, false);
+    let (mut quoted, mut in_string, mut changed) =
+        (String::with_capacity(text.len() + 8), false, false);
     let mut rest = text;
     while let Some(c) = rest.chars().next() {
         if let Some(name) = NAMES.into_iter().find(|name| !in_string && rest.starts_with(name)) {
@@ -108,7 +116,12 @@ fn with_quoted_numbers(text: &str) -> Option<String> {
         }
         let escaped = in_string && c == '\\';
         in_string ^= c == '"';
-        let length = c.len_utf8() + if escaped { rest[c.len_utf8()..].chars().next().map_or(0, char::len_utf8) } else { 0 };
+        let length = c.len_utf8()
+            + if escaped {
+                rest[c.len_utf8()..].chars().next().map_or(0, char::len_utf8)
+            } else {
+                0
+            };
         quoted.push_str(&rest[..length]);
         rest = &rest[length..];
     }
@@ -116,7 +129,12 @@ fn with_quoted_numbers(text: &str) -> Option<String> {
 }
 
 /// The leaves of a JSON value.
-fn leaves(value: &Value, path: &mut String, meanings: &[(Comma, &str)], sink: &mut dyn FnMut(&str, Leaf)) {
+fn leaves(
+    value: &Value,
+    path: &mut String,
+    meanings: &[(Comma, &str)],
+    sink: &mut dyn FnMut(&str, Leaf),
+) {
     let length = path.len();
     match value {
         Value::Object(members) if !members.is_empty() => {
@@ -149,7 +167,12 @@ fn leaves(value: &Value, path: &mut String, meanings: &[(Comma, &str)], sink: &m
 }
 
 /// The numbers of a text that is not JSON.
-fn number_entries(text: &str, path: &mut String, meanings: &[(Comma, &str)], sink: &mut dyn FnMut(&str, Leaf)) {
+fn number_entries(
+    text: &str,
+    path: &mut String,
+    meanings: &[(Comma, &str)],
+    sink: &mut dyn FnMut(&str, Leaf),
+) {
     let length = path.len();
     for (comma, name) in meanings {
         let mut index = 0;
@@ -175,12 +198,14 @@ fn shape(text: &str) -> String {
     shape + &text[end..]
 }
 
-/// Finds the numbers of a text: digits with an optional sign, fraction and exponent. After a letter or a digit, `-` and `+` are no signs.
+/// Finds the numbers of a text: digits with an optional sign, fraction and exponent. After a letter
+/// or a digit, `-` and `+` are no signs.
 fn numbers(text: &str, comma: Comma, mut sink: impl FnMut(Range<usize>, f64)) {
     let bytes = text.as_bytes();
     let is = |at: usize, byte: u8| bytes.get(at) == Some(&byte);
     let digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
-    let after_digits = |at: usize| (at..bytes.len()).find(|at| !digit(*at)).unwrap_or(bytes.len().max(at));
+    let after_digits =
+        |at: usize| (at..bytes.len()).find(|at| !digit(*at)).unwrap_or(bytes.len().max(at));
     // A separator and exactly three digits.
     let group = |at: usize, separator: u8| is(at, separator) && after_digits(at + 1) == at + 4;
     let mut at = 0;
@@ -225,7 +250,10 @@ fn numbers(text: &str, comma: Comma, mut sink: impl FnMut(Range<usize>, f64)) {
         let sign = ["-", "−", "+"].into_iter().find(|sign| before.ends_with(sign));
         let sign = sign.filter(|sign| !before[..at - sign.len()].ends_with(char::is_alphanumeric));
         let number: f64 = number.unwrap_or(f64::NAN);
-        sink(at - sign.map_or(0, str::len)..end, if sign.is_some_and(|sign| sign != "+") { -number } else { number });
+        sink(
+            at - sign.map_or(0, str::len)..end,
+            if sign.is_some_and(|sign| sign != "+") { -number } else { number },
+        );
         at = end;
     }
 }
@@ -254,7 +282,8 @@ mod tests {
 
     fn is_found(text: &str, wanted: &[(&str, &str)]) {
         let found = all(text, false, false);
-        let found: Vec<(&str, &str)> = found.iter().map(|(path, value)| (path.as_str(), value.as_str())).collect();
+        let found: Vec<(&str, &str)> =
+            found.iter().map(|(path, value)| (path.as_str(), value.as_str())).collect();
         assert_eq!(found, wanted, "{text}");
     }
 
@@ -279,10 +308,15 @@ mod tests {
 
     #[test]
     fn a_text_has_numbers_a_shape_and_a_length() {
-        is_found("count: -1.5!", &[(" number 1", "-1.5"), (" shape", "'count: #!'"), (" length", "12")]);
+        is_found(
+            "count: -1.5!",
+            &[(" number 1", "-1.5"), (" shape", "'count: #!'"), (" length", "12")],
+        );
         is_found("", &[(" shape", "''"), (" length", "0")]);
-        let words: Vec<(String, String)> =
-            all("two red, 5 blue", false, true).into_iter().filter(|(path, _)| Leaf::is_word(path)).collect();
+        let words: Vec<(String, String)> = all("two red, 5 blue", false, true)
+            .into_iter()
+            .filter(|(path, _)| Leaf::is_word(path))
+            .collect();
         let wanted = [(" word 1", "'two'"), (" word 2", "'red'"), (" word 3", "'blue'")];
         assert_eq!(words, wanted.map(|(path, value)| (path.to_owned(), value.to_owned())));
     }
@@ -320,7 +354,10 @@ mod tests {
 
     #[test]
     fn what_only_begins_like_json_is_a_text() {
-        is_found("{3 of 4", &[(" number 1", "3"), (" number 2", "4"), (" shape", "'{# of #'"), (" length", "7")]);
+        is_found(
+            "{3 of 4",
+            &[(" number 1", "3"), (" number 2", "4"), (" shape", "'{# of #'"), (" length", "7")],
+        );
         is_found("[NaN", &[(" shape", "'[NaN'"), (" length", "4")]);
     }
 }

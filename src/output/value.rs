@@ -6,10 +6,11 @@ use super::{Cell, Reading, Symbols, Texts};
 
 /// Something that an attacker sees, written as cells: numbers and symbols.
 ///
-/// Numbers, `bool`, `char`, texts, `Option`, `Result`, tuples, arrays and lists of these are outputs. Integers beyond 2^53 are rounded to
-/// the nearest `f64`. A list that is shorter than others is filled up with the symbol `∅`. A text is a symbol; if it is not one of a few
-/// names, its numbers or the leaves of its JSON become further columns. For your own type, write everything that an attacker can see of
-/// it:
+/// Numbers, `bool`, `char`, texts, `Option`, `Result`, tuples, arrays and lists of these are
+/// outputs. Integers beyond 2^53 are rounded to the nearest `f64`. A list that is shorter than
+/// others is filled up with the symbol `∅`. A text is a symbol; if it is not one of a few names,
+/// its numbers or the leaves of its JSON become further columns. For your own type, write
+/// everything that an attacker can see of it:
 ///
 /// ```
 /// use dp_audit::{Output, OutputRow};
@@ -23,7 +24,8 @@ use super::{Cell, Reading, Symbols, Texts};
 /// }
 /// ```
 pub trait Output {
-    /// Whether all values have the same number of cells. If not, a marker shows where one value ends and the next one begins.
+    /// Whether all values have the same number of cells. If not, a marker shows where one value
+    /// ends and the next one begins.
     const FIXED: bool = false;
 
     /// Adds the cells to a row.
@@ -68,7 +70,8 @@ impl OutputRow {
         self.cells.push(cell);
     }
 
-    /// Replaces the cells from this index on by one: the cell itself, if it is one, or a symbol for all of them.
+    /// Replaces the cells from this index on by one: the cell itself, if it is one, or a symbol for
+    /// all of them.
     pub(crate) fn merge_from(&mut self, index: usize) {
         let cell = match &self.cells[index..] {
             [cell] => *cell,
@@ -303,7 +306,12 @@ mod tests {
 
     #[test]
     fn different_outputs_have_different_rows() {
-        let lists = [vec![vec![1], vec![2]], vec![vec![1, 2]], vec![vec![1, 2], vec![]], vec![vec![], vec![1, 2]]];
+        let lists = [
+            vec![vec![1], vec![2]],
+            vec![vec![1, 2]],
+            vec![vec![1, 2], vec![]],
+            vec![vec![], vec![1, 2]],
+        ];
         for (index, list) in lists.iter().enumerate() {
             assert!(lists[..index].iter().all(|other| as_text(other) != as_text(list)), "{list:?}");
         }

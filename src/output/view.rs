@@ -14,7 +14,8 @@ pub enum TextView {
     Everything,
     /// Only the texts themselves.
     Whole,
-    /// Only values without parts. A dictionary has no place among numbers and names: it must be looked at by key.
+    /// Only values without parts. A dictionary has no place among numbers and names: it must be
+    /// looked at by key.
     Values,
     /// The value of this key, in place of the dictionary that has it.
     Key(String),
@@ -66,14 +67,24 @@ mod tests {
 
     /// The cells and the texts of one output.
     fn output(values: &[&str]) -> (Vec<Cell>, Texts) {
-        let cells: Vec<Cell> = values.iter().map(|value| value.parse().map_or_else(|_| Cell::symbol(value), Cell::number)).collect();
-        let texts = cells.iter().zip(values).filter_map(|(cell, value)| Some((cell.payload()?, (*value).to_owned()))).collect();
+        let cells: Vec<Cell> = values
+            .iter()
+            .map(|value| value.parse().map_or_else(|_| Cell::symbol(value), Cell::number))
+            .collect();
+        let texts = cells
+            .iter()
+            .zip(values)
+            .filter_map(|(cell, value)| Some((cell.payload()?, (*value).to_owned())))
+            .collect();
         (cells, texts)
     }
 
     fn reading(view: &TextView, outputs: &[&[&str]]) -> Result<Reading, String> {
         let mut probe = Probe::default();
-        outputs.iter().map(|values| output(values)).for_each(|(cells, texts)| probe.see(&cells, &texts));
+        outputs
+            .iter()
+            .map(|values| output(values))
+            .for_each(|(cells, texts)| probe.see(&cells, &texts));
         probe.reading_for(view, outputs[0].len())
     }
 
@@ -84,8 +95,10 @@ mod tests {
     #[test]
     fn a_key_is_its_value_in_place_of_the_dictionary() {
         // The key `n` is the same in all outputs of the probe.
-        let seen: &[&[&str]] =
-            &[&[r#"{"count": 1.5, "n": 5, "best": {"name": "a"}}"#], &[r#"{"count": 2.5, "n": 5, "best": {"name": "b"}}"#]];
+        let seen: &[&[&str]] = &[
+            &[r#"{"count": 1.5, "n": 5, "best": {"name": "a"}}"#],
+            &[r#"{"count": 2.5, "n": 5, "best": {"name": "b"}}"#],
+        ];
         let value = |of: &str, text: &str| {
             let (cells, texts) = output(&[text]);
             let mut row = vec![Cell::number(0.0)];
@@ -93,11 +106,17 @@ mod tests {
             row[0]
         };
         let later = r#"{"count": -7, "n": 6, "best": {"name": "c"}}"#;
-        assert_eq!((value("count", later), value("n", later)), (Cell::number(-7.0), Cell::number(6.0)));
+        assert_eq!(
+            (value("count", later), value("n", later)),
+            (Cell::number(-7.0), Cell::number(6.0))
+        );
         assert_eq!(value("best.name", later), Cell::symbol("c"));
         assert_eq!(value("n", r#"{"count": 3}"#), Cell::ABSENT);
         // What has no keys is no value of a key, whatever it is.
-        assert_eq!((value("n", "5"), value("n", "error: 5")), (Reading::NO_PARTS, Reading::NO_PARTS));
+        assert_eq!(
+            (value("n", "5"), value("n", "error: 5")),
+            (Reading::NO_PARTS, Reading::NO_PARTS)
+        );
         assert!(Reading::NO_PARTS.raw().is_nan() && Reading::NO_PARTS != Cell::ABSENT);
     }
 
@@ -115,14 +134,18 @@ mod tests {
         let dictionary: &[&[&str]] = &[&[r#"{"count": 1, "n": "a 7"}"#]];
         let (number, name): (&[&[&str]], &[&[&str]]) = (&[&["3"]], &[&["{a"]]);
         let error = |view: &TextView, outputs| reading(view, outputs).unwrap_err();
-        assert!(
-            error(&TextView::Values, dictionary)
-                .contains("(count, n), so no value can meet the condition; name one, as in key = \"count\"")
-        );
+        assert!(error(&TextView::Values, dictionary).contains(
+            "(count, n), so no value can meet the condition; name one, as in key = \"count\""
+        ));
         assert!(error(&TextView::Values, &[&["{}"]]).contains("have parts"));
-        assert_eq!(error(&key("cuont"), dictionary), "no output has the key cuont; they have count, n");
+        assert_eq!(
+            error(&key("cuont"), dictionary),
+            "no output has the key cuont; they have count, n"
+        );
         assert!(error(&key("count"), number).contains("no dictionaries"));
-        for (view, outputs) in [(TextView::Values, number), (TextView::Values, name), (TextView::Whole, dictionary)] {
+        for (view, outputs) in
+            [(TextView::Values, number), (TextView::Values, name), (TextView::Whole, dictionary)]
+        {
             assert!(reading(&view, outputs).unwrap().is_plain());
         }
     }

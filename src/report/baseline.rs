@@ -24,11 +24,16 @@ impl Comparison {
     #[must_use]
     pub fn new(before: &JsonReport, now: &JsonReport) -> Self {
         let mut comparison = Self::default();
-        if before.settings.draws != now.settings.draws || before.settings.confidence != now.settings.confidence {
+        if before.settings.draws != now.settings.draws
+            || before.settings.confidence != now.settings.confidence
+        {
             comparison.notes.push("the baseline has a different --draws or --confidence, which alone can change verdicts".to_owned());
         }
         if !before.complete {
-            comparison.notes.push("the run of the baseline was interrupted, so audits may be missing in it".to_owned());
+            comparison.notes.push(
+                "the run of the baseline was interrupted, so audits may be missing in it"
+                    .to_owned(),
+            );
         }
         let mut earlier = pairs(before);
         for (name, pair) in pairs(now) {
@@ -46,18 +51,35 @@ impl Comparison {
         }
         // A deleted or renamed audit is a claim that nobody checks any more.
         let missing = earlier.into_keys().chain(earlier_accuracy.into_keys());
-        comparison.worse.extend(missing.map(|name| format!("{name}: in the baseline, but not run now")));
+        comparison
+            .worse
+            .extend(missing.map(|name| format!("{name}: in the baseline, but not run now")));
         comparison
     }
 
-    /// Compares one pair. It is worse if its claim was not refuted before and is now, if its mechanism can no longer be run, if a
-    /// consistent claim is inconclusive, or if its ε bound has risen by more than chance explains: more than the audit's resolution above the upper limit of what the earlier rules
-    /// showed. Then the mechanism leaks more or the attack is better; random variation of the counts is not enough.
-    fn compare(&mut self, name: &str, (_, before): (f64, &JsonPair), (resolution, now): (f64, &JsonPair)) {
+    /// Compares one pair. It is worse if its claim was not refuted before and is now, if its
+    /// mechanism can no longer be run, if a consistent claim is inconclusive, or if its ε bound has
+    /// risen by more than chance explains: more than the audit's resolution above the upper limit
+    /// of what the earlier rules showed. Then the mechanism leaks more or the attack is better;
+    /// random variation of the counts is not enough.
+    fn compare(
+        &mut self,
+        name: &str,
+        (_, before): (f64, &JsonPair),
+        (resolution, now): (f64, &JsonPair),
+    ) {
         let in_unit = |row: &PairRow| row.claimed.filter(|_| row.unit != Measure::EPSILON);
-        let claim = |pair: &JsonPair| (pair.row.claim_epsilon, pair.row.claim_delta, pair.row.unit.clone(), in_unit(&pair.row));
+        let claim = |pair: &JsonPair| {
+            (
+                pair.row.claim_epsilon,
+                pair.row.claim_delta,
+                pair.row.unit.clone(),
+                in_unit(&pair.row),
+            )
+        };
         if claim(before) != claim(now) {
-            self.notes.push(format!("{name}: the claim has changed, so the results are not compared"));
+            self.notes
+                .push(format!("{name}: the claim has changed, so the results are not compared"));
             return;
         }
         self.compare_verdicts(name, &before.row, &now.row);
@@ -74,12 +96,13 @@ impl Comparison {
         }
     }
 
-    /// Compares one accuracy claim. Besides a worse verdict, it is worse if its event fails more often than chance explains: if the present
-    /// limits are above the earlier ones.
+    /// Compares one accuracy claim. Besides a worse verdict, it is worse if its event fails more
+    /// often than chance explains: if the present limits are above the earlier ones.
     fn compare_accuracy(&mut self, name: &str, before: &PairRow, now: &PairRow) {
         let claim = |row: &PairRow| (row.accuracy_event.clone(), row.accuracy_probability);
         if claim(before) != claim(now) {
-            self.notes.push(format!("{name}: the claim has changed, so the results are not compared"));
+            self.notes
+                .push(format!("{name}: the claim has changed, so the results are not compared"));
             return;
         }
         self.compare_verdicts(name, before, now);
@@ -98,7 +121,9 @@ impl Comparison {
         let change = format!("{name}: was {earlier}, is {present}{why}");
         match (earlier, present) {
             (earlier, present) if earlier == present => {}
-            (_, Conclusion::Violated | Conclusion::Error) | (Conclusion::Consistent, _) => self.worse.push(change),
+            (_, Conclusion::Violated | Conclusion::Error) | (Conclusion::Consistent, _) => {
+                self.worse.push(change)
+            }
             (Conclusion::Violated | Conclusion::Error, _) => self.better.push(change),
             _ => self.notes.push(change),
         }
@@ -108,8 +133,11 @@ impl Comparison {
     #[must_use]
     pub fn text(&self) -> String {
         let mut text = String::new();
-        for (title, lines) in [("WORSE than the baseline", &self.worse), ("Better than the baseline", &self.better), ("Note", &self.notes)]
-        {
+        for (title, lines) in [
+            ("WORSE than the baseline", &self.worse),
+            ("Better than the baseline", &self.better),
+            ("Note", &self.notes),
+        ] {
             for line in lines {
                 let _ = writeln!(text, "{title}: {line}.");
             }
@@ -125,13 +153,21 @@ impl Comparison {
 
 /// The pairs by name, with the resolution of their audits.
 fn pairs(report: &JsonReport) -> BTreeMap<String, (f64, &JsonPair)> {
-    let pairs = report.audits.iter().flat_map(|audit| audit.pairs.iter().map(|pair| (audit.resolution, pair)));
-    pairs.map(|(resolution, pair)| (format!("{} / {}", pair.row.audit, pair.row.pair), (resolution, pair))).collect()
+    let pairs = report
+        .audits
+        .iter()
+        .flat_map(|audit| audit.pairs.iter().map(|pair| (audit.resolution, pair)));
+    pairs
+        .map(|(resolution, pair)| {
+            (format!("{} / {}", pair.row.audit, pair.row.pair), (resolution, pair))
+        })
+        .collect()
 }
 
 /// The accuracy claims by name.
 fn accuracy_rows(report: &JsonReport) -> BTreeMap<String, &PairRow> {
-    let rows = report.audits.iter().flat_map(|audit| audit.accuracy.iter().map(|accuracy| &accuracy.row));
+    let rows =
+        report.audits.iter().flat_map(|audit| audit.accuracy.iter().map(|accuracy| &accuracy.row));
     rows.map(|row| (format!("{} / {}", row.audit, row.pair), row)).collect()
 }
 
@@ -153,19 +189,41 @@ mod tests {
 
     #[test]
     fn each_change_of_a_verdict_is_worse_better_or_a_note() {
-        let conclusions = || [result(Verdict::Consistent), result(INCONCLUSIVE), result(Verdict::Violated), not_run()];
+        let conclusions = || {
+            [
+                result(Verdict::Consistent),
+                result(INCONCLUSIVE),
+                result(Verdict::Violated),
+                not_run(),
+            ]
+        };
         let names = ["consistent", "inconclusive", "violated", "error"];
         let (worse, better, note, same) = ("worse", "better", "note", "same");
         // Rows: before. Columns: now.
-        let expected =
-            [[same, worse, worse, worse], [note, same, worse, worse], [better, better, same, worse], [better, better, worse, same]];
+        let expected = [
+            [same, worse, worse, worse],
+            [note, same, worse, worse],
+            [better, better, same, worse],
+            [better, better, worse, same],
+        ];
         for (before, row) in expected.iter().enumerate() {
             for (now, kind) in row.iter().enumerate() {
-                let found = compared(&run(vec![conclusions()[before].clone()]), &run(vec![conclusions()[now].clone()]));
+                let found = compared(
+                    &run(vec![conclusions()[before].clone()]),
+                    &run(vec![conclusions()[now].clone()]),
+                );
                 let why = if names[now] == "inconclusive" { " (too-few-draws)" } else { "" };
-                let change = vec![format!("count / one more: was {}, is {}{why}", names[before], names[now])];
-                let change_if = |wanted: &str| if *kind == wanted { change.clone() } else { Vec::new() };
-                let expected = Comparison { worse: change_if(worse), better: change_if(better), notes: change_if(note) };
+                let change = vec![format!(
+                    "count / one more: was {}, is {}{why}",
+                    names[before], names[now]
+                )];
+                let change_if =
+                    |wanted: &str| if *kind == wanted { change.clone() } else { Vec::new() };
+                let expected = Comparison {
+                    worse: change_if(worse),
+                    better: change_if(better),
+                    notes: change_if(note),
+                };
                 assert_eq!(found, expected);
             }
         }
@@ -183,7 +241,10 @@ mod tests {
             Comparison::new(&before, &now).worse
         };
         assert!(worse(0.0).is_empty() && worse(0.75).is_empty());
-        assert_eq!(worse(0.8), ["count / one more: ε is at least 0.8; in the baseline, the attack showed at most 0.5"]);
+        assert_eq!(
+            worse(0.8),
+            ["count / one more: ε is at least 0.8; in the baseline, the attack showed at most 0.5"]
+        );
         assert_eq!(worse(0.75_f64.next_up()).len(), 1);
     }
 
@@ -204,26 +265,43 @@ mod tests {
         let mut stricter = audit("count");
         stricter.claim = crate::model::Claim::new(0.5, 0.0).unwrap();
         let found = compared(&before, &run_of(vec![(stricter, vec![result(Verdict::Violated)])]));
-        let notes = vec!["count / one more: the claim has changed, so the results are not compared".to_owned()];
+        let notes = vec![
+            "count / one more: the claim has changed, so the results are not compared".to_owned(),
+        ];
         assert_eq!(found, Comparison { notes, ..Comparison::default() });
     }
 
     #[test]
     fn a_baseline_that_names_no_units_is_compared() {
-        let mut before = serde_json::to_value(JsonReport::new(&run(vec![result(Verdict::Consistent)]))).unwrap();
+        let mut before =
+            serde_json::to_value(JsonReport::new(&run(vec![result(Verdict::Consistent)]))).unwrap();
         let row = before["audits"][0]["pairs"][0].as_object_mut().unwrap();
-        assert!(["unit", "claimed", "lower", "detectable"].iter().all(|key| row.remove(*key).is_some()));
+        assert!(
+            ["unit", "claimed", "lower", "detectable"].iter().all(|key| row.remove(*key).is_some())
+        );
         let before: JsonReport = serde_json::from_value(before).unwrap();
-        let found = Comparison::new(&before, &JsonReport::new(&run(vec![result(Verdict::Violated)])));
+        let found =
+            Comparison::new(&before, &JsonReport::new(&run(vec![result(Verdict::Violated)])));
         assert_eq!(found.worse, ["count / one more: was consistent, is violated"]);
     }
 
     #[test]
     fn a_new_pair_is_noted_and_one_that_is_missing_is_worse() {
         let named = |name: &str| PairResult { pair: name.to_owned(), ..result(Verdict::Violated) };
-        let found = compared(&run(vec![named("old"), named("both")]), &run(vec![named("both"), named("new")]));
-        let (notes, worse) = ("count / new: not in the baseline", "count / old: in the baseline, but not run now");
-        assert_eq!(found, Comparison { notes: vec![notes.to_owned()], worse: vec![worse.to_owned()], ..Comparison::default() });
+        let found = compared(
+            &run(vec![named("old"), named("both")]),
+            &run(vec![named("both"), named("new")]),
+        );
+        let (notes, worse) =
+            ("count / new: not in the baseline", "count / old: in the baseline, but not run now");
+        assert_eq!(
+            found,
+            Comparison {
+                notes: vec![notes.to_owned()],
+                worse: vec![worse.to_owned()],
+                ..Comparison::default()
+            }
+        );
     }
 
     #[test]
@@ -236,10 +314,16 @@ mod tests {
             compared(&before, &now).notes
         };
         assert!(notes(&|_| ()).is_empty());
-        assert!(notes(&|before| before.settings.seed = 5).is_empty(), "another seed is a fair comparison");
+        assert!(
+            notes(&|before| before.settings.seed = 5).is_empty(),
+            "another seed is a fair comparison"
+        );
         let changes: [(Change, &str); 3] = [
             (|before| before.settings.draws = Some(5), "different --draws or --confidence"),
-            (|before| before.settings.confidence = 0.9.try_into().unwrap(), "different --draws or --confidence"),
+            (
+                |before| before.settings.confidence = 0.9.try_into().unwrap(),
+                "different --draws or --confidence",
+            ),
             (|before| before.pairs = 2, "interrupted"),
         ];
         for (change, reason) in changes {
@@ -250,7 +334,8 @@ mod tests {
 
     #[test]
     fn the_text_has_a_line_for_each_difference() {
-        let [worse, better, notes] = [["a"], ["b"], ["c"]].map(|lines| lines.map(str::to_owned).to_vec());
+        let [worse, better, notes] =
+            [["a"], ["b"], ["c"]].map(|lines| lines.map(str::to_owned).to_vec());
         let text = "WORSE than the baseline: a.\nBetter than the baseline: b.\nNote: c.\n\
                     If this is intended, run once with --update-baseline and commit the new baseline.\n";
         assert_eq!(Comparison { worse, better, notes }.text(), text);

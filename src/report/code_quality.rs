@@ -11,7 +11,8 @@ use super::problem::{Problem, ProblemFinder, ProblemKind};
 use crate::audit::RunReport;
 use crate::output::fingerprint;
 
-/// The format of `--code-quality`. It has the same problems as the annotations of GitHub Actions, and no limit to their number.
+/// The format of `--code-quality`. It has the same problems as the annotations of GitHub Actions,
+/// and no limit to their number.
 pub struct CodeQuality {
     /// Finds the problems.
     pub finder: ProblemFinder,
@@ -33,13 +34,15 @@ impl Format for CodeQuality {
 }
 
 fn issue(problem: &Problem) -> Value {
-    // GitLab needs a path. Outputs that were collected elsewhere have none, and neither has an audit that is missing.
+    // GitLab needs a path. Outputs that were collected elsewhere have none, and neither has an
+    // audit that is missing.
     let path = problem.place.file.as_deref().unwrap_or("dp-audit");
     let message: Vec<&str> = problem.message.lines().collect();
     json!({
         "description": format!("{}. {}", problem.title(), message.join(" ")),
         "check_name": format!("dp-audit/{}", problem.kind.name()),
-        // GitLab compares branches by it, so it has no measured number: the same problem keeps its fingerprint.
+        // GitLab compares branches by it, so it has no measured number: the same problem keeps its
+        // fingerprint.
         "fingerprint": fingerprint(&[problem.kind.name(), path, &problem.audit]),
         "severity": severity(problem),
         "location": { "path": path, "lines": { "begin": problem.place.line.unwrap_or(1) } },
@@ -65,8 +68,15 @@ mod tests {
     use crate::report::testing::{INCONCLUSIVE, audit, evidence, not_run, pair, run_of};
 
     fn issues(gate: Gate, results: Vec<(&str, PairResult)>) -> Vec<Value> {
-        let report = run_of(results.into_iter().map(|(name, result)| (audit(name), vec![result])).collect());
-        rendered(&CodeQuality { finder: ProblemFinder { gate, ..ProblemFinder::default() }, baseline: None }, &report)
+        let report =
+            run_of(results.into_iter().map(|(name, result)| (audit(name), vec![result])).collect());
+        rendered(
+            &CodeQuality {
+                finder: ProblemFinder { gate, ..ProblemFinder::default() },
+                baseline: None,
+            },
+            &report,
+        )
     }
 
     fn rendered(format: &CodeQuality, report: &RunReport) -> Vec<Value> {
@@ -83,17 +93,30 @@ mod tests {
             ("broken", pair(Verdict::Violated, Expectation::Consistent)),
         ];
         let found = issues(Gate::default(), results.clone());
-        let column = |key: &str| found.iter().map(|issue| issue[key].as_str().unwrap().to_owned()).collect::<Vec<_>>();
-        assert_eq!(column("check_name"), ["dp-audit/claim-refuted", "dp-audit/not-run", "dp-audit/inconclusive"]);
-        assert_eq!(column("severity"), ["blocker", "critical", "major"]);
-        assert!(
-            column("description")[0].starts_with("Claim refuted: broken. The mechanism closure claims ε = 1, but its ε is at least 1.25")
+        let column = |key: &str| {
+            found.iter().map(|issue| issue[key].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            column("check_name"),
+            ["dp-audit/claim-refuted", "dp-audit/not-run", "dp-audit/inconclusive"]
         );
+        assert_eq!(column("severity"), ["blocker", "critical", "major"]);
+        assert!(column("description")[0].starts_with(
+            "Claim refuted: broken. The mechanism closure claims ε = 1, but its ε is at least 1.25"
+        ));
         for issue in &found {
-            assert_eq!(issue["location"], json!({ "path": "audits/count.toml", "lines": { "begin": 1 } }));
+            assert_eq!(
+                issue["location"],
+                json!({ "path": "audits/count.toml", "lines": { "begin": 1 } })
+            );
             assert!(!issue["description"].as_str().unwrap().contains('\n'));
         }
-        let severities = |gate| issues(gate, results.clone()).iter().map(|issue| issue["severity"].to_string()).collect::<Vec<_>>();
+        let severities = |gate| {
+            issues(gate, results.clone())
+                .iter()
+                .map(|issue| issue["severity"].to_string())
+                .collect::<Vec<_>>()
+        };
         let report_only = Gate { report_only: true, ..Gate::default() };
         assert_eq!(
             severities(report_only),
@@ -104,7 +127,9 @@ mod tests {
 
     #[test]
     fn a_fingerprint_depends_on_the_problem_and_not_on_what_was_measured() {
-        let of = |name: &str, result: PairResult| issues(Gate::default(), vec![(name, result)])[0]["fingerprint"].clone();
+        let of = |name: &str, result: PairResult| {
+            issues(Gate::default(), vec![(name, result)])[0]["fingerprint"].clone()
+        };
         let broken = |lower: f64| {
             let mut evidence = evidence(Verdict::Violated);
             (evidence.bounds.lower, evidence.bounds.epsilon_lower) = (lower, lower);
@@ -117,7 +142,8 @@ mod tests {
 
     #[test]
     fn an_unfinished_run_is_never_an_empty_report() {
-        let mut report = run_of(vec![(audit("fine"), vec![pair(Verdict::Consistent, Expectation::Consistent)])]);
+        let mut report =
+            run_of(vec![(audit("fine"), vec![pair(Verdict::Consistent, Expectation::Consistent)])]);
         let format = CodeQuality { finder: ProblemFinder::default(), baseline: None };
         assert_eq!(rendered(&format, &report), Vec::<Value>::new());
         report.pairs += 1;
@@ -127,12 +153,24 @@ mod tests {
 
     #[test]
     fn what_is_worse_than_the_baseline_is_an_issue() {
-        let report = |verdict| run_of(vec![(audit("count"), vec![pair(verdict, Expectation::Violated)])]);
-        let before = JsonReport::new(&run_of(vec![(audit("count"), vec![pair(Verdict::Consistent, Expectation::Consistent)])]));
+        let report =
+            |verdict| run_of(vec![(audit("count"), vec![pair(verdict, Expectation::Violated)])]);
+        let before = JsonReport::new(&run_of(vec![(
+            audit("count"),
+            vec![pair(Verdict::Consistent, Expectation::Consistent)],
+        )]));
         let format = CodeQuality { finder: ProblemFinder::default(), baseline: Some(before) };
         let found = rendered(&format, &report(Verdict::Violated));
         assert_eq!(found.len(), 1);
-        assert_eq!((&found[0]["check_name"], &found[0]["severity"]), (&json!("dp-audit/worse-than-baseline"), &json!("critical")));
-        assert!(found[0]["description"].as_str().unwrap().contains("one more: was consistent, is violated."));
+        assert_eq!(
+            (&found[0]["check_name"], &found[0]["severity"]),
+            (&json!("dp-audit/worse-than-baseline"), &json!("critical"))
+        );
+        assert!(
+            found[0]["description"]
+                .as_str()
+                .unwrap()
+                .contains("one more: was consistent, is violated.")
+        );
     }
 }

@@ -21,7 +21,8 @@ fn epsilon() -> String {
 /// Significant digits of bounds.
 const DIGITS: i32 = 6;
 
-/// The results of a pair or an accuracy claim as reported: the columns of the CSV in this order, and keys of the JSON.
+/// The results of a pair or an accuracy claim as reported: the columns of the CSV in this order,
+/// and keys of the JSON.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[allow(missing_docs)] // results/README.md explains each column
 pub struct PairRow {
@@ -93,7 +94,8 @@ impl PairRow {
         // Columns about chances are empty where nothing is left to chance.
         let chance = claim.metric().is_none();
         let by_chance = evidence.filter(|_| chance);
-        let detectable = evidence.map(|evidence| Exact(-round_down(-evidence.bounds.detectable, DIGITS)));
+        let detectable =
+            evidence.map(|evidence| Exact(-round_down(-evidence.bounds.detectable, DIGITS)));
         Self {
             audit: audit.name.clone(),
             mechanism: audit.subject.mechanism().to_owned(),
@@ -105,14 +107,17 @@ impl PairRow {
             reason: evidence.and_then(|evidence| evidence.verdict.reason()),
             expected: evidence.and(result.expect).unwrap_or(audit.expect),
             as_expected: as_expected(report.agreement_of(result)),
-            epsilon_lower: by_chance.map(|evidence| round_down(evidence.bounds.epsilon_lower, DIGITS)),
+            epsilon_lower: by_chance
+                .map(|evidence| round_down(evidence.bounds.epsilon_lower, DIGITS)),
             delta_lower: by_chance.map(|evidence| round_down(evidence.bounds.delta_lower, DIGITS)),
-            delta_excess: by_chance.map(|evidence| round_down(evidence.delta_excess(claim), DIGITS)),
+            delta_excess: by_chance
+                .map(|evidence| round_down(evidence.delta_excess(claim), DIGITS)),
             reach: evidence.map(|evidence| Exact(round_down(evidence.bounds.reach(claim), DIGITS))),
             asked_reach: Some(audit.reach.at_least()),
             control: report.control,
             detectable_epsilon: detectable.filter(|_| claim.second().is_some()),
-            resolved: by_chance.map(|evidence| Exact(-round_down(-evidence.bounds.resolved, DIGITS))),
+            resolved: by_chance
+                .map(|evidence| Exact(-round_down(-evidence.bounds.resolved, DIGITS))),
             truth_epsilon: evidence.and(result.truth.epsilon).map(Exact),
             confidence: run.settings.confidence.get(),
             draws: evidence.map(|evidence| evidence.draws),
@@ -129,7 +134,9 @@ impl PairRow {
             unit: claim.main().measure.name().into_owned(),
             claimed: Some(claim.main().value),
             // An exact distance may exceed the claim by a rounding error.
-            lower: evidence.map(|Evidence { bounds, .. }| Exact(if chance { round_down(bounds.lower, DIGITS) } else { bounds.lower })),
+            lower: evidence.map(|Evidence { bounds, .. }| {
+                Exact(if chance { round_down(bounds.lower, DIGITS) } else { bounds.lower })
+            }),
             detectable,
             accuracy_event: None,
             accuracy_probability: None,
@@ -194,14 +201,17 @@ impl PairRow {
     /// The bound in the unit of the claim, in words, if that is another one than ε.
     #[must_use]
     pub fn in_unit(&self) -> Option<String> {
-        let (claimed, lower) = (self.claimed.filter(|_| self.unit != Measure::EPSILON)?, self.lower?);
+        let (claimed, lower) =
+            (self.claimed.filter(|_| self.unit != Measure::EPSILON)?, self.lower?);
         Some(format!("{} ≥ {} of {}", self.unit, Brief(lower.0), Brief(claimed)))
     }
 
-    /// Protects against spreadsheet programs, which treat texts with certain first characters as formulas: such a text gets an apostrophe
-    /// in front and is then shown as text.
+    /// Protects against spreadsheet programs, which treat texts with certain first characters as
+    /// formulas: such a text gets an apostrophe in front and is then shown as text.
     fn escape_formulas(mut self) -> Self {
-        for text in [&mut self.audit, &mut self.pair, &mut self.rule].into_iter().chain(&mut self.error) {
+        for text in
+            [&mut self.audit, &mut self.pair, &mut self.rule].into_iter().chain(&mut self.error)
+        {
             if text.starts_with(['=', '+', '-', '@', '\t', '\r']) {
                 text.insert(0, '\'');
             }
@@ -250,10 +260,12 @@ pub fn other_audits(report: &Destination, audits: &[Audit]) -> usize {
 pub fn rows(run: &RunReport, audit: &AuditReport, first: bool) -> io::Result<Vec<u8>> {
     let mut csv = ::csv::WriterBuilder::new().has_headers(first).from_writer(Vec::new());
     for result in &audit.results {
-        csv.serialize(PairRow::new(run, audit, result).escape_formulas()).map_err(io::Error::other)?;
+        csv.serialize(PairRow::new(run, audit, result).escape_formulas())
+            .map_err(io::Error::other)?;
     }
     for result in &audit.accuracy {
-        csv.serialize(PairRow::of_accuracy(run, audit, result).escape_formulas()).map_err(io::Error::other)?;
+        csv.serialize(PairRow::of_accuracy(run, audit, result).escape_formulas())
+            .map_err(io::Error::other)?;
     }
     csv.into_inner().map_err(|error| io::Error::other(error.to_string()))
 }
@@ -269,7 +281,8 @@ mod tests {
     /// The rows of a run with one audit, as a CSV reader sees them.
     fn read(run: &RunReport, first: bool) -> Vec<Vec<String>> {
         let bytes = rows(run, &run.audits[0], first).unwrap();
-        let mut reader = ::csv::ReaderBuilder::new().has_headers(false).from_reader(bytes.as_slice());
+        let mut reader =
+            ::csv::ReaderBuilder::new().has_headers(false).from_reader(bytes.as_slice());
         reader.records().map(|record| record.unwrap().iter().map(str::to_owned).collect()).collect()
     }
 
@@ -282,7 +295,10 @@ mod tests {
 
     #[test]
     fn the_column_names_come_only_before_the_first_audit() {
-        let run = run(vec![pair(Verdict::Violated, Expectation::Violated), pair(Verdict::Consistent, Expectation::Consistent)]);
+        let run = run(vec![
+            pair(Verdict::Violated, Expectation::Violated),
+            pair(Verdict::Consistent, Expectation::Consistent),
+        ]);
         let (with, without) = (read(&run, true), read(&run, false));
         assert_eq!(with[0][..4], ["audit", "mechanism", "relation", "pair"]);
         assert_eq!(with[1..], without);
@@ -302,16 +318,23 @@ mod tests {
             ("'=1", "'=1"),
             ("", ""),
         ] {
-            let result = PairResult { pair: name.to_owned(), ..pair(Verdict::Consistent, Expectation::Consistent) };
+            let result = PairResult {
+                pair: name.to_owned(),
+                ..pair(Verdict::Consistent, Expectation::Consistent)
+            };
             let run = run_of(vec![(audit(name), vec![result])]);
-            assert_eq!((value(&run, "audit").as_str(), value(&run, "pair").as_str()), (expected, expected));
+            assert_eq!(
+                (value(&run, "audit").as_str(), value(&run, "pair").as_str()),
+                (expected, expected)
+            );
         }
     }
 
     #[test]
     fn separators_and_quotes_in_names_do_not_add_columns() {
         let name = "a, \"b\"\nc";
-        let run = run_of(vec![(audit(name), vec![pair(Verdict::Consistent, Expectation::Consistent)])]);
+        let run =
+            run_of(vec![(audit(name), vec![pair(Verdict::Consistent, Expectation::Consistent)])]);
         assert_eq!(value(&run, "audit"), name);
     }
 
@@ -331,7 +354,10 @@ mod tests {
         let rounded = run(vec![result(bounds)]);
         // Lower bounds down, the detectable ε up, to six significant digits.
         let number = |column: &str| value(&rounded, column).parse::<f64>().unwrap();
-        assert_eq!([number("epsilon_lower"), number("delta_lower"), number("detectable_epsilon")], [0.123_456, 1.999_99e-5, 1.000_01]);
+        assert_eq!(
+            [number("epsilon_lower"), number("delta_lower"), number("detectable_epsilon")],
+            [0.123_456, 1.999_99e-5, 1.000_01]
+        );
         assert_eq!(value(&rounded, "reach"), "inf", "δ is not 0 as claimed");
         let only_epsilon = run(vec![result(Bounds { delta_lower: 0.0, ..bounds })]);
         assert_eq!(value(&only_epsilon, "reach").parse::<f64>(), Ok(0.123_456));
@@ -342,18 +368,31 @@ mod tests {
     #[test]
     fn an_inconclusive_pair_says_why_and_a_control_is_named() {
         let why = run(vec![pair(INCONCLUSIVE, Expectation::Consistent)]);
-        assert_eq!((value(&why, "verdict"), value(&why, "reason")), ("inconclusive".to_owned(), "too-few-draws".to_owned()));
-        assert_eq!((value(&why, "asked_reach"), value(&why, "control")), ("0.5".to_owned(), String::new()));
+        assert_eq!(
+            (value(&why, "verdict"), value(&why, "reason")),
+            ("inconclusive".to_owned(), "too-few-draws".to_owned())
+        );
+        assert_eq!(
+            (value(&why, "asked_reach"), value(&why, "control")),
+            ("0.5".to_owned(), String::new())
+        );
         // Nothing is known about the precision of these 128 draws.
-        assert_eq!((value(&why, "needed_draws"), value(&why, "error")), (String::new(), String::new()));
+        assert_eq!(
+            (value(&why, "needed_draws"), value(&why, "error")),
+            (String::new(), String::new())
+        );
         let results = vec![pair(Verdict::Consistent, Expectation::Consistent)];
         let caught = |control| {
             let report = AuditReport::new(Arc::new(audit("count")), results.clone(), Some(control));
             let run = RunReport::new(Settings::default(), 1, vec![Arc::new(report)]);
             (value(&run, "verdict"), value(&run, "reason"), value(&run, "control"))
         };
-        assert_eq!(caught(ControlResult::Caught), ("consistent".to_owned(), String::new(), "caught".to_owned()));
-        let missed = ("inconclusive".to_owned(), "control-not-caught".to_owned(), "not-caught".to_owned());
+        assert_eq!(
+            caught(ControlResult::Caught),
+            ("consistent".to_owned(), String::new(), "caught".to_owned())
+        );
+        let missed =
+            ("inconclusive".to_owned(), "control-not-caught".to_owned(), "not-caught".to_owned());
         assert_eq!(caught(ControlResult::NotCaught), missed);
     }
 
@@ -361,7 +400,10 @@ mod tests {
     fn a_pair_that_could_not_be_run_has_no_numbers() {
         let error = TargetError::AlwaysPanics { message: "first line\nsecond line".to_owned() };
         let run = run(vec![PairResult { outcome: Err(error), ..not_run() }]);
-        assert_eq!((value(&run, "verdict"), value(&run, "as_expected")), ("error".to_owned(), "false".to_owned()));
+        assert_eq!(
+            (value(&run, "verdict"), value(&run, "as_expected")),
+            ("error".to_owned(), "false".to_owned())
+        );
         for column in [
             "epsilon_lower",
             "delta_lower",

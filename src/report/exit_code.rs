@@ -4,13 +4,14 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum ExitCode {
-    /// Every verdict is as expected (or, with `--allow-inconclusive`, inconclusive where no violation was expected); or a replay confirmed
-    /// its witness.
+    /// Every verdict is as expected (or, with `--allow-inconclusive`, inconclusive where no
+    /// violation was expected); or a replay confirmed its witness.
     AsExpected = 0,
-    /// Wrong usage, an invalid audit file, or a result file or standard output that cannot be written.
+    /// Wrong usage, an invalid audit file, or a result file or standard output that cannot be
+    /// written.
     Usage = 1,
-    /// A verdict differs from what was expected, a claim is refuted and `--fail-on violated` was given, something is worse than in the
-    /// baseline, or a replay did not confirm its witness.
+    /// A verdict differs from what was expected, a claim is refuted and `--fail-on violated` was
+    /// given, something is worse than in the baseline, or a replay did not confirm its witness.
     Surprise = 2,
     /// An audit was inconclusive.
     Inconclusive = 3,

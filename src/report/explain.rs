@@ -9,8 +9,8 @@ use crate::catalogue::registry;
 use crate::model::number::{Brief, counted, percent};
 use crate::model::{Conclusion, Relation};
 
-/// Explains what is claimed, on which pairs it is tested, what the attacker looks at, what each verdict would mean, and, with a report,
-/// what was found.
+/// Explains what is claimed, on which pairs it is tested, what the attacker looks at, what each
+/// verdict would mean, and, with a report, what was found.
 #[must_use]
 pub fn explain(audit: &Audit, report: Option<&JsonReport>) -> String {
     let mut text = format!("{}\n\n", audit.name);
@@ -23,7 +23,13 @@ pub fn explain(audit: &Audit, report: Option<&JsonReport>) -> String {
         paragraph("What a verdict would mean", &stability_verdicts(audit));
     } else if audit.is_about_pairs() {
         paragraph("What is claimed", &claim(audit));
-        paragraph("On which data it is tested", &pairs(audit, " For each draw, a fair coin decides on which of them the mechanism runs."));
+        paragraph(
+            "On which data it is tested",
+            &pairs(
+                audit,
+                " For each draw, a fair coin decides on which of them the mechanism runs.",
+            ),
+        );
         paragraph("What the attacker looks at", &attacker(audit));
         paragraph("What a verdict would mean", &verdicts(audit));
     }
@@ -48,7 +54,11 @@ fn mechanism(audit: &Audit) -> String {
 fn claim(audit: &Audit) -> String {
     let mechanism = mechanism(audit);
     let (epsilon, delta) = (audit.claim.epsilon(), audit.claim.delta());
-    let slack = if delta > 0.0 { format!(", except for a slack of δ = {}", Brief(delta)) } else { String::new() };
+    let slack = if delta > 0.0 {
+        format!(", except for a slack of δ = {}", Brief(delta))
+    } else {
+        String::new()
+    };
     let neighbours = neighbours(&audit.relation);
     let allowed = if audit.claim.second().is_some() {
         format!(
@@ -72,7 +82,11 @@ fn claim(audit: &Audit) -> String {
 /// What a stability claim says.
 fn stability(audit: &Audit) -> String {
     let (steps, neighbours) = (audit.claim.input_distance(), neighbours(&audit.relation));
-    let apart = if steps == 1.0 { neighbours } else { format!("datasets at most {} steps apart (one step: {neighbours})", Brief(steps)) };
+    let apart = if steps == 1.0 {
+        neighbours
+    } else {
+        format!("datasets at most {} steps apart (one step: {neighbours})", Brief(steps))
+    };
     format!(
         "The {} has no noise and is claimed to be stable.\nFor {apart}, it allows outputs with {}.\n\
          The noise of a mechanism that is built on it is scaled to this distance.{}",
@@ -98,9 +112,15 @@ fn stability_verdicts(audit: &Audit) -> String {
 fn neighbours(relation: &Relation) -> String {
     match relation {
         Relation::AddRemove => "two datasets where one has one record more".to_owned(),
-        Relation::ReplaceOne => "two datasets of the same size that differ in one record".to_owned(),
-        Relation::ComponentWise => "two vectors of query answers that differ by at most 1 in each component".to_owned(),
-        Relation::SingleComponent => "two vectors of query answers that differ by at most 1 in one component".to_owned(),
+        Relation::ReplaceOne => {
+            "two datasets of the same size that differ in one record".to_owned()
+        }
+        Relation::ComponentWise => {
+            "two vectors of query answers that differ by at most 1 in each component".to_owned()
+        }
+        Relation::SingleComponent => {
+            "two vectors of query answers that differ by at most 1 in one component".to_owned()
+        }
         Relation::Custom { reason } => format!("the neighbours of this audit ({reason})"),
     }
 }
@@ -121,18 +141,25 @@ fn pairs(audit: &Audit, how: &str) -> String {
 
 fn attacker(audit: &Audit) -> String {
     let width = audit.pairs.first().map_or(Ok(1), |pair| {
-        let target = registry::prepare_subject(&audit.subject, &pair.left, &pair.right).map_err(|error| error.to_string())?;
+        let target = registry::prepare_subject(&audit.subject, &pair.left, &pair.right)
+            .map_err(|error| error.to_string())?;
         let width = target.open().map_err(|error| error.to_string());
         target.close();
         width
     });
     let view = if width == Ok(1) {
-        let bits = if audit.attacks.contains(&Attack::FloatBits) { ", and at how many bits it uses" } else { "" };
+        let bits = if audit.attacks.contains(&Attack::FloatBits) {
+            ", and at how many bits it uses"
+        } else {
+            ""
+        };
         format!("An output is a single number or symbol. The attacker looks at it{bits}.")
     } else {
         let views: Vec<&str> = audit.attacks.iter().copied().map(attack_view).collect();
-        let components =
-            width.map_or_else(|error| format!("an unknown number of components ({error})"), |width| counted(width, "component"));
+        let components = width.map_or_else(
+            |error| format!("an unknown number of components ({error})"),
+            |width| counted(width, "component"),
+        );
         format!("An output has {components}. The attacker looks at: {}.", views.join("; "))
     };
     format!(
@@ -144,7 +171,9 @@ fn attack_view(attack: Attack) -> &'static str {
     match attack {
         Attack::Coordinates => "each component by itself",
         Attack::WholeRow => "the whole output as one symbol",
-        Attack::Aggregates => "sum, maximum and minimum, where the maximum is, how many values differ",
+        Attack::Aggregates => {
+            "sum, maximum and minimum, where the maximum is, how many values differ"
+        }
         Attack::NaiveBayes => "the sum of the components' log-likelihood ratios",
         Attack::Differences => "the sum of the log-likelihood ratios of successive differences",
         Attack::Patterns => "which symbols are at which positions, together with the numbers",
@@ -166,12 +195,18 @@ fn verdicts(audit: &Audit) -> String {
          A claim that is not refuted is not proven: other data or a better attack may still refute it.\n\
          The audit file expects: {}.{}",
         audit.expect,
-        audit.allow_inconclusive.as_ref().map_or_else(String::new, |reason| format!("\nIt may be inconclusive: {reason}."))
+        audit
+            .allow_inconclusive
+            .as_ref()
+            .map_or_else(String::new, |reason| format!("\nIt may be inconclusive: {reason}."))
     )
 }
 
 fn accuracy(audit: &Audit) -> String {
-    let mut text = format!("The {} is run on each dataset, and the draws that are not in the event are counted.", mechanism(audit));
+    let mut text = format!(
+        "The {} is run on each dataset, and the draws that are not in the event are counted.",
+        mechanism(audit)
+    );
     for accuracy in &audit.accuracy {
         let Accuracy { name, data, event, claim, expect, truth, source, .. } = accuracy;
         let _ = write!(
@@ -203,20 +238,31 @@ fn results(audit: &Audit, report: &JsonReport) -> String {
         return "The report does not contain this audit.".to_owned();
     };
     let confidence = percent(report.settings.confidence.get());
-    let mut lines: Vec<String> = reported.pairs.iter().map(|pair| pair_result(pair, &confidence)).collect();
-    lines.extend(reported.accuracy.iter().map(|JsonAccuracy { row, sentence, meaning, .. }| {
-        format!("{}: {}. {meaning}\n  {sentence}, with confidence {confidence}.", row.pair, row.verdict)
-    }));
+    let mut lines: Vec<String> =
+        reported.pairs.iter().map(|pair| pair_result(pair, &confidence)).collect();
+    lines.extend(reported.accuracy.iter().map(
+        |JsonAccuracy { row, sentence, meaning, .. }| {
+            format!(
+                "{}: {}. {meaning}\n  {sentence}, with confidence {confidence}.",
+                row.pair, row.verdict
+            )
+        },
+    ));
     lines.join("\n")
 }
 
 fn pair_result(pair: &JsonPair, confidence: &str) -> String {
     let row = &pair.row;
-    let (Some(epsilon), Some(delta), Some(sentence)) = (row.epsilon_lower, row.delta_lower, &pair.sentence) else {
-        let found = pair.sentence.as_ref().map_or_else(String::new, |sentence| format!("{}. The attacker {sentence}: ", row.verdict));
+    let (Some(epsilon), Some(delta), Some(sentence)) =
+        (row.epsilon_lower, row.delta_lower, &pair.sentence)
+    else {
+        let found = pair.sentence.as_ref().map_or_else(String::new, |sentence| {
+            format!("{}. The attacker {sentence}: ", row.verdict)
+        });
         return format!("{}: {found}{}", row.pair, row.rule);
     };
-    let why = row.reason.map_or_else(String::new, |reason| format!(" ({reason}: {})", reason.advice()));
+    let why =
+        row.reason.map_or_else(String::new, |reason| format!(" ({reason}: {})", reason.advice()));
     let mut text = format!("{}: {}{why}. The attacker {sentence}.\n", row.pair, row.verdict);
     let _ = write!(
         text,
@@ -231,7 +277,11 @@ fn pair_result(pair: &JsonPair, confidence: &str) -> String {
     }
     match row.detectable_epsilon {
         Some(detectable) if row.verdict != Conclusion::Violated && detectable.0.is_finite() => {
-            let _ = write!(text, "; a leak of this shape is flagged with probability 0.9 or more from ε = {} on", Brief(detectable.0));
+            let _ = write!(
+                text,
+                "; a leak of this shape is flagged with probability 0.9 or more from ε = {} on",
+                Brief(detectable.0)
+            );
         }
         _ => {}
     }

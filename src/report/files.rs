@@ -1,5 +1,6 @@
-//! The report files of a run. CSV rows are appended when an audit ends. The other formats are rendered at the end, and at most every few
-//! seconds during the run: an interrupted run loses little, and a long run does not spend its time on reports.
+//! The report files of a run. CSV rows are appended when an audit ends. The other formats are
+//! rendered at the end, and at most every few seconds during the run: an interrupted run loses
+//! little, and a long run does not spend its time on reports.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -23,7 +24,8 @@ pub trait Format: Send {
 /// The minimum time between two renderings during a run.
 const MIN_PAUSE: Duration = Duration::from_secs(5);
 
-/// A pause is also at least this many times as long as the last rendering, so that reports take at most a twentieth of the time.
+/// A pause is also at least this many times as long as the last rendering, so that reports take at
+/// most a twentieth of the time.
 const PAUSE_FACTOR: u32 = 20;
 
 /// The report files of one run.
@@ -54,11 +56,19 @@ struct CsvFile {
 impl ReportFiles {
     /// The files of a run with this many pairs.
     #[must_use]
-    pub fn new(settings: Settings, pairs: usize, csv: Destination, others: Vec<(Destination, Box<dyn Format>)>) -> Self {
+    pub fn new(
+        settings: Settings,
+        pairs: usize,
+        csv: Destination,
+        others: Vec<(Destination, Box<dyn Format>)>,
+    ) -> Self {
         let csv = CsvFile { destination: csv, open: None, pending: Vec::new(), failure: None };
         let report = RunReport::new(settings, pairs, Vec::new());
         // The first rendering needs no pause: it follows the first audit that ends.
-        Self { state: Mutex::new(State { report, csv, others, next_rendering: Instant::now() }), outdated: AtomicBool::new(false) }
+        Self {
+            state: Mutex::new(State { report, csv, others, next_rendering: Instant::now() }),
+            outdated: AtomicBool::new(false),
+        }
     }
 
     /// Writes all files for the last time.
@@ -66,11 +76,14 @@ impl ReportFiles {
     /// # Errors
     /// The error of the first file that could not be written. All other files are still written.
     pub fn close(self) -> Result<(), Error> {
-        let State { report, mut csv, others, .. } = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let State { report, mut csv, others, .. } =
+            self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
         csv.write();
         let mut failure = csv.failure.map(|source| unwritable(csv.destination.path(), source));
         for (destination, format) in &others {
-            if let Err(source) = format.render(&report).and_then(|content| destination.replace(&content)) {
+            if let Err(source) =
+                format.render(&report).and_then(|content| destination.replace(&content))
+            {
                 failure.get_or_insert_with(|| unwritable(destination.path(), source));
             }
         }
@@ -94,7 +107,8 @@ impl CsvFile {
         }
     }
 
-    /// Writes the pending rows. After an error they are written again with the next rows, or at the end.
+    /// Writes the pending rows. After an error they are written again with the next rows, or at the
+    /// end.
     fn write(&mut self) {
         let written = match &mut self.open {
             Some(_) if self.pending.is_empty() => return,
@@ -111,8 +125,11 @@ impl CsvFile {
 impl State {
     fn render(&mut self) {
         let started = Instant::now();
-        // A stream is written only once, at the end. Errors are ignored here, because all files are written again at the end.
-        for (destination, format) in self.others.iter().filter(|(destination, _)| destination.file().is_some()) {
+        // A stream is written only once, at the end. Errors are ignored here, because all files are
+        // written again at the end.
+        for (destination, format) in
+            self.others.iter().filter(|(destination, _)| destination.file().is_some())
+        {
             let _ = format.render(&self.report).and_then(|content| destination.replace(&content));
         }
         self.next_rendering = Instant::now() + MIN_PAUSE.max(PAUSE_FACTOR * started.elapsed());
@@ -128,10 +145,13 @@ impl Listener for ReportFiles {
             csv.append(so_far, report);
             self.outdated.store(true, Ordering::Relaxed);
         }
-        // Every event can start a rendering. So the draws of a long audit update reports for which it was too early when an audit ended.
+        // Every event can start a rendering. So the draws of a long audit update reports for which
+        // it was too early when an audit ended.
         if self.outdated.load(Ordering::Relaxed) {
             let mut state = self.state();
-            if Instant::now() >= state.next_rendering && self.outdated.swap(false, Ordering::Relaxed) {
+            if Instant::now() >= state.next_rendering
+                && self.outdated.swap(false, Ordering::Relaxed)
+            {
                 state.render();
             }
         }
@@ -166,19 +186,25 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| Destination::open(&folder.path().join(name)).unwrap();
         let rendered = Arc::new(Mutex::new(0));
-        let others: Vec<(Destination, Box<dyn Format>)> = vec![(at("count.txt"), Box::new(Counter(Arc::clone(&rendered))))];
+        let others: Vec<(Destination, Box<dyn Format>)> =
+            vec![(at("count.txt"), Box::new(Counter(Arc::clone(&rendered))))];
         let files = ReportFiles::new(Settings::default(), AUDITS, at("audit.csv"), others);
         let claim: Claim = serde_json::from_str(r#"{ "epsilon": 1.0 }"#).unwrap();
         for index in 0..AUDITS {
             let audit = Arc::new(Audit::given(&index.to_string(), "closure", claim.clone(), []));
-            files.hear(Event::AuditFinished { report: &Arc::new(AuditReport::new(audit, Vec::new(), None)) });
+            files.hear(Event::AuditFinished {
+                report: &Arc::new(AuditReport::new(audit, Vec::new(), None)),
+            });
             assert!(
                 index > 0 || fs::read_to_string(folder.path().join("count.txt")).unwrap() == "1",
                 "the first audit is rendered at once"
             );
         }
         files.close().unwrap();
-        assert_eq!(fs::read_to_string(folder.path().join("count.txt")).unwrap(), AUDITS.to_string());
+        assert_eq!(
+            fs::read_to_string(folder.path().join("count.txt")).unwrap(),
+            AUDITS.to_string()
+        );
         // At the first audit, at the end, and every five seconds if the machine is slow.
         assert!(*rendered.lock().unwrap() < 20, "{} renderings", rendered.lock().unwrap());
     }

@@ -30,7 +30,8 @@ impl Gate {
     /// The exit code of a run with only this pair or accuracy claim.
     #[must_use]
     pub fn exit_code_of(&self, statement: Statement<'_>) -> ExitCode {
-        let allowed = self.allow_inconclusive || statement.report().audit.allow_inconclusive.is_some();
+        let allowed =
+            self.allow_inconclusive || statement.report().audit.allow_inconclusive.is_some();
         let violated = statement.verdict() == Some(Verdict::Violated);
         match statement.agreement() {
             Agreement::NotRun => ExitCode::NotRun,
@@ -47,12 +48,14 @@ impl Gate {
         Statement::all(audit).map(|statement| self.exit_code_of(statement))
     }
 
-    /// The exit code of a finished run. The most severe result decides: first an unexpected verdict or something worse than in the
-    /// baseline, then a mechanism that could not be run, then an inconclusive audit.
+    /// The exit code of a finished run. The most severe result decides: first an unexpected verdict
+    /// or something worse than in the baseline, then a mechanism that could not be run, then an
+    /// inconclusive audit.
     #[must_use]
     pub fn exit_code(&self, report: &RunReport, worse: bool) -> ExitCode {
         let found = report.audits.iter().flat_map(|audit| self.exit_codes(audit));
-        let codes: Vec<ExitCode> = found.chain((worse && !self.report_only).then_some(ExitCode::Surprise)).collect();
+        let codes: Vec<ExitCode> =
+            found.chain((worse && !self.report_only).then_some(ExitCode::Surprise)).collect();
         let by_severity = [ExitCode::Surprise, ExitCode::NotRun, ExitCode::Inconclusive];
         by_severity.into_iter().find(|code| codes.contains(code)).unwrap_or(ExitCode::AsExpected)
     }
@@ -60,17 +63,21 @@ impl Gate {
     /// Which audits are inconclusive and do not fail the run, and why; `None` if there are none.
     #[must_use]
     pub fn allowed_line(&self, report: &RunReport) -> Option<String> {
-        let allowed = report.with(Agreement::Undecided).filter(|audit| self.exit_codes(audit).all(|code| code == ExitCode::AsExpected));
+        let allowed = report
+            .with(Agreement::Undecided)
+            .filter(|audit| self.exit_codes(audit).all(|code| code == ExitCode::AsExpected));
         let names: Vec<String> = allowed
             .map(|audit| match &audit.audit.allow_inconclusive {
                 Some(reason) => format!("{} ({reason})", audit.audit.name),
                 None => audit.audit.name.clone(),
             })
             .collect();
-        (!names.is_empty()).then(|| format!("Inconclusive, which is allowed: {}.", names.join("; ")))
+        (!names.is_empty())
+            .then(|| format!("Inconclusive, which is allowed: {}.", names.join("; ")))
     }
 
-    /// The closing line of a run that fails: the exit code and everything that is wrong, the most severe first.
+    /// The closing line of a run that fails: the exit code and everything that is wrong, the most
+    /// severe first.
     #[must_use]
     pub fn closing_line(&self, report: &RunReport, worse: bool) -> Option<String> {
         let code = self.exit_code(report, worse);
@@ -78,18 +85,32 @@ impl Gate {
             return None;
         }
         let names = |what: &str, code: ExitCode| {
-            let failing = report.audits.iter().filter(|audit| self.exit_codes(audit).any(|found| found == code));
+            let failing = report
+                .audits
+                .iter()
+                .filter(|audit| self.exit_codes(audit).any(|found| found == code));
             let names: Vec<&str> = failing.map(|audit| audit.audit.name.as_str()).collect();
             (!names.is_empty()).then(|| format!("{what}: {}", named(&names)))
         };
-        let surprises = if self.fail_on == FailOn::Violated { "Unexpected or refuted" } else { "Not as expected" };
+        let surprises = if self.fail_on == FailOn::Violated {
+            "Unexpected or refuted"
+        } else {
+            "Not as expected"
+        };
         let inconclusive = names("Inconclusive", ExitCode::Inconclusive);
         let causes = [
             names(surprises, ExitCode::Surprise),
-            (worse && !self.report_only).then(|| "Something is worse than in the baseline".to_owned()),
+            (worse && !self.report_only)
+                .then(|| "Something is worse than in the baseline".to_owned()),
             names("Could not be run", ExitCode::NotRun),
             // The option helps only if nothing else is wrong.
-            inconclusive.map(|text| if code == ExitCode::Inconclusive { text + " (--allow-inconclusive lets this pass)" } else { text }),
+            inconclusive.map(|text| {
+                if code == ExitCode::Inconclusive {
+                    text + " (--allow-inconclusive lets this pass)"
+                } else {
+                    text
+                }
+            }),
         ];
         let causes: Vec<String> = causes.into_iter().flatten().collect();
         Some(format!("The run fails with exit code {}. {}.", code as u8, causes.join(". ")))
@@ -127,12 +148,25 @@ mod tests {
         use ExitCode::{AsExpected, Inconclusive, NotRun, Surprise};
         let judged = |fail_on, allow_inconclusive, report_only| {
             let gate = Gate { fail_on, allow_inconclusive, report_only };
-            results().map(|result| gate.exit_code_of(Statement::Pair(&run(vec![]).audits[0], &result)))
+            results()
+                .map(|result| gate.exit_code_of(Statement::Pair(&run(vec![]).audits[0], &result)))
         };
-        assert_eq!(judged(FailOn::Surprise, false, false), [AsExpected, Surprise, AsExpected, Inconclusive, NotRun]);
-        assert_eq!(judged(FailOn::Surprise, true, false), [AsExpected, Surprise, AsExpected, AsExpected, NotRun]);
-        assert_eq!(judged(FailOn::Violated, false, false), [Surprise, Surprise, AsExpected, Inconclusive, NotRun]);
-        assert_eq!(judged(FailOn::Violated, false, true), [AsExpected, AsExpected, AsExpected, AsExpected, NotRun]);
+        assert_eq!(
+            judged(FailOn::Surprise, false, false),
+            [AsExpected, Surprise, AsExpected, Inconclusive, NotRun]
+        );
+        assert_eq!(
+            judged(FailOn::Surprise, true, false),
+            [AsExpected, Surprise, AsExpected, AsExpected, NotRun]
+        );
+        assert_eq!(
+            judged(FailOn::Violated, false, false),
+            [Surprise, Surprise, AsExpected, Inconclusive, NotRun]
+        );
+        assert_eq!(
+            judged(FailOn::Violated, false, true),
+            [AsExpected, AsExpected, AsExpected, AsExpected, NotRun]
+        );
     }
 
     #[test]
@@ -146,20 +180,29 @@ mod tests {
             (ExitCode::Surprise, surprise),
         ];
         while let Some((code, _)) = by_severity.last() {
-            let results: Vec<PairResult> = by_severity.iter().map(|(_, result)| result.clone()).collect();
+            let results: Vec<PairResult> =
+                by_severity.iter().map(|(_, result)| result.clone()).collect();
             assert_eq!(gate.exit_code(&run(results.clone()), false), *code);
             assert_eq!(gate.exit_code(&run(results.clone()), true), ExitCode::Surprise);
-            assert_eq!(gate.closing_line(&run(results.clone()), false).is_some(), *code != ExitCode::AsExpected);
+            assert_eq!(
+                gate.closing_line(&run(results.clone()), false).is_some(),
+                *code != ExitCode::AsExpected
+            );
             assert_eq!(gate.exit_code(&run(results.into_iter().rev().collect()), false), *code);
             by_severity.pop();
         }
-        assert_eq!(Gate { report_only: true, ..gate }.exit_code(&run(vec![]), true), ExitCode::AsExpected);
+        assert_eq!(
+            Gate { report_only: true, ..gate }.exit_code(&run(vec![]), true),
+            ExitCode::AsExpected
+        );
     }
 
     #[test]
     fn the_closing_line_says_why_a_run_fails() {
         let line = |results: Vec<(&str, PairResult)>, worse| {
-            let report = run_of(results.into_iter().map(|(name, result)| (audit(name), vec![result])).collect());
+            let report = run_of(
+                results.into_iter().map(|(name, result)| (audit(name), vec![result])).collect(),
+            );
             Gate::default().closing_line(&report, worse).unwrap_or_default()
         };
         let [expected, surprise, consistent, inconclusive, not_run] = results();
@@ -178,7 +221,10 @@ mod tests {
         let all = line(vec![weak.clone(), dead, ("broken", surprise.clone())], true);
         let causes = "Not as expected: broken. Something is worse than in the baseline. Could not be run: dead. Inconclusive: weak.";
         assert_eq!(all, format!("The run fails with exit code 2. {causes}"));
-        assert_eq!(line(vec![weak], true), "The run fails with exit code 2. Something is worse than in the baseline. Inconclusive: weak.");
+        assert_eq!(
+            line(vec![weak], true),
+            "The run fails with exit code 2. Something is worse than in the baseline. Inconclusive: weak."
+        );
         let many = (0..20).map(|_| ("broken", surprise.clone())).collect();
         assert!(line(many, false).ends_with("broken; broken; and 12 more."));
     }

@@ -1,4 +1,5 @@
-//! Output for GitHub Actions: annotations for the worst problems, and the Markdown report on the job's summary page.
+//! Output for GitHub Actions: annotations for the worst problems, and the Markdown report on the
+//! job's summary page.
 
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -24,8 +25,11 @@ impl GitHub {
     /// Reads the environment. `None` if this is not GitHub Actions.
     #[must_use]
     pub fn from_environment() -> Option<Self> {
-        (std::env::var("GITHUB_ACTIONS").as_deref() == Ok("true"))
-            .then(|| Self { summary: std::env::var_os("GITHUB_STEP_SUMMARY").filter(|path| !path.is_empty()).map(PathBuf::from) })
+        (std::env::var("GITHUB_ACTIONS").as_deref() == Ok("true")).then(|| Self {
+            summary: std::env::var_os("GITHUB_STEP_SUMMARY")
+                .filter(|path| !path.is_empty())
+                .map(PathBuf::from),
+        })
     }
 
     /// Appends the Markdown report to the summary page.
@@ -39,18 +43,32 @@ impl GitHub {
 }
 
 fn append(path: &Path, report: &RunReport) -> io::Result<()> {
-    std::fs::OpenOptions::new().append(true).create(true).open(path)?.write_all(&Markdown.render(report)?)
+    std::fs::OpenOptions::new()
+        .append(true)
+        .create(true)
+        .open(path)?
+        .write_all(&Markdown.render(report)?)
 }
 
-/// Commands that annotate the audit files, one for each problem: an error if it fails the run, otherwise a warning. GitHub would drop all
-/// after the tenth, so a notice says that there are more.
+/// Commands that annotate the audit files, one for each problem: an error if it fails the run,
+/// otherwise a warning. GitHub would drop all after the tenth, so a notice says that there are
+/// more.
 #[must_use]
 pub fn annotations(problems: &[Problem]) -> String {
-    let annotation =
-        |problem: &Problem| command(if problem.fails { "error" } else { "warning" }, &problem.place, &problem.title(), &problem.message);
+    let annotation = |problem: &Problem| {
+        command(
+            if problem.fails { "error" } else { "warning" },
+            &problem.place,
+            &problem.title(),
+            &problem.message,
+        )
+    };
     let mut text: String = problems.iter().take(MAX_ANNOTATIONS).map(annotation).collect();
     if let Some(more) = problems.len().checked_sub(MAX_ANNOTATIONS).filter(|more| *more > 0) {
-        let message = format!("{more} more of {} problems: see the summary of the job, or the reports", problems.len());
+        let message = format!(
+            "{more} more of {} problems: see the summary of the job, or the reports",
+            problems.len()
+        );
         text += &command("notice", &Place::default(), "More problems", &message);
     }
     text
@@ -73,12 +91,20 @@ pub fn error_annotations(error: &Error) -> String {
 /// A command for a command line that dp-audit does not understand.
 #[must_use]
 pub fn usage_annotation(message: &str) -> String {
-    command("error", &Place::default(), "dp-audit was called with wrong arguments", message.trim_end())
+    command(
+        "error",
+        &Place::default(),
+        "dp-audit was called with wrong arguments",
+        message.trim_end(),
+    )
 }
 
 /// A command of GitHub Actions: a line that the runner reads from the output of a step.
 fn command(level: &str, place: &Place, title: &str, message: &str) -> String {
-    let file = place.file.as_ref().map_or_else(String::new, |file| format!("file={},", escape_property(file)));
+    let file = place
+        .file
+        .as_ref()
+        .map_or_else(String::new, |file| format!("file={},", escape_property(file)));
     let line = place.line.map_or_else(String::new, |line| format!("line={line},"));
     format!("::{level} {file}{line}title={}::{}\n", escape_property(title), escape_message(message))
 }
@@ -103,7 +129,8 @@ mod tests {
     use crate::report::testing::{INCONCLUSIVE, audit, not_run, pair, run_of};
 
     fn lines(results: Vec<(Audit, PairResult)>, gate: Gate, worse: &[String]) -> Vec<String> {
-        let report = run_of(results.into_iter().map(|(audit, result)| (audit, vec![result])).collect());
+        let report =
+            run_of(results.into_iter().map(|(audit, result)| (audit, vec![result])).collect());
         let finder = ProblemFinder { gate, ..ProblemFinder::default() };
         annotations(&finder.problems(&report, worse)).lines().map(str::to_owned).collect()
     }
@@ -131,7 +158,12 @@ mod tests {
     #[test]
     fn results_that_fail_the_run_are_errors_and_others_warnings() {
         let expected = (audit("expected"), pair(Verdict::Violated, Expectation::Violated));
-        let results = vec![undecided("weak"), expected, surprise("broken: a, b"), (audit("failed"), not_run())];
+        let results = vec![
+            undecided("weak"),
+            expected,
+            surprise("broken: a, b"),
+            (audit("failed"), not_run()),
+        ];
         let found = lines(results, lenient(), &[]);
         let starts = [
             "::error file=audits/count.toml,title=Claim refuted%3A broken%3A a%2C b::The mechanism closure claims ε = 1, but its ε is at least 1.25 (",
@@ -146,7 +178,9 @@ mod tests {
 
     #[test]
     fn the_place_has_a_line_if_it_is_known() {
-        let at = |file: Option<&str>, line| command("error", &Place { file: file.map(str::to_owned), line }, "t", "m");
+        let at = |file: Option<&str>, line| {
+            command("error", &Place { file: file.map(str::to_owned), line }, "t", "m")
+        };
         assert_eq!(at(Some("a,b.toml"), Some(3)), "::error file=a%2Cb.toml,line=3,title=t::m\n");
         assert_eq!(at(Some("a.toml"), None), "::error file=a.toml,title=t::m\n");
         assert_eq!(at(None, None), "::error title=t::m\n");
@@ -155,23 +189,31 @@ mod tests {
     #[test]
     fn there_are_at_most_ten_errors_come_first_and_a_notice_counts_the_rest() {
         let weak = (0..8).map(|index| undecided(&format!("weak {index}")));
-        let results: Vec<_> = weak.chain((0..6).map(|index| surprise(&format!("broken {index}")))).collect();
+        let results: Vec<_> =
+            weak.chain((0..6).map(|index| surprise(&format!("broken {index}")))).collect();
         let found = lines(results, lenient(), &[]);
         assert_eq!(found.len(), 11);
         assert!(found[..6].iter().all(|line| line.starts_with("::error ")), "{found:?}");
         assert!(found[6..10].iter().all(|line| line.starts_with("::warning ")), "{found:?}");
-        assert!(found[10].starts_with("::notice title=More problems::4 more of 14 problems"), "{found:?}");
+        assert!(
+            found[10].starts_with("::notice title=More problems::4 more of 14 problems"),
+            "{found:?}"
+        );
     }
 
     #[test]
     fn what_is_worse_than_the_baseline_is_part_of_the_problem_or_one_of_its_own() {
-        let worse = ["broken / one more: 5 %".to_owned(), "fine / one more: ε has risen".to_owned()];
+        let worse =
+            ["broken / one more: 5 %".to_owned(), "fine / one more: ε has risen".to_owned()];
         let fine = || (audit("fine"), pair(Verdict::Consistent, Expectation::Consistent));
-        let of = |report_only| lines(vec![fine(), surprise("broken")], Gate { report_only, ..Gate::default() }, &worse);
+        let of = |report_only| {
+            lines(vec![fine(), surprise("broken")], Gate { report_only, ..Gate::default() }, &worse)
+        };
         let found = of(false);
         assert_eq!(found.len(), 2, "{found:?}");
         assert!(
-            found[0].contains("title=Claim refuted%3A broken::") && found[0].contains("%0AWorse than in the baseline: one more: 5 %25.")
+            found[0].contains("title=Claim refuted%3A broken::")
+                && found[0].contains("%0AWorse than in the baseline: one more: 5 %25.")
         );
         assert!(found[1].starts_with(
             "::error file=audits/count.toml,title=Worse than the baseline%3A fine::Worse than in the baseline: one more: ε has risen.%0A"
@@ -181,7 +223,8 @@ mod tests {
 
     #[test]
     fn an_error_is_annotated_with_its_file() {
-        let problems = ["a.toml", "b.toml"].map(|file| FileProblem::new(Path::new(file), "line 3, column 1: no"));
+        let problems = ["a.toml", "b.toml"]
+            .map(|file| FileProblem::new(Path::new(file), "line 3, column 1: no"));
         let found = error_annotations(&Error::Input(problems.to_vec()));
         assert_eq!(found.lines().count(), 2);
         assert!(
@@ -189,6 +232,9 @@ mod tests {
             "{found}"
         );
         let found = error_annotations(&Error::NoAudits { place: "audits".to_owned() });
-        assert!(found.starts_with("::error title=dp-audit could not run the audits::no audit file"), "{found}");
+        assert!(
+            found.starts_with("::error title=dp-audit could not run the audits::no audit file"),
+            "{found}"
+        );
     }
 }

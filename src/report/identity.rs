@@ -1,4 +1,5 @@
-//! What identifies a run: two parts of one run must agree in everything that its bounds and random streams depend on.
+//! What identifies a run: two parts of one run must agree in everything that its bounds and random
+//! streams depend on.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -49,7 +50,9 @@ impl RunIdentity {
     pub fn new(audits: &[Audit], settings: Settings) -> Self {
         Self {
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            build: std::env::current_exe().map(|program| content_hash(&program)).unwrap_or_default(),
+            build: std::env::current_exe()
+                .map(|program| content_hash(&program))
+                .unwrap_or_default(),
             settings,
             pairs: audits.iter().map(Audit::statements).sum(),
             audits: audits.len(),
@@ -72,9 +75,13 @@ impl RunIdentity {
         if let Some(((option, one), (_, other))) = different {
             return Some(Difference::Option(option, [one, other]));
         }
-        let is_same = self.audits == other.audits && self.pairs == other.pairs && self.names == other.names;
-        (!is_same)
-            .then(|| Difference::Audits(both.map(|run| format!("{} with {}", counted(run.audits, "audit"), counted(run.pairs, "pair")))))
+        let is_same =
+            self.audits == other.audits && self.pairs == other.pairs && self.names == other.names;
+        (!is_same).then(|| {
+            Difference::Audits(both.map(|run| {
+                format!("{} with {}", counted(run.audits, "audit"), counted(run.pairs, "pair"))
+            }))
+        })
     }
 }
 
@@ -83,19 +90,28 @@ impl Difference {
     #[must_use]
     pub fn since_then(&self) -> String {
         match self {
-            Self::Version([then, now]) => format!("dp-audit {then} wrote it, and this is dp-audit {now}"),
-            Self::Build => "another build of dp-audit wrote it, and its mechanisms may be different".to_owned(),
+            Self::Version([then, now]) => {
+                format!("dp-audit {then} wrote it, and this is dp-audit {now}")
+            }
+            Self::Build => {
+                "another build of dp-audit wrote it, and its mechanisms may be different".to_owned()
+            }
             Self::Option(option, [then, now]) => format!("{option} was {then}, now it is {now}"),
             Self::Audits([then, now]) => {
-                format!("its audits or pairs are different ({then}; now {now}), and the confidence is divided over all pairs")
+                format!(
+                    "its audits or pairs are different ({then}; now {now}), and the confidence is divided over all pairs"
+                )
             }
         }
     }
 }
 
 fn options(settings: Settings) -> [(&'static str, String); 7] {
-    let Settings { draws, seed, confidence, until, controls, max_seconds, max_seconds_total } = settings;
-    let seconds = |limit: Option<Positive>| limit.map_or_else(|| "absent".to_owned(), |limit| limit.to_string());
+    let Settings { draws, seed, confidence, until, controls, max_seconds, max_seconds_total } =
+        settings;
+    let seconds = |limit: Option<Positive>| {
+        limit.map_or_else(|| "absent".to_owned(), |limit| limit.to_string())
+    };
     [
         ("--seed", seed.to_string()),
         ("--draws", draws.map_or_else(|| "absent".to_owned(), |draws| draws.to_string())),
@@ -107,15 +123,26 @@ fn options(settings: Settings) -> [(&'static str, String); 7] {
     ]
 }
 
-/// A hash of everything that an audit's reports depend on, including the files that its command names.
+/// A hash of everything that an audit's reports depend on, including the files that its command
+/// names.
 #[must_use]
 pub fn audit_fingerprint(audit: &Audit) -> String {
-    let Audit { file, expect, source, draws, max_seconds, resolution, reach, control, attacks, .. } = audit;
-    let mut parts =
-        vec![format!("{file:?} {expect:?} {source:?} {draws:?} {max_seconds:?} {resolution} {reach:?} {control:?} {attacks:?}")];
+    let Audit {
+        file, expect, source, draws, max_seconds, resolution, reach, control, attacks, ..
+    } = audit;
+    let mut parts = vec![format!(
+        "{file:?} {expect:?} {source:?} {draws:?} {max_seconds:?} {resolution} {reach:?} {control:?} {attacks:?}"
+    )];
     let identity = |pair| witness::identity(audit, pair);
-    parts.extend(audit.pairs.iter().map(|pair| format!("{} {:?} {:?}", identity(pair), pair.expect, pair.truth)));
-    parts.extend((!audit.accuracy.is_empty()).then(|| format!("{:?} {:?}", audit.subject, audit.accuracy)));
+    parts.extend(
+        audit
+            .pairs
+            .iter()
+            .map(|pair| format!("{} {:?} {:?}", identity(pair), pair.expect, pair.truth)),
+    );
+    parts.extend(
+        (!audit.accuracy.is_empty()).then(|| format!("{:?} {:?}", audit.subject, audit.accuracy)),
+    );
     if let Some(command) = audit.subject.command() {
         parts.push(command.to_string());
         parts.extend(command.files().map(|file| content_hash(&file)));
@@ -123,8 +150,8 @@ pub fn audit_fingerprint(audit: &Audit) -> String {
     fingerprint(&parts.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
-/// A hash of a file's content. It reads one block at a time and hashes eight bytes at a time, because programs are large. A file that
-/// cannot be read has the hash 0.
+/// A hash of a file's content. It reads one block at a time and hashes eight bytes at a time,
+/// because programs are large. A file that cannot be read has the hash 0.
 #[must_use]
 pub fn content_hash(file: &Path) -> String {
     let read = || -> io::Result<u64> {
@@ -169,7 +196,10 @@ mod tests {
         let changes: [fn(&mut Audit); 14] = [
             |audit| audit.name.push('2'),
             |audit| audit.file.push("2"),
-            |audit| audit.subject = Subject::Registered { mechanism: "laplace".to_owned(), params: Params::new() },
+            |audit| {
+                audit.subject =
+                    Subject::Registered { mechanism: "laplace".to_owned(), params: Params::new() }
+            },
             |audit| audit.claim = crate::model::Claim::new(2.0, 0.0).unwrap(),
             |audit| audit.expect = Expectation::Violated,
             |audit| audit.source = Some("a paper".to_owned()),
@@ -199,7 +229,10 @@ mod tests {
         let command = |words: &[&str]| {
             let words = words.iter().map(|word| (*word).to_owned()).collect();
             let command = CommandLine::new(words, &file, None, None).unwrap();
-            audit_fingerprint(&Audit { subject: Subject::Program { command, params: Params::new() }, ..audit("count") })
+            audit_fingerprint(&Audit {
+                subject: Subject::Program { command, params: Params::new() },
+                ..audit("count")
+            })
         };
         std::fs::write(folder.path().join("worker.sh"), "exit 1").unwrap();
         let before = command(&["sh", "worker.sh"]);

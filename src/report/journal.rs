@@ -1,7 +1,9 @@
-//! The journal of a run: everything that is needed to continue after an interruption with the same reports as without the interruption.
+//! The journal of a run: everything that is needed to continue after an interruption with the same
+//! reports as without the interruption.
 //!
-//! The first line describes the run. After it there is one line for each finished audit, appended when the audit ends. An audit with a pair
-//! that could not be run is not finished. A line that is incomplete because the run was killed is ignored, and its audit is run again.
+//! The first line describes the run. After it there is one line for each finished audit, appended
+//! when the audit ends. An audit with a pair that could not be run is not finished. A line that is
+//! incomplete because the run was killed is ignored, and its audit is run again.
 
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions, TryLockError};
@@ -14,7 +16,9 @@ use serde::{Deserialize, Serialize};
 
 use super::identity::{RunIdentity, audit_fingerprint};
 use super::store::{Destination, unwritable};
-use crate::audit::{AccuracyResult, Audit, AuditReport, Event, KnownAudit, Listener, PairResult, RunReport};
+use crate::audit::{
+    AccuracyResult, Audit, AuditReport, Event, KnownAudit, Listener, PairResult, RunReport,
+};
 use crate::model::number::counted;
 use crate::model::{ControlResult, Error, Settings};
 
@@ -72,15 +76,26 @@ struct JournalFile {
 }
 
 impl Journal {
-    /// Opens the journal, which is next to the CSV report, before anything is measured. Its content does not change until an audit has
-    /// ended.
+    /// Opens the journal, which is next to the CSV report, before anything is measured. Its content
+    /// does not change until an audit has ended.
     ///
     /// # Errors
-    /// When it cannot be written, when another run is writing it, or when it should be resumed but belongs to a different run.
-    pub fn open(csv: &Destination, audits: &[Audit], settings: Settings, start: Start, warn: fn(&str)) -> Result<Option<Self>, Error> {
+    /// When it cannot be written, when another run is writing it, or when it should be resumed but
+    /// belongs to a different run.
+    pub fn open(
+        csv: &Destination,
+        audits: &[Audit],
+        settings: Settings,
+        start: Start,
+        warn: fn(&str),
+    ) -> Result<Option<Self>, Error> {
         if csv.file().is_none() {
             let reason = "the CSV report goes to a stream, so there is no journal".to_owned();
-            return if start == Start::Resumed { Err(Error::Resume { path: csv.path().to_owned(), reason }) } else { Ok(None) };
+            return if start == Start::Resumed {
+                Err(Error::Resume { path: csv.path().to_owned(), reason })
+            } else {
+                Ok(None)
+            };
         }
         let mut path = csv.path().as_os_str().to_owned();
         path.push(".journal");
@@ -90,7 +105,8 @@ impl Journal {
         let mut content = Vec::new();
         file.read_to_end(&mut content).map_err(failed)?;
         let header = RunIdentity::new(audits, settings);
-        let fingerprints = audits.iter().map(|audit| (audit.name.clone(), audit_fingerprint(audit))).collect();
+        let fingerprints =
+            audits.iter().map(|audit| (audit.name.clone(), audit_fingerprint(audit))).collect();
         let (entries, end) = match (read(&content, &header, &fingerprints), start) {
             (Ok((entries, _)), Start::Over) => (entries, 0),
             (Err(_), Start::Over) => (Vec::new(), 0),
@@ -115,8 +131,12 @@ impl Journal {
                 "An interrupted run finished {finished} of {}, and --resume would continue it; this one starts over.",
                 counted(all, "audit")
             )),
-            (Start::Resumed, 0) => Some(format!("Nothing to resume at {path}: running from the start.")),
-            (Start::Resumed, _) => Some(format!("Resuming: {finished} of {} finished already.", counted(all, "audit"))),
+            (Start::Resumed, 0) => {
+                Some(format!("Nothing to resume at {path}: running from the start."))
+            }
+            (Start::Resumed, _) => {
+                Some(format!("Resuming: {finished} of {} finished already.", counted(all, "audit")))
+            }
         }
     }
 
@@ -126,8 +146,9 @@ impl Journal {
         self.finished.get(&audit.name).filter(|_| self.start == Start::Resumed).cloned()
     }
 
-    /// Closes the journal when all reports are written. It is removed if all audits are finished. Otherwise it is kept and its path is
-    /// returned: a resumed run can repeat the audits that could not be run.
+    /// Closes the journal when all reports are written. It is removed if all audits are finished.
+    /// Otherwise it is kept and its path is returned: a resumed run can repeat the audits that
+    /// could not be run.
     ///
     /// # Errors
     /// When it cannot be removed.
@@ -165,7 +186,13 @@ impl Journal {
     fn entry(&self, report: &AuditReport) -> JournalEntry {
         let fingerprint = self.fingerprints.get(&report.audit.name).cloned().unwrap_or_default();
         let (pairs, accuracy) = (report.results.clone(), report.accuracy.clone());
-        JournalEntry { audit: report.audit.name.clone(), fingerprint, pairs, accuracy, control: report.control }
+        JournalEntry {
+            audit: report.audit.name.clone(),
+            fingerprint,
+            pairs,
+            accuracy,
+            control: report.control,
+        }
     }
 }
 
@@ -174,7 +201,8 @@ impl Listener for Journal {
         let Event::AuditFinished { report } = event else { return };
         let mut journal = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         let failure = self.append(&mut journal, report).err();
-        // The run continues, because its reports may be on another disk. The warning is not repeated for each audit.
+        // The run continues, because its reports may be on another disk. The warning is not
+        // repeated for each audit.
         if let Some(error) = failure.as_ref().filter(|_| !journal.failing) {
             let path = self.path.display();
             (self.warn)(&format!(
@@ -189,8 +217,8 @@ impl Listener for Journal {
     }
 }
 
-/// How long to wait for the lock of another run. A program that was being started when that run was killed can hold the lock a moment
-/// longer.
+/// How long to wait for the lock of another run. A program that was being started when that run was
+/// killed can hold the lock a moment longer.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Opens and locks the journal: an ordinary file that no other run is writing.
@@ -202,9 +230,14 @@ pub fn open(path: &Path) -> io::Result<File> {
     let deadline = Instant::now() + LOCK_TIMEOUT;
     loop {
         match file.try_lock() {
-            Err(TryLockError::WouldBlock) if Instant::now() < deadline => std::thread::sleep(Duration::from_millis(20)),
-            Err(TryLockError::WouldBlock) => return Err(io::Error::other("another run is writing it")),
-            // Some file systems have no locks. Then nothing prevents two runs from writing the same journal.
+            Err(TryLockError::WouldBlock) if Instant::now() < deadline => {
+                std::thread::sleep(Duration::from_millis(20))
+            }
+            Err(TryLockError::WouldBlock) => {
+                return Err(io::Error::other("another run is writing it"));
+            }
+            // Some file systems have no locks. Then nothing prevents two runs from writing the same
+            // journal.
             Ok(()) | Err(TryLockError::Error(_)) => return Ok(file),
         }
     }
@@ -214,23 +247,34 @@ pub fn open(path: &Path) -> io::Result<File> {
 ///
 /// # Errors
 /// When it belongs to a different run. The error says why.
-fn read(content: &[u8], now: &RunIdentity, fingerprints: &HashMap<String, String>) -> Result<(Vec<JournalEntry>, u64), String> {
+fn read(
+    content: &[u8],
+    now: &RunIdentity,
+    fingerprints: &HashMap<String, String>,
+) -> Result<(Vec<JournalEntry>, u64), String> {
     let end = content.iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last + 1);
     let mut lines = content[..end].split(|byte| *byte == b'\n');
-    let Some(first) = lines.next().filter(|first| !first.is_empty()) else { return Ok((Vec::new(), 0)) };
+    let Some(first) = lines.next().filter(|first| !first.is_empty()) else {
+        return Ok((Vec::new(), 0));
+    };
     let then: RunIdentity = serde_json::from_slice(first)
         .map_err(|error| format!("its first line cannot be read ({error}), perhaps because another version of dp-audit wrote it"))?;
     then.difference(now).map_or(Ok(()), |difference| Err(difference.since_then()))?;
-    let entries: Vec<JournalEntry> = lines.filter_map(|line| serde_json::from_slice(line).ok()).collect();
+    let entries: Vec<JournalEntry> =
+        lines.filter_map(|line| serde_json::from_slice(line).ok()).collect();
     match entries.iter().find(|entry| fingerprints.get(&entry.audit) != Some(&entry.fingerprint)) {
-        Some(changed) => Err(format!("the audit \"{}\" was finished and has changed since, or its file has moved", changed.audit)),
+        Some(changed) => Err(format!(
+            "the audit \"{}\" was finished and has changed since, or its file has moved",
+            changed.audit
+        )),
         None => Ok((entries, end as u64)),
     }
 }
 
 /// Whether every pair and every accuracy claim could be run.
 fn is_finished(audit: &AuditReport) -> bool {
-    audit.results.iter().all(|result| result.outcome.is_ok()) && audit.accuracy.iter().all(|result| result.outcome.is_ok())
+    audit.results.iter().all(|result| result.outcome.is_ok())
+        && audit.accuracy.iter().all(|result| result.outcome.is_ok())
 }
 
 /// A line of JSON.
@@ -249,7 +293,14 @@ mod tests {
     /// The header of a run of the audits `a` and `b`, with one pair each.
     fn header() -> RunIdentity {
         let (version, build) = ("1.2.3".to_owned(), "abc".to_owned());
-        RunIdentity { version, build, settings: Settings::default(), pairs: 2, audits: 2, names: "a, b".to_owned() }
+        RunIdentity {
+            version,
+            build,
+            settings: Settings::default(),
+            pairs: 2,
+            audits: 2,
+            names: "a, b".to_owned(),
+        }
     }
 
     fn fingerprints() -> HashMap<String, String> {
@@ -258,10 +309,17 @@ mod tests {
 
     fn entry(name: &str) -> JournalEntry {
         let pairs = vec![pair(INCONCLUSIVE, Expectation::Consistent)];
-        JournalEntry { audit: name.to_owned(), fingerprint: format!("of {name}"), pairs, accuracy: Vec::new(), control: None }
+        JournalEntry {
+            audit: name.to_owned(),
+            fingerprint: format!("of {name}"),
+            pairs,
+            accuracy: Vec::new(),
+            control: None,
+        }
     }
 
-    /// A journal with a header and the entries of both audits: the ends of its three lines, and its content.
+    /// A journal with a header and the entries of both audits: the ends of its three lines, and its
+    /// content.
     fn journal(header: &RunIdentity) -> ([usize; 3], Vec<u8>) {
         let lines = [line(header).unwrap(), line(&entry("a")).unwrap(), line(&entry("b")).unwrap()];
         let first = lines[0].len();
@@ -286,7 +344,11 @@ mod tests {
         let ([first, second, third], content) = journal(&header());
         assert_eq!(finished(&content), (vec!["a".to_owned(), "b".to_owned()], third));
         for cut in [third - 1, second + 1, second] {
-            assert_eq!(finished(&content[..cut]), (vec!["a".to_owned()], second), "{cut} of {third} bytes");
+            assert_eq!(
+                finished(&content[..cut]),
+                (vec!["a".to_owned()], second),
+                "{cut} of {third} bytes"
+            );
         }
         for cut in [second - 1, first] {
             assert_eq!(finished(&content[..cut]), (vec![], first), "{cut} of {third} bytes");
@@ -312,7 +374,10 @@ mod tests {
 
     #[test]
     fn another_version_or_build_is_rejected() {
-        assert!(rejected(|earlier| earlier.version = "0.0.9".to_owned()).contains("dp-audit 0.0.9 wrote it, and this is dp-audit 1.2.3"));
+        assert!(
+            rejected(|earlier| earlier.version = "0.0.9".to_owned())
+                .contains("dp-audit 0.0.9 wrote it, and this is dp-audit 1.2.3")
+        );
         assert!(rejected(|earlier| earlier.build = "abd".to_owned()).contains("another build"));
         let error = read(b"{}\n", &header(), &fingerprints()).err().expect("no header");
         assert!(error.contains("its first line cannot be read"), "{error}");
@@ -324,7 +389,10 @@ mod tests {
         let cases: [(Change, &str); 4] = [
             (|settings| settings.seed = 7, "--seed was 7, now it is 0"),
             (|settings| settings.draws = Some(500), "--draws was 500, now it is absent"),
-            (|settings| settings.confidence = 0.95.try_into().unwrap(), "--confidence was 0.95, now it is 0.999"),
+            (
+                |settings| settings.confidence = 0.95.try_into().unwrap(),
+                "--confidence was 0.95, now it is 0.999",
+            ),
             (|settings| settings.until = Until::Decided, "--until was decided, now it is budget"),
         ];
         for (change, reason) in cases {
@@ -359,19 +427,31 @@ mod tests {
         let result = pair(Verdict::Consistent, Expectation::Consistent);
         let results = [vec![result.clone()], vec![not_run()], vec![result]];
         let report = run_of(audits.iter().cloned().zip(results).collect());
-        let open =
-            |start| Journal::open(&csv, &audits, Settings::default(), start, |warning| panic!("{warning}")).unwrap().expect("a file");
+        let open = |start| {
+            Journal::open(&csv, &audits, Settings::default(), start, |warning| panic!("{warning}"))
+                .unwrap()
+                .expect("a file")
+        };
         let journal = open(Start::Over);
         for report in &report.audits {
             journal.hear(Event::AuditFinished { report });
         }
-        assert_eq!(journal.close(&report).unwrap(), Some(folder.path().canonicalize().unwrap().join("audit.csv.journal")));
-        let lines = std::fs::read_to_string(folder.path().join("audit.csv.journal")).unwrap().lines().count();
+        assert_eq!(
+            journal.close(&report).unwrap(),
+            Some(folder.path().canonicalize().unwrap().join("audit.csv.journal"))
+        );
+        let lines = std::fs::read_to_string(folder.path().join("audit.csv.journal"))
+            .unwrap()
+            .lines()
+            .count();
         assert_eq!(lines, 1 + 2, "a header and two finished audits");
         // A resumed run gets the finished audits; a new run does not, but is told about them.
         let resumed = open(Start::Resumed);
         assert_eq!(resumed.notice().unwrap(), "Resuming: 2 of 3 audits finished already.");
-        assert_eq!(audits.each_ref().map(|audit| resumed.found(audit).is_some()), [true, false, true]);
+        assert_eq!(
+            audits.each_ref().map(|audit| resumed.found(audit).is_some()),
+            [true, false, true]
+        );
         drop(resumed);
         let new = open(Start::Over);
         assert!(new.notice().unwrap().contains("finished 2 of 3 audits"));
@@ -381,7 +461,9 @@ mod tests {
     #[test]
     fn a_stream_has_no_journal_and_cannot_be_resumed() {
         let csv = Destination::open(Path::new("-")).unwrap();
-        let open = |start| Journal::open(&csv, &[], Settings::default(), start, |warning| panic!("{warning}"));
+        let open = |start| {
+            Journal::open(&csv, &[], Settings::default(), start, |warning| panic!("{warning}"))
+        };
         assert!(open(Start::Over).unwrap().is_none());
         assert!(open(Start::Resumed).err().expect("a stream").to_string().contains("no journal"));
     }

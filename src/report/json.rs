@@ -1,4 +1,5 @@
-//! The JSON report: the columns of the CSV, the evidence, and a witness for each refuted claim. `--baseline` and `explain` read it again.
+//! The JSON report: the columns of the CSV, the evidence, and a witness for each refuted claim.
+//! `--baseline` and `explain` read it again.
 
 use std::io;
 use std::path::Path;
@@ -12,10 +13,13 @@ use super::witness::Witness;
 use crate::audit::{AccuracyResult, AuditReport, Curves, PairResult, RunReport};
 use crate::model::exact::Exact;
 use crate::model::number::round_down;
-use crate::model::{Agreement, AskedReach, Claim, Conclusion, ControlResult, Error, Reason, Settings, Verdict};
+use crate::model::{
+    Agreement, AskedReach, Claim, Conclusion, ControlResult, Error, Reason, Settings, Verdict,
+};
 use crate::target::Timing;
 
-/// The name and version of the schema. The version changes if the meaning of a key changes, but not if keys are added.
+/// The name and version of the schema. The version changes if the meaning of a key changes, but not
+/// if keys are added.
 pub const SCHEMA: &str = "dp-audit-report/1";
 
 /// A complete report.
@@ -84,7 +88,8 @@ pub struct JsonAudit {
     /// How much of the claim the attack must be seen to reach, and why.
     #[serde(default)]
     pub asked_reach: AskedReach,
-    /// How much of the claim it was seen to reach on the best pair; infinite if a positive δ is shown where none is claimed.
+    /// How much of the claim it was seen to reach on the best pair; infinite if a positive δ is
+    /// shown where none is claimed.
     #[serde(default)]
     pub reach: Option<Exact>,
     /// The verdict on the mechanism; null if no pair could be run.
@@ -125,7 +130,8 @@ pub struct JsonPair {
     pub sentence: Option<String>,
     /// The point estimate of ε from the reported rule. It is not a bound.
     pub rule_epsilon_estimate: Option<Exact>,
-    /// The upper limit of the ε that the frozen rules can show. The mechanism may leak more to other rules.
+    /// The upper limit of the ε that the frozen rules can show. The mechanism may leak more to
+    /// other rules.
     pub rule_epsilon_upper: Option<Exact>,
     /// A note about the draws, for example that a time limit cut them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -172,18 +178,23 @@ impl JsonReport {
                 consistent: report.count(Conclusion::Consistent),
                 inconclusive: report.count(Conclusion::Inconclusive),
                 not_run: report.count(Conclusion::Error),
-                surprises: report.with(Agreement::Differs).map(|report| report.audit.name.clone()).collect(),
+                surprises: report
+                    .with(Agreement::Differs)
+                    .map(|report| report.audit.name.clone())
+                    .collect(),
             },
             audits: report.audits.iter().map(|audit| JsonAudit::new(report, audit)).collect(),
         }
     }
 
-    /// The part of the report that a run with these filters makes: audits whose name, mechanism or file contains one text, and their pairs
-    /// and accuracy claims whose name contains another one.
+    /// The part of the report that a run with these filters makes: audits whose name, mechanism or
+    /// file contains one text, and their pairs and accuracy claims whose name contains another one.
     #[must_use]
     pub fn selected(mut self, filter: Option<&str>, pair: Option<&str>) -> Self {
         if let Some(text) = filter {
-            self.audits.retain(|audit| [&audit.audit, &audit.mechanism, &audit.file].iter().any(|name| name.contains(text)));
+            self.audits.retain(|audit| {
+                [&audit.audit, &audit.mechanism, &audit.file].iter().any(|name| name.contains(text))
+            });
         }
         if let Some(text) = pair {
             for audit in &mut self.audits {
@@ -201,11 +212,14 @@ impl JsonReport {
     pub fn read(path: &Path) -> Result<Self, Error> {
         let unreadable = |reason: String| Error::Read { path: path.to_owned(), reason };
         let text = std::fs::read_to_string(path).map_err(|error| unreadable(error.to_string()))?;
-        let value: serde_json::Value = serde_json::from_str(&text)
-            .map_err(|error| unreadable(format!("it is no JSON ({error}); use a file that was written with --json")))?;
+        let value: serde_json::Value = serde_json::from_str(&text).map_err(|error| {
+            unreadable(format!("it is no JSON ({error}); use a file that was written with --json"))
+        })?;
         let schema = value.get("schema").and_then(serde_json::Value::as_str).unwrap_or("none");
         if schema != SCHEMA {
-            return Err(unreadable(format!("its schema is {schema}, must be {SCHEMA}; use a file that was written with --json")));
+            return Err(unreadable(format!(
+                "its schema is {schema}, must be {SCHEMA}; use a file that was written with --json"
+            )));
         }
         serde_json::from_value(value).map_err(|error| unreadable(error.to_string()))
     }
@@ -234,11 +248,16 @@ impl JsonAudit {
             reach: report.most_significant().map(|_| Exact(round_down(report.reach(), 6))),
             verdict: report.verdict().map(|verdict| Some(verdict).into()),
             reason,
-            advice: reason.map(|reason| advice(report).unwrap_or_else(|| reason.advice().to_owned())),
+            advice: reason
+                .map(|reason| advice(report).unwrap_or_else(|| reason.advice().to_owned())),
             control: report.control,
             as_expected: as_expected(report.agreement()),
             pairs: report.results.iter().map(|result| JsonPair::new(run, report, result)).collect(),
-            accuracy: report.accuracy.iter().map(|result| JsonAccuracy::new(run, report, result)).collect(),
+            accuracy: report
+                .accuracy
+                .iter()
+                .map(|result| JsonAccuracy::new(run, report, result))
+                .collect(),
             witness: Witness::of(run.settings, report).map(|witness| witness.sealed()),
         }
     }
@@ -253,8 +272,10 @@ impl JsonPair {
             left: evidence.map(|_| result.left.clone()),
             right: evidence.map(|_| result.right.clone()),
             sentence: evidence.map(|evidence| evidence.sentence(&report.audit.claim)),
-            rule_epsilon_estimate: evidence.map(|evidence| Exact(round_down(evidence.estimate.epsilon, 6))),
-            rule_epsilon_upper: evidence.map(|evidence| Exact(-round_down(-evidence.estimate.epsilon_upper, 6))),
+            rule_epsilon_estimate: evidence
+                .map(|evidence| Exact(round_down(evidence.estimate.epsilon, 6))),
+            rule_epsilon_upper: evidence
+                .map(|evidence| Exact(-round_down(-evidence.estimate.epsilon_upper, 6))),
             note: evidence.and_then(|evidence| evidence.note.clone()),
             timing: result.timing,
             picture: evidence.map(|evidence| evidence.curves.clone()),
@@ -307,14 +328,31 @@ mod tests {
             ("inconclusive", pair(INCONCLUSIVE, Expectation::Consistent)),
             ("failed", not_run()),
         ];
-        let report = JsonReport::new(&run_of(results.into_iter().map(|(name, result)| (audit(name), vec![result])).collect()));
-        let Summary { audits, pairs, accuracy_claims: _, draws, violated, consistent, inconclusive, not_run, surprises } = report.summary;
-        assert_eq!((audits, pairs, violated, consistent, inconclusive, not_run), (5, 5, 2, 1, 1, 1));
+        let report = JsonReport::new(&run_of(
+            results.into_iter().map(|(name, result)| (audit(name), vec![result])).collect(),
+        ));
+        let Summary {
+            audits,
+            pairs,
+            accuracy_claims: _,
+            draws,
+            violated,
+            consistent,
+            inconclusive,
+            not_run,
+            surprises,
+        } = report.summary;
+        assert_eq!(
+            (audits, pairs, violated, consistent, inconclusive, not_run),
+            (5, 5, 2, 1, 1, 1)
+        );
         assert_eq!(draws, 4 * 128, "the draws of the pair that failed do not count");
         assert_eq!(surprises, ["surprise"]);
-        let as_expected: Vec<Option<bool>> = report.audits.iter().map(|audit| audit.as_expected).collect();
+        let as_expected: Vec<Option<bool>> =
+            report.audits.iter().map(|audit| audit.as_expected).collect();
         assert_eq!(as_expected, [Some(true), Some(false), Some(true), None, Some(false)]);
-        let witnesses: Vec<bool> = report.audits.iter().map(|audit| audit.witness.is_some()).collect();
+        let witnesses: Vec<bool> =
+            report.audits.iter().map(|audit| audit.witness.is_some()).collect();
         assert_eq!(witnesses, [true, true, false, false, false]);
     }
 
@@ -323,13 +361,22 @@ mod tests {
         let with = |epsilon, epsilon_upper| {
             let estimate = RuleEstimate { epsilon, epsilon_upper };
             let outcome = Ok(Evidence { estimate, ..evidence(Verdict::Consistent) });
-            let run = run(vec![PairResult { outcome, ..pair(Verdict::Consistent, Expectation::Consistent) }]);
+            let run = run(vec![PairResult {
+                outcome,
+                ..pair(Verdict::Consistent, Expectation::Consistent)
+            }]);
             written(&run)["audits"][0]["pairs"][0].clone()
         };
         let finite = with(0.123_456_78, 0.123_456_78);
-        assert_eq!((&finite["rule_epsilon_estimate"], &finite["rule_epsilon_upper"]), (&0.123_456.into(), &0.123_457.into()));
+        assert_eq!(
+            (&finite["rule_epsilon_estimate"], &finite["rule_epsilon_upper"]),
+            (&0.123_456.into(), &0.123_457.into())
+        );
         let infinite = with(f64::INFINITY, f64::INFINITY);
-        assert_eq!((&infinite["rule_epsilon_estimate"], &infinite["rule_epsilon_upper"]), (&"inf".into(), &"inf".into()));
+        assert_eq!(
+            (&infinite["rule_epsilon_estimate"], &infinite["rule_epsilon_upper"]),
+            (&"inf".into(), &"inf".into())
+        );
     }
 
     #[test]
@@ -337,7 +384,16 @@ mod tests {
         let report = written(&run(vec![not_run()]));
         let pair = &report["audits"][0]["pairs"][0];
         assert_eq!(pair["verdict"], "error");
-        for key in ["left", "right", "sentence", "rule_epsilon_estimate", "rule_epsilon_upper", "picture", "epsilon_lower", "draws"] {
+        for key in [
+            "left",
+            "right",
+            "sentence",
+            "rule_epsilon_estimate",
+            "rule_epsilon_upper",
+            "picture",
+            "epsilon_lower",
+            "draws",
+        ] {
             assert_eq!(pair[key], Value::Null, "{key}");
         }
         assert_eq!(report["audits"][0]["verdict"], Value::Null);
@@ -372,7 +428,11 @@ mod tests {
             (incomplete.to_string(), "null"),
         ] {
             std::fs::write(&file, content).unwrap();
-            assert!(rejected().starts_with(&prefix) && rejected().contains(reason), "{}", rejected());
+            assert!(
+                rejected().starts_with(&prefix) && rejected().contains(reason),
+                "{}",
+                rejected()
+            );
         }
     }
 }

@@ -1,5 +1,5 @@
-//! The `JUnit` XML report, which CI servers show as tests: a test suite for each audit, a test case for each pair and each
-//! accuracy claim.
+//! The `JUnit` XML report, which CI servers show as tests: a test suite for each audit, a test case
+//! for each pair and each accuracy claim.
 
 use std::io;
 use std::time::Duration;
@@ -14,8 +14,8 @@ use super::statement::Statement;
 use crate::audit::{AccuracyResult, AuditReport, PairResult, RunReport};
 use crate::model::Agreement;
 
-/// The format of `--junit`. A result that fails the run is a failure, a mechanism that could not be run is an error, and an inconclusive
-/// result that is allowed is skipped.
+/// The format of `--junit`. A result that fails the run is a failure, a mechanism that could not be
+/// run is an error, and an inconclusive result that is allowed is skipped.
 pub struct JUnit {
     /// Decides which results are failures.
     pub gate: Gate,
@@ -26,10 +26,16 @@ impl Format for JUnit {
         let mut xml = Report::new("dp-audit");
         for audit in &report.audits {
             let mut suite = TestSuite::new(audit.audit.name.as_str());
-            suite.add_test_cases(audit.results.iter().map(|result| self.case(report, audit, result)));
-            suite.add_test_cases(audit.accuracy.iter().map(|result| self.accuracy_case(report, audit, result)));
+            suite.add_test_cases(
+                audit.results.iter().map(|result| self.case(report, audit, result)),
+            );
+            suite.add_test_cases(
+                audit.accuracy.iter().map(|result| self.accuracy_case(report, audit, result)),
+            );
             let pairs = audit.evidence().map(|(result, _)| result.seconds);
-            suite.set_time(seconds(pairs.chain(audit.accuracy.iter().map(|result| result.seconds)).sum()));
+            suite.set_time(seconds(
+                pairs.chain(audit.accuracy.iter().map(|result| result.seconds)).sum(),
+            ));
             xml.add_test_suite(suite);
         }
         xml.to_string().map(String::into_bytes).map_err(io::Error::other)
@@ -41,22 +47,45 @@ impl JUnit {
         let row = PairRow::new(run, audit, result);
         let message = match &result.outcome {
             Ok(evidence) => {
-                let why = evidence.verdict.reason().map_or_else(String::new, |reason| format!(" ({reason}: {})", reason.advice()));
-                format!("{}{why}, expected {}: the attacker {}", row.verdict, row.expected, evidence.sentence(&audit.audit.claim))
+                let why = evidence
+                    .verdict
+                    .reason()
+                    .map_or_else(String::new, |reason| format!(" ({reason}: {})", reason.advice()));
+                format!(
+                    "{}{why}, expected {}: the attacker {}",
+                    row.verdict,
+                    row.expected,
+                    evidence.sentence(&audit.audit.claim)
+                )
             }
             Err(error) => format!("could not be run: {error}"),
         };
-        let status = status(self.gate.exit_code_of(Statement::Pair(audit, result)), audit.agreement_of(result), &row, message);
+        let status = status(
+            self.gate.exit_code_of(Statement::Pair(audit, result)),
+            audit.agreement_of(result),
+            &row,
+            message,
+        );
         test_case(&row, status, result.outcome.is_ok().then_some(result.seconds))
     }
 
-    fn accuracy_case(&self, run: &RunReport, audit: &AuditReport, result: &AccuracyResult) -> TestCase {
+    fn accuracy_case(
+        &self,
+        run: &RunReport,
+        audit: &AuditReport,
+        result: &AccuracyResult,
+    ) -> TestCase {
         let row = PairRow::of_accuracy(run, audit, result);
         let message = match &result.outcome {
             Ok(_) => format!("{}, expected {}: {}", row.verdict, row.expected, result.sentence()),
             Err(_) => result.sentence(),
         };
-        let status = status(self.gate.exit_code_of(Statement::Accuracy(audit, result)), result.agreement(), &row, message);
+        let status = status(
+            self.gate.exit_code_of(Statement::Accuracy(audit, result)),
+            result.agreement(),
+            &row,
+            message,
+        );
         test_case(&row, status, result.outcome.is_ok().then_some(result.seconds))
     }
 }
@@ -95,8 +124,15 @@ fn test_case(row: &PairRow, status: TestCaseStatus, time: Option<f64>) -> TestCa
         "draws",
         "rule",
     ];
-    const OF_ACCURACY: [&str; 7] =
-        ["accuracy_event", "accuracy_probability", "failures", "failure_lower", "failure_upper", "reach", "draws"];
+    const OF_ACCURACY: [&str; 7] = [
+        "accuracy_event",
+        "accuracy_probability",
+        "failures",
+        "failure_lower",
+        "failure_upper",
+        "reach",
+        "draws",
+    ];
     let mut case = TestCase::new(row.pair.as_str(), status);
     case.set_classname(row.audit.as_str());
     if let Some(time) = time {
@@ -106,7 +142,8 @@ fn test_case(row: &PairRow, status: TestCaseStatus, time: Option<f64>) -> TestCa
         let own: &[&str] = if row.accuracy_event.is_some() { &OF_ACCURACY } else { &OF_PAIRS };
         for key in OF_ALL.iter().chain(own) {
             let value = columns.get(*key).filter(|value| !value.is_null());
-            let value = value.map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned));
+            let value =
+                value.map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned));
             case.add_property((*key, value.unwrap_or_default().as_str()));
         }
     }
@@ -149,16 +186,33 @@ mod tests {
 
     #[test]
     fn the_gate_decides_what_is_a_failure() {
-        let with = |fail_on, allow_inconclusive, report_only| kinds(Gate { fail_on, allow_inconclusive, report_only });
-        assert_eq!(with(FailOn::Surprise, false, false), ["success", "failure", "success", "failure", "error"]);
-        assert_eq!(with(FailOn::Surprise, true, false), ["success", "failure", "success", "skipped", "error"]);
-        assert_eq!(with(FailOn::Violated, true, false), ["failure", "failure", "success", "skipped", "error"]);
-        assert_eq!(with(FailOn::Violated, false, true), ["success", "success", "success", "skipped", "error"]);
+        let with = |fail_on, allow_inconclusive, report_only| {
+            kinds(Gate { fail_on, allow_inconclusive, report_only })
+        };
+        assert_eq!(
+            with(FailOn::Surprise, false, false),
+            ["success", "failure", "success", "failure", "error"]
+        );
+        assert_eq!(
+            with(FailOn::Surprise, true, false),
+            ["success", "failure", "success", "skipped", "error"]
+        );
+        assert_eq!(
+            with(FailOn::Violated, true, false),
+            ["failure", "failure", "success", "skipped", "error"]
+        );
+        assert_eq!(
+            with(FailOn::Violated, false, true),
+            ["success", "success", "success", "skipped", "error"]
+        );
     }
 
     #[test]
     fn the_file_has_a_suite_for_each_audit_and_says_why_a_case_fails() {
-        let surprise = PairResult { pair: "<one> & \"two\"".to_owned(), ..pair(Verdict::Violated, Expectation::Consistent) };
+        let surprise = PairResult {
+            pair: "<one> & \"two\"".to_owned(),
+            ..pair(Verdict::Violated, Expectation::Consistent)
+        };
         let run = run(vec![surprise, not_run()]);
         let xml = String::from_utf8(JUnit { gate: Gate::default() }.render(&run).unwrap()).unwrap();
         assert!(xml.contains("<testsuite name=\"count\" tests=\"2\""), "{xml}");

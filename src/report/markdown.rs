@@ -19,20 +19,31 @@ impl Format for Markdown {
 }
 
 fn markdown(report: &RunReport) -> String {
-    let mut text = format!("# dp-audit: {} of {} refuted\n\n", report.count(Conclusion::Violated), counted(report.audits.len(), "claim"));
+    let mut text = format!(
+        "# dp-audit: {} of {} refuted\n\n",
+        report.count(Conclusion::Violated),
+        counted(report.audits.len(), "claim")
+    );
     if !report.is_complete() {
-        text.push_str("**Not all audits have ended**: the run was interrupted or is still running.\n\n");
+        text.push_str(
+            "**Not all audits have ended**: the run was interrupted or is still running.\n\n",
+        );
     }
     let _ = writeln!(
         text,
         "All bounds hold together with confidence {}. A claim that is not refuted is not proven.\n",
         percent(report.settings.confidence.get())
     );
-    for (agreement, title) in
-        [(Agreement::Differs, "Not as expected"), (Agreement::NotRun, "Could not be run"), (Agreement::Undecided, "Inconclusive")]
-    {
+    for (agreement, title) in [
+        (Agreement::Differs, "Not as expected"),
+        (Agreement::NotRun, "Could not be run"),
+        (Agreement::Undecided, "Inconclusive"),
+    ] {
         let named = |report: &AuditReport| {
-            let why = report.verdict().and_then(Verdict::reason).map_or_else(String::new, |reason| format!(" ({reason})"));
+            let why = report
+                .verdict()
+                .and_then(Verdict::reason)
+                .map_or_else(String::new, |reason| format!(" ({reason})"));
             format!("{}{why}", escape(&report.audit.name))
         };
         let names: Vec<String> = report.with(agreement).map(named).collect();
@@ -90,7 +101,8 @@ fn accuracy_table(report: &RunReport) -> String {
     for audit in report.most_severe_first() {
         for result in &audit.accuracy {
             let row = PairRow::of_accuracy(report, audit, result);
-            let number = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
+            let number =
+                |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
             let _ = writeln!(
                 text,
                 "| {} | {}{} | {} | {} | {} | {} | {} | {} | {} | {} |",
@@ -140,9 +152,15 @@ mod tests {
     #[test]
     fn a_name_cannot_add_columns_or_rows() {
         let name = "x | y\n| z |";
-        let text = markdown(&run_of(vec![(audit(name), vec![pair(Verdict::Violated, Expectation::Violated)])]));
+        let text = markdown(&run_of(vec![(
+            audit(name),
+            vec![pair(Verdict::Violated, Expectation::Violated)],
+        )]));
         let row = text.lines().last().unwrap();
-        assert_eq!(row, r"| ✓ | violated | x \| y \| z \| | one more | 1 | 0 | 1.25 | 0 | 1.25 |  |  |");
+        assert_eq!(
+            row,
+            r"| ✓ | violated | x \| y \| z \| | one more | 1 | 0 | 1.25 | 0 | 1.25 |  |  |"
+        );
         let header = text.lines().rev().nth(2).unwrap();
         assert_eq!(row.replace(r"\|", "").matches('|').count(), header.matches('|').count());
     }
@@ -155,7 +173,9 @@ mod tests {
             ("undecided", pair(INCONCLUSIVE, Expectation::Consistent)),
             ("failed", not_run()),
         ];
-        let text = markdown(&run_of(results.into_iter().map(|(name, result)| (audit(name), vec![result])).collect()));
+        let text = markdown(&run_of(
+            results.into_iter().map(|(name, result)| (audit(name), vec![result])).collect(),
+        ));
         assert!(text.starts_with("# dp-audit: 2 of 4 claims refuted\n\n"), "{text}");
         for line in [
             "**Not as expected**: differs.\n",

@@ -1,8 +1,10 @@
-//! The files of all shards → the results of one run. Nothing is drawn, and nothing is written unless the files belong together.
+//! The files of all shards → the results of one run. Nothing is drawn, and nothing is written
+//! unless the files belong together.
 //!
-//! What is checked: every file is complete and has the hash that it says; all are of one run, made by this build; no shard is missing and
-//! none is there twice; each has exactly the items that the division gives it; tallies count every draw of every look once; results fit
-//! their plans. What is believed: that the counts and bounds in a file were measured. A hash is not a signature.
+//! What is checked: every file is complete and has the hash that it says; all are of one run, made
+//! by this build; no shard is missing and none is there twice; each has exactly the items that the
+//! division gives it; tallies count every draw of every look once; results fit their plans. What is
+//! believed: that the counts and bounds in a file were measured. A hash is not a signature.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -38,10 +40,13 @@ impl MergedRun {
     /// # Errors
     /// When they are not all shards of one run. The error says which file, and why.
     pub fn read(paths: &[PathBuf]) -> Result<Self, Error> {
-        let shards = shard_files(paths)?.into_iter().map(read).collect::<Result<Vec<Read>, Error>>()?;
+        let shards =
+            shard_files(paths)?.into_iter().map(read).collect::<Result<Vec<Read>, Error>>()?;
         let Some(first) = shards.first() else {
             let places: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
-            return Err(Error::Merge { reason: format!("no shard file (*.{EXTENSION}) at {}", places.join(", ")) });
+            return Err(Error::Merge {
+                reason: format!("no shard file (*.{EXTENSION}) at {}", places.join(", ")),
+            });
         };
         let header = first.content.header.clone();
         let here = RunIdentity::new(&[], header.run.settings);
@@ -56,7 +61,8 @@ impl MergedRun {
         let audits = definitions(&shards)?;
         let settings = header.run.settings;
         let results = items(shards, &audits, settings)?;
-        let results = Combined::new(&audits, settings, results).map_err(|error| Error::Merge { reason: error.to_string() })?;
+        let results = Combined::new(&audits, settings, results)
+            .map_err(|error| Error::Merge { reason: error.to_string() })?;
         Ok(Self { audits, settings, selection: header.selection, results, shards: header.of })
     }
 }
@@ -69,7 +75,8 @@ fn shard_files(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
             files.push(path.clone());
             continue;
         }
-        let unreadable = |error: std::io::Error| Error::Read { path: path.clone(), reason: error.to_string() };
+        let unreadable =
+            |error: std::io::Error| Error::Read { path: path.clone(), reason: error.to_string() };
         for entry in std::fs::read_dir(path).map_err(unreadable)? {
             let file = entry.map_err(unreadable)?.path();
             if file.extension().is_some_and(|extension| extension == EXTENSION) {
@@ -82,7 +89,8 @@ fn shard_files(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
 }
 
 fn read(path: PathBuf) -> Result<Read, Error> {
-    let content = std::fs::read(&path).map_err(|error| Error::Read { path: path.clone(), reason: error.to_string() })?;
+    let content = std::fs::read(&path)
+        .map_err(|error| Error::Read { path: path.clone(), reason: error.to_string() })?;
     let content = ShardContent::parse(&content).map_err(|reason| refused(&path, &reason))?;
     let content = content.ok_or_else(|| refused(&path, "it is empty; run this shard again"))?;
     shard_of(&content.header).map_err(|reason| refused(&path, &reason))?;
@@ -97,10 +105,16 @@ fn refused(path: &Path, reason: &str) -> Error {
 fn check_same_run(first: &Read, shard: &Read) -> Result<(), Error> {
     let (one, other) = (&first.content.header, &shard.content.header);
     let (first, path) = (first.path.display(), &shard.path);
-    let different = |what: &str, one: &str, other: &str| Err(refused(path, &format!("{what} is {other}, and {one} in {first}")));
+    let different = |what: &str, one: &str, other: &str| {
+        Err(refused(path, &format!("{what} is {other}, and {one} in {first}")))
+    };
     match one.run.difference(&other.run) {
-        Some(Difference::Version([one, other])) => return different("the version of dp-audit", &one, &other),
-        Some(Difference::Build) => return Err(refused(path, &format!("another build of dp-audit wrote it than {first}"))),
+        Some(Difference::Version([one, other])) => {
+            return different("the version of dp-audit", &one, &other);
+        }
+        Some(Difference::Build) => {
+            return Err(refused(path, &format!("another build of dp-audit wrote it than {first}")));
+        }
         Some(Difference::Option(option, [one, other])) => return different(option, &one, &other),
         Some(Difference::Audits([one, other])) => return different("its run", &one, &other),
         None => {}
@@ -110,22 +124,39 @@ fn check_same_run(first: &Read, shard: &Read) -> Result<(), Error> {
     }
     let shown = |option: &Option<String>| option.clone().unwrap_or_else(|| "absent".to_owned());
     if one.selection != other.selection {
-        let [one, other] = [one, other]
-            .map(|header: &ShardHeader| format!("--filter {}, --pair {}", shown(&header.selection.filter), shown(&header.selection.pair)));
+        let [one, other] = [one, other].map(|header: &ShardHeader| {
+            format!(
+                "--filter {}, --pair {}",
+                shown(&header.selection.filter),
+                shown(&header.selection.pair)
+            )
+        });
         return different("its selection", &one, &other);
     }
     if one.audits != other.audits {
-        return Err(refused(path, &format!("its audits, or the files that their commands name, are not those of {first}")));
+        return Err(refused(
+            path,
+            &format!("its audits, or the files that their commands name, are not those of {first}"),
+        ));
     }
     Ok(())
 }
 
-/// The reports are made by the build that made the shards, because another one may compute or write them differently.
+/// The reports are made by the build that made the shards, because another one may compute or write
+/// them differently.
 fn check_build(first: &Read, here: &RunIdentity) -> Result<(), Error> {
     let run = &first.content.header.run;
-    let there = RunIdentity { pairs: here.pairs, audits: here.audits, names: here.names.clone(), ..run.clone() };
+    let there = RunIdentity {
+        pairs: here.pairs,
+        audits: here.audits,
+        names: here.names.clone(),
+        ..run.clone()
+    };
     there.difference(here).map_or(Ok(()), |difference| {
-        Err(refused(&first.path, &format!("{}; merge with the dp-audit that ran the shards", difference.since_then())))
+        Err(refused(
+            &first.path,
+            &format!("{}; merge with the dp-audit that ran the shards", difference.since_then()),
+        ))
     })
 }
 
@@ -136,22 +167,41 @@ fn check_numbers(shards: &[Read]) -> Result<(), Error> {
     for shard in shards {
         let number = shard.content.header.shard.unwrap_or(0);
         if let Some(other) = found.insert(number, &shard.path) {
-            return Err(refused(&shard.path, &format!("shard {number} of {of} is there twice; the other one is {}", other.display())));
+            return Err(refused(
+                &shard.path,
+                &format!(
+                    "shard {number} of {of} is there twice; the other one is {}",
+                    other.display()
+                ),
+            ));
         }
     }
-    let missing: Vec<String> = (1..=of).filter(|number| !found.contains_key(number)).map(|number| number.to_string()).collect();
+    let missing: Vec<String> = (1..=of)
+        .filter(|number| !found.contains_key(number))
+        .map(|number| number.to_string())
+        .collect();
     if missing.is_empty() {
         return Ok(());
     }
-    let shown =
-        if missing.len() > 20 { format!("{}, … ({} in all)", missing[..20].join(", "), missing.len()) } else { missing.join(", ") };
-    Err(Error::Merge { reason: format!("missing of {of} shards: {shown}; run each with the command of the others and --shard N/{of}") })
+    let shown = if missing.len() > 20 {
+        format!("{}, … ({} in all)", missing[..20].join(", "), missing.len())
+    } else {
+        missing.join(", ")
+    };
+    Err(Error::Merge {
+        reason: format!(
+            "missing of {of} shards: {shown}; run each with the command of the others and --shard N/{of}"
+        ),
+    })
 }
 
 fn check_complete(shard: &Read) -> Result<(), Error> {
     let ShardContent { header, entries, complete, .. } = &shard.content;
-    let reason =
-        format!("{} is not complete: {} items and no last line; run it again, with --resume to continue it", header.name(), entries.len());
+    let reason = format!(
+        "{} is not complete: {} items and no last line; run it again, with --resume to continue it",
+        header.name(),
+        entries.len()
+    );
     if *complete { Ok(()) } else { Err(refused(&shard.path, &reason)) }
 }
 
@@ -162,26 +212,39 @@ fn definitions(shards: &[Read]) -> Result<Vec<Audit>, Error> {
         for entry in &content.entries {
             let Some(definition) = &entry.definition else { continue };
             if all.insert(entry.item.audit, definition).is_some() {
-                return Err(refused(path, &format!("the audit \"{}\" is defined a second time", definition.audit.name)));
+                return Err(refused(
+                    path,
+                    &format!("the audit \"{}\" is defined a second time", definition.audit.name),
+                ));
             }
         }
     }
     let header = shards.first().map(|shard| &shard.content.header);
-    let is_complete = header
-        .is_some_and(|header| all.keys().copied().eq(0..header.run.audits) && Definition::hash(all.values().copied()) == header.audits);
+    let is_complete = header.is_some_and(|header| {
+        all.keys().copied().eq(0..header.run.audits)
+            && Definition::hash(all.values().copied()) == header.audits
+    });
     if !is_complete {
-        return Err(Error::Merge { reason: "the audits in the shards are not those that the shards say they ran".to_owned() });
+        return Err(Error::Merge {
+            reason: "the audits in the shards are not those that the shards say they ran"
+                .to_owned(),
+        });
     }
     Ok(all.into_values().map(|definition| definition.audit.clone()).collect())
 }
 
 /// The results of all items. Each shard must have those that the division gives it and no others.
-fn items(shards: Vec<Read>, audits: &[Audit], settings: Settings) -> Result<HashMap<WorkItem, WorkResult>, Error> {
+fn items(
+    shards: Vec<Read>,
+    audits: &[Audit],
+    settings: Settings,
+) -> Result<HashMap<WorkItem, WorkResult>, Error> {
     let of = shards.first().map_or(1, |shard| shard.content.header.of);
     let division = divide(audits, settings, of);
     let mut results = HashMap::new();
     for Read { path, content } in shards {
-        let own = &division[shard_of(&content.header).map_err(|reason| refused(&path, &reason))?.index()];
+        let own =
+            &division[shard_of(&content.header).map_err(|reason| refused(&path, &reason))?.index()];
         let expected: HashSet<&WorkItem> = own.iter().collect();
         let name = content.header.name();
         let mut found: HashMap<WorkItem, WorkResult> = HashMap::new();
@@ -190,13 +253,18 @@ fn items(shards: Vec<Read>, audits: &[Audit], settings: Settings) -> Result<Hash
                 let item = described(&entry.item, audits);
                 return Err(refused(
                     &path,
-                    &format!("it has {item}, which is not an item of {name}: it would overlap those of another shard"),
+                    &format!(
+                        "it has {item}, which is not an item of {name}: it would overlap those of another shard"
+                    ),
                 ));
             }
             found.insert(entry.item, entry.result);
         }
         if let Some(missing) = own.iter().find(|item| !found.contains_key(item)) {
-            return Err(refused(&path, &format!("it has no result of {}", described(missing, audits))));
+            return Err(refused(
+                &path,
+                &format!("it has no result of {}", described(missing, audits)),
+            ));
         }
         results.extend(found);
     }
@@ -207,13 +275,21 @@ fn items(shards: Vec<Read>, audits: &[Audit], settings: Settings) -> Result<Hash
 #[must_use]
 pub fn described(item: &WorkItem, audits: &[Audit]) -> String {
     use crate::audit::Statement;
-    let Some(audit) = audits.get(item.audit) else { return format!("audit {} of {}", item.audit + 1, audits.len()) };
+    let Some(audit) = audits.get(item.audit) else {
+        return format!("audit {} of {}", item.audit + 1, audits.len());
+    };
     let pair = |index: &usize| audit.pairs.get(*index).map_or("?", |pair| pair.name.as_str());
     match &item.statement {
         Statement::Pair(index) => format!("{} / {}", audit.name, pair(index)),
-        Statement::Part(index, range) => format!("{} / {}, batches {} to {}", audit.name, pair(index), range.start, range.end),
+        Statement::Part(index, range) => {
+            format!("{} / {}, batches {} to {}", audit.name, pair(index), range.start, range.end)
+        }
         Statement::Accuracy(index) => {
-            format!("{} / {}", audit.name, audit.accuracy.get(*index).map_or("?", |accuracy| accuracy.name.as_str()))
+            format!(
+                "{} / {}",
+                audit.name,
+                audit.accuracy.get(*index).map_or("?", |accuracy| accuracy.name.as_str())
+            )
         }
         Statement::Explore(index) => format!("rules of {} / {}", audit.name, pair(index)),
         Statement::Control(index) => format!("control of {} / {}", audit.name, pair(index)),

@@ -1,4 +1,5 @@
-//! The files that a run writes (reports in several formats, a journal, witnesses) and what uses them (gates, baselines, replays).
+//! The files that a run writes (reports in several formats, a journal, witnesses) and what uses
+//! them (gates, baselines, replays).
 //!
 //! | file | what it does |
 //! |---|---|

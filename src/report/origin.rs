@@ -7,7 +7,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 /// The variable that fixes the date, as in reproducible builds: seconds since 1970.
 const DATE_VARIABLE: &str = "SOURCE_DATE_EPOCH";
 
-/// The origin of a report. Only reports for people contain it, so that the others can be compared byte by byte.
+/// The origin of a report. Only reports for people contain it, so that the others can be compared
+/// byte by byte.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Origin {
     /// The date and time in UTC.
@@ -17,7 +18,8 @@ pub struct Origin {
 }
 
 impl Origin {
-    /// The present time, or that of `SOURCE_DATE_EPOCH`, and the commit of the repository that contains this folder.
+    /// The present time, or that of `SOURCE_DATE_EPOCH`, and the commit of the repository that
+    /// contains this folder.
     #[must_use]
     pub fn of(folder: &Path) -> Self {
         let fixed = std::env::var(DATE_VARIABLE).ok().and_then(|seconds| seconds.parse().ok());
@@ -30,7 +32,11 @@ impl Origin {
 fn commit(folder: &Path) -> Option<String> {
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     let mut git = Command::new("git");
-    git.arg("-C").arg(folder).args(["describe", "--always", "--dirty", "--exclude=*"]).stdin(Stdio::null()).stderr(Stdio::null());
+    git.arg("-C")
+        .arg(folder)
+        .args(["describe", "--always", "--dirty", "--exclude=*"])
+        .stdin(Stdio::null())
+        .stderr(Stdio::null());
     let output = git.output().ok().filter(|output| output.status.success())?;
     let text = String::from_utf8(output.stdout).ok()?;
     Some(text.trim().to_owned()).filter(|text| !text.is_empty())
@@ -39,10 +45,12 @@ fn commit(folder: &Path) -> Option<String> {
 /// Seconds since 1970 as `2026-01-31 23:59 UTC`.
 fn date(seconds: u64) -> String {
     let (days, minutes) = (seconds / 86_400, seconds % 86_400 / 60);
-    // Days since 1 March of the year 0: leap days are at the end of such years (H. Hinnant, "chrono-compatible low-level date algorithms").
+    // Days since 1 March of the year 0: leap days are at the end of such years (H. Hinnant,
+    // "chrono-compatible low-level date algorithms").
     let shifted = days + 719_468;
     let (era, day_of_era) = (shifted / 146_097, shifted % 146_097);
-    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let year_of_era =
+        (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
     let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
     let from_march = (5 * day_of_year + 2) / 153;
     let day = day_of_year - (153 * from_march + 2) / 5 + 1;

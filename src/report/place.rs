@@ -1,4 +1,5 @@
-//! Where in the repository an audit file is, and in which of its lines a key: what CI servers need to show a problem beside the text.
+//! Where in the repository an audit file is, and in which of its lines a key: what CI servers need
+//! to show a problem beside the text.
 
 use std::fs;
 use std::ops::Range;
@@ -16,13 +17,16 @@ pub struct Place {
 }
 
 impl Place {
-    /// The first of these keys of the audit with this name in an audit file. An audit without a file has no place.
+    /// The first of these keys of the audit with this name in an audit file. An audit without a
+    /// file has no place.
     #[must_use]
     pub fn of(file: &Path, audit: &str, root: Option<&Path>, keys: &[Key]) -> Self {
         if file.as_os_str().is_empty() {
             return Self::default();
         }
-        let line = fs::read_to_string(file).ok().and_then(|text| keys.iter().find_map(|key| key.line(&text, audit)));
+        let line = fs::read_to_string(file)
+            .ok()
+            .and_then(|text| keys.iter().find_map(|key| key.line(&text, audit)));
         Self { file: Some(from_root(file, root)), line }
     }
 }
@@ -37,12 +41,14 @@ pub enum Key {
 }
 
 impl Key {
-    /// Its line in the text of an audit file, counted from 1. In a file with several audits, the keys of the audit's own table come before
-    /// those that all share.
+    /// Its line in the text of an audit file, counted from 1. In a file with several audits, the
+    /// keys of the audit's own table come before those that all share.
     fn line(self, text: &str, audit: &str) -> Option<usize> {
         let file = DeTable::parse(text).ok()?;
         let shared = file.get_ref();
-        let span = own_table(shared, audit).and_then(|own| self.span(own)).or_else(|| self.span(shared))?;
+        let span = own_table(shared, audit)
+            .and_then(|own| self.span(own))
+            .or_else(|| self.span(shared))?;
         Some(text.get(..span.start)?.matches('\n').count() + 1)
     }
 
@@ -60,20 +66,37 @@ impl Key {
 /// The `[[audit]]` with this name, if the file has several audits.
 fn own_table<'a, 'text>(file: &'a DeTable<'text>, name: &str) -> Option<&'a DeTable<'text>> {
     let DeValue::Array(audits) = file.get("audit")?.get_ref() else { return None };
-    let mut tables = audits.iter().filter_map(|audit| if let DeValue::Table(table) = audit.get_ref() { Some(table) } else { None });
-    let is_named = |table: &&DeTable<'_>| table.get("name").is_some_and(|value| value.get_ref().as_str() == Some(name));
+    let mut tables = audits.iter().filter_map(|audit| {
+        if let DeValue::Table(table) = audit.get_ref() { Some(table) } else { None }
+    });
+    let is_named = |table: &&DeTable<'_>| {
+        table.get("name").is_some_and(|value| value.get_ref().as_str() == Some(name))
+    };
     tables.find(is_named)
 }
 
 /// The root of the repository in GitHub Actions and GitLab CI.
 #[must_use]
 pub fn repository_root() -> Option<PathBuf> {
-    ["GITHUB_WORKSPACE", "CI_PROJECT_DIR"].iter().find_map(std::env::var_os).filter(|root| !root.is_empty()).map(PathBuf::from)
+    ["GITHUB_WORKSPACE", "CI_PROJECT_DIR"]
+        .iter()
+        .find_map(std::env::var_os)
+        .filter(|root| !root.is_empty())
+        .map(PathBuf::from)
 }
 
-/// The file as seen from the root of the repository, with slashes. A file that is not in the repository stays as it is.
+/// The file as seen from the root of the repository, with slashes. A file that is not in the
+/// repository stays as it is.
 fn from_root(file: &Path, root: Option<&Path>) -> String {
-    let inside = || Some(fs::canonicalize(file).ok()?.strip_prefix(fs::canonicalize(root?).ok()?).ok()?.to_owned());
+    let inside = || {
+        Some(
+            fs::canonicalize(file)
+                .ok()?
+                .strip_prefix(fs::canonicalize(root?).ok()?)
+                .ok()?
+                .to_owned(),
+        )
+    };
     let file = inside().unwrap_or_else(|| file.to_owned());
     let parts = file.components().filter(|part| *part != Component::CurDir);
     let path = parts.collect::<PathBuf>().to_string_lossy().into_owned();
@@ -99,11 +122,13 @@ mod tests {
 
     #[test]
     fn an_audit_of_several_has_keys_of_its_own_and_shared_ones() {
-        let text =
-            "claim = { epsilon = 1 }\n[[audit]]\nname = \"a\"\nexpect = \"violated\"\n[[audit]]\nname = \"b\"\nclaim = { epsilon = 2 }\n";
+        let text = "claim = { epsilon = 1 }\n[[audit]]\nname = \"a\"\nexpect = \"violated\"\n[[audit]]\nname = \"b\"\nclaim = { epsilon = 2 }\n";
         let line = |key, audit| Key::Top(key).line(text, audit);
         assert_eq!([line("claim", "a"), line("claim", "b")], [Some(1), Some(7)]);
-        assert_eq!([line("name", "a"), line("name", "b"), line("name", "c")], [Some(3), Some(6), None]);
+        assert_eq!(
+            [line("name", "a"), line("name", "b"), line("name", "c")],
+            [Some(3), Some(6), None]
+        );
         assert_eq!([line("expect", "a"), line("expect", "b")], [Some(4), None]);
     }
 
@@ -114,12 +139,23 @@ mod tests {
         fs::create_dir_all(&audits).unwrap();
         let file = audits.join("a.toml");
         fs::write(&file, TEXT).unwrap();
-        let place = |root: &Path| Place::of(&file, "ä", Some(root), &[Key::Top("stability"), Key::Top("claim")]);
-        assert_eq!(place(root), Place { file: Some("part/audits/a.toml".to_owned()), line: Some(3) });
+        let place = |root: &Path| {
+            Place::of(&file, "ä", Some(root), &[Key::Top("stability"), Key::Top("claim")])
+        };
+        assert_eq!(
+            place(root),
+            Place { file: Some("part/audits/a.toml".to_owned()), line: Some(3) }
+        );
         assert_eq!(place(&root.join("part")).file.unwrap(), "audits/a.toml");
         let elsewhere = tempfile::tempdir().unwrap();
         assert_eq!(place(elsewhere.path()).file, Some(file.to_string_lossy().into_owned()));
-        assert_eq!(Place::of(Path::new("./no/such.toml"), "ä", None, &[]), Place { file: Some("no/such.toml".to_owned()), line: None });
-        assert_eq!(Place::of(Path::new(""), "ä", Some(root), &[Key::Top("claim")]), Place::default());
+        assert_eq!(
+            Place::of(Path::new("./no/such.toml"), "ä", None, &[]),
+            Place { file: Some("no/such.toml".to_owned()), line: None }
+        );
+        assert_eq!(
+            Place::of(Path::new(""), "ä", Some(root), &[Key::Top("claim")]),
+            Place::default()
+        );
     }
 }

@@ -1,5 +1,5 @@
-//! Draws the three pictures of a pair: the outputs, the privacy profile, and the growth of the evidence. They are part of the HTML report,
-//! or files of their own.
+//! Draws the three pictures of a pair: the outputs, the privacy profile, and the growth of the
+//! evidence. They are part of the HTML report, or files of their own.
 
 use maud::Markup;
 
@@ -47,7 +47,8 @@ impl Plot {
         if claim.metric().is_some() {
             return Vec::new();
         }
-        let wealth = Some(wealth(&evidence.curves, evidence.verdict)).filter(|_| !evidence.curves.wealth.is_empty());
+        let wealth = Some(wealth(&evidence.curves, evidence.verdict))
+            .filter(|_| !evidence.curves.wealth.is_empty());
         let outputs = evidence.curves.distribution.as_ref().map(distribution);
         outputs.into_iter().chain([profile(evidence, claim)]).chain(wealth).collect()
     }
@@ -69,15 +70,35 @@ impl Plot {
 #[must_use]
 pub fn distribution(drawn: &Distribution) -> Plot {
     let line_height = if drawn.line.is_some() { HEIGHT } else { 0.0 };
-    let height = line_height + if drawn.bars.is_empty() { 0.0 } else { drawn.bars.len() as f64 * bar_height(&drawn.bars) + 4.0 };
+    let height = line_height
+        + if drawn.bars.is_empty() {
+            0.0
+        } else {
+            drawn.bars.len() as f64 * bar_height(&drawn.bars) + 4.0
+        };
     let mut drawing = Drawing::new(WIDTH, height);
     if let Some(line) = &drawn.line {
         numbers(&mut drawing, line, &drawn.score);
     }
     bars(&mut drawing, &drawn.bars, line_height);
-    let (y_axis, sides) = if drawn.line.is_some() { ("share of the outputs", ["dl", "dr"]) } else { ("", ["bl", "br"]) };
-    let legend = vec![(sides[0], "outputs on D"), (sides[1], "on D′"), ("sl", "the rule guesses D"), ("sr", "guesses D′")];
-    Plot { name: "outputs", label: "The distribution of the outputs on D and on D'", drawing, y_axis, legend }
+    let (y_axis, sides) = if drawn.line.is_some() {
+        ("share of the outputs", ["dl", "dr"])
+    } else {
+        ("", ["bl", "br"])
+    };
+    let legend = vec![
+        (sides[0], "outputs on D"),
+        (sides[1], "on D′"),
+        ("sl", "the rule guesses D"),
+        ("sr", "guesses D′"),
+    ];
+    Plot {
+        name: "outputs",
+        label: "The distribution of the outputs on D and on D'",
+        drawing,
+        y_axis,
+        legend,
+    }
 }
 
 fn numbers(drawing: &mut Drawing, line: &NumberLine, score: &str) {
@@ -95,21 +116,34 @@ fn numbers(drawing: &mut Drawing, line: &NumberLine, score: &str) {
         begin = end;
     }
     for (class, shares) in [("dl", &line.left), ("dr", &line.right)] {
-        let steps = shares.iter().enumerate().flat_map(|(index, share)| [(edge(index), y.at(*share)), (edge(index + 1), y.at(*share))]);
+        let steps = shares.iter().enumerate().flat_map(|(index, share)| {
+            [(edge(index), y.at(*share)), (edge(index + 1), y.at(*share))]
+        });
         drawing.path(class, &steps.collect::<Vec<_>>());
     }
     x_axis(drawing, x, score, numbered(x));
 }
 
-/// The horizontal axis, with a name, and with a mark and a label at each of these values. No label leaves the picture.
-pub(super) fn x_axis(drawing: &mut Drawing, scale: Scale, name: &str, marks: impl IntoIterator<Item = (f64, String)>) {
+/// The horizontal axis, with a name, and with a mark and a label at each of these values. No label
+/// leaves the picture.
+pub(super) fn x_axis(
+    drawing: &mut Drawing,
+    scale: Scale,
+    name: &str,
+    marks: impl IntoIterator<Item = (f64, String)>,
+) {
     let (start, end) = scale.ends();
     drawing.line("ax", (start, BOTTOM), (end, BOTTOM));
     for (value, label) in marks {
         let x = scale.at(value);
         drawing.line("ax", (x, BOTTOM), (x, BOTTOM + 3.0));
         let half = label.chars().count() as f64 * CHAR_WIDTH / 2.0;
-        drawing.text("m", x.clamp(half.min(WIDTH / 2.0), (WIDTH - half).max(WIDTH / 2.0)), BOTTOM + 14.0, &label);
+        drawing.text(
+            "m",
+            x.clamp(half.min(WIDTH / 2.0), (WIDTH - half).max(WIDTH / 2.0)),
+            BOTTOM + 14.0,
+            &label,
+        );
     }
     drawing.text("e n", end, BOTTOM + 27.0, &fitted(name, end));
 }
@@ -118,7 +152,11 @@ pub(super) fn x_axis(drawing: &mut Drawing, scale: Scale, name: &str, marks: imp
 fn fitted(text: &str, width: f64) -> String {
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a small positive number
     let max = (width / CHAR_WIDTH) as usize;
-    if text.chars().count() <= max { text.to_owned() } else { text.chars().take(max.saturating_sub(1)).chain(['…']).collect() }
+    if text.chars().count() <= max {
+        text.to_owned()
+    } else {
+        text.chars().take(max.saturating_sub(1)).chain(['…']).collect()
+    }
 }
 
 /// Round values of a scale with their labels.
@@ -154,8 +192,11 @@ fn bars(drawing: &mut Drawing, bars: &[Bar], top: f64) {
         }
         drawing.rect("bl", left, y + 1.0, x.at(bar.left), 7.0);
         drawing.rect("br", left, y + 8.5, x.at(bar.right), 7.0);
-        let shares =
-            if bar.left == bar.right { percent(bar.left) } else { format!("{} | {}", short_percent(bar.left), short_percent(bar.right)) };
+        let shares = if bar.left == bar.right {
+            percent(bar.left)
+        } else {
+            format!("{} | {}", short_percent(bar.left), short_percent(bar.right))
+        };
         drawing.text("b", left + 4.0 + x.at(bar.left.max(bar.right)), y + 12.0, &shares);
     }
 }
@@ -176,17 +217,26 @@ fn shade(answer: Answer) -> Option<&'static str> {
     }
 }
 
-/// The privacy profile on a logarithmic scale: the certified curve, the estimated curve, and what the claim allows.
+/// The privacy profile on a logarithmic scale: the certified curve, the estimated curve, and what
+/// the claim allows.
 #[must_use]
 pub fn profile(evidence: &Evidence, claim: &Claim) -> Plot {
     let points = &evidence.curves.profile;
     let mut drawing = Drawing::new(WIDTH, HEIGHT);
     let (epsilon, delta) = (claim.epsilon(), claim.delta());
     let end = points.last().map_or(1.5 * epsilon, |point| point.epsilon);
-    // The axis starts low enough to show both values at the claim, and most of the certified curve beyond the claim.
+    // The axis starts low enough to show both values at the claim, and most of the certified curve
+    // beyond the claim.
     let middle = f64::midpoint(epsilon, evidence.bounds.epsilon_lower);
-    let beyond = points.iter().find(|point| point.epsilon >= middle).and_then(|point| point.delta_lower).unwrap_or_default();
-    let min = [delta, evidence.bounds.delta_lower, beyond].into_iter().filter(|value| *value > 0.0).fold(1e-2, f64::min);
+    let beyond = points
+        .iter()
+        .find(|point| point.epsilon >= middle)
+        .and_then(|point| point.delta_lower)
+        .unwrap_or_default();
+    let min = [delta, evidence.bounds.delta_lower, beyond]
+        .into_iter()
+        .filter(|value| *value > 0.0)
+        .fold(1e-2, f64::min);
     let floor = (min.log10() - 0.5).floor().max(-9.0);
     let (x, y) = (Scale::new(0.0, end, LEFT, RIGHT), Scale::new(floor, 0.0, BOTTOM, TOP));
     let at = |epsilon: f64, delta: f64| (x.at(epsilon), y.at(delta.log10()));
@@ -194,14 +244,22 @@ pub fn profile(evidence: &Evidence, claim: &Claim) -> Plot {
     for power in (floor as i32..=0).step_by(if floor < -4.0 { 2 } else { 1 }) {
         let height = y.at(f64::from(power));
         drawing.line("grid", (LEFT, height), (RIGHT, height));
-        drawing.text("e", LEFT - 3.0, height + 4.0, &if power == 0 { "δ = 1".to_owned() } else { format!("1e{power}") });
+        drawing.text(
+            "e",
+            LEFT - 3.0,
+            height + 4.0,
+            &if power == 0 { "δ = 1".to_owned() } else { format!("1e{power}") },
+        );
     }
     // What the claim allows up to its own ε and from there on.
     let known = epsilon.min(end);
-    let epsilons =
-        (0..=30).map(|index| known * f64::from(index) / 30.0).chain((1..=30).map(|index| known + (end - known) * f64::from(index) / 30.0));
-    let claimed: Vec<(f64, f64)> = epsilons.map(|epsilon| at(epsilon, claim.delta_at(epsilon))).collect();
-    let area: Vec<(f64, f64)> = claimed.iter().copied().chain([(RIGHT, BOTTOM), (LEFT, BOTTOM)]).collect();
+    let epsilons = (0..=30)
+        .map(|index| known * f64::from(index) / 30.0)
+        .chain((1..=30).map(|index| known + (end - known) * f64::from(index) / 30.0));
+    let claimed: Vec<(f64, f64)> =
+        epsilons.map(|epsilon| at(epsilon, claim.delta_at(epsilon))).collect();
+    let area: Vec<(f64, f64)> =
+        claimed.iter().copied().chain([(RIGHT, BOTTOM), (LEFT, BOTTOM)]).collect();
     drawing.path("allowed", &area);
     curve(&mut drawing, "est", points, |point| point.delta_estimate, at, BOTTOM);
     curve(&mut drawing, "bound", points, |point| point.delta_lower, at, BOTTOM);
@@ -211,7 +269,8 @@ pub fn profile(evidence: &Evidence, claim: &Claim) -> Plot {
         drawing.dot("bd", x, y);
     }
     x_axis(&mut drawing, x, "ε", numbered(x));
-    let legend = vec![("bound", "δ, certified"), ("est", "estimated"), ("claim", "what the claim allows")];
+    let legend =
+        vec![("bound", "δ, certified"), ("est", "estimated"), ("claim", "what the claim allows")];
     Plot { name: "profile", label: "The privacy profile", drawing, y_axis: "δ", legend }
 }
 
@@ -224,7 +283,9 @@ fn curve(
     at: impl Fn(f64, f64) -> (f64, f64),
     bottom: f64,
 ) {
-    let positive = points.iter().map_while(|point| Some((point.epsilon, delta(point).filter(|delta| *delta > 0.0)?)));
+    let positive = points
+        .iter()
+        .map_while(|point| Some((point.epsilon, delta(point).filter(|delta| *delta > 0.0)?)));
     let mut path: Vec<(f64, f64)> = positive.map(|(epsilon, delta)| at(epsilon, delta)).collect();
     if path.len() < points.len()
         && let Some((x, _)) = path.last().copied()
@@ -234,13 +295,19 @@ fn curve(
     drawing.path(class, &path);
 }
 
-/// The wealth of the gambler who bets against the claim, up to a little above the value that refutes the claim.
+/// The wealth of the gambler who bets against the claim, up to a little above the value that
+/// refutes the claim.
 #[must_use]
 pub fn wealth(picture: &Curves, verdict: Verdict) -> Plot {
     let mut drawing = Drawing::new(WIDTH, HEIGHT);
     let decade = |draws: u64| (draws.max(1) as f64).log10();
     let (first, last) = (picture.wealth.first(), picture.wealth.last());
-    let x = Scale::new(first.map_or(2.0, |point| decade(point.draws)).floor(), last.map_or(3.0, |point| decade(point.draws)), LEFT, RIGHT);
+    let x = Scale::new(
+        first.map_or(2.0, |point| decade(point.draws)).floor(),
+        last.map_or(3.0, |point| decade(point.draws)),
+        LEFT,
+        RIGHT,
+    );
     let threshold = picture.threshold;
     let y = Scale::new(-0.5 * threshold, 1.5 * threshold, BOTTOM, TOP);
     drawing.rect("refute", LEFT, TOP, RIGHT - LEFT, y.at(threshold) - TOP);
@@ -250,8 +317,18 @@ pub fn wealth(picture: &Curves, verdict: Verdict) -> Plot {
     drawing.text("e", LEFT - 3.0, y.at(threshold) + 4.0, &format!("×{}", magnitude(threshold)));
     let mut path = vec![(LEFT, y.at(0.0))];
     // The curve ends where it leaves the plot area.
-    let above = picture.wealth.iter().position(|point| point.log_wealth >= 1.5 * threshold).map_or(usize::MAX, |index| index + 1);
-    path.extend(picture.wealth.iter().take(above).map(|point| (x.at(decade(point.draws)), y.at(point.log_wealth))));
+    let above = picture
+        .wealth
+        .iter()
+        .position(|point| point.log_wealth >= 1.5 * threshold)
+        .map_or(usize::MAX, |index| index + 1);
+    path.extend(
+        picture
+            .wealth
+            .iter()
+            .take(above)
+            .map(|point| (x.at(decade(point.draws)), y.at(point.log_wealth))),
+    );
     drawing.path("wealth", &path);
     if let Some(refuted) = picture.wealth.iter().find(|point| point.log_wealth >= threshold) {
         let column = x.at(decade(refuted.draws));
@@ -262,14 +339,30 @@ pub fn wealth(picture: &Curves, verdict: Verdict) -> Plot {
         } else {
             ("b w", (column + 7.0).min(WIDTH - 170.0), y.at(threshold) + 16.0)
         };
-        drawing.text(class, column, height, &format!("refuted after {}", counted(refuted.draws, "draw")));
+        drawing.text(
+            class,
+            column,
+            height,
+            &format!("refuted after {}", counted(refuted.draws, "draw")),
+        );
     } else if verdict == Verdict::Violated {
         drawing.text("b w", LEFT + 6.0, TOP + 14.0, "refuted by the final count");
     }
-    let decades = x.ticks(5.0).into_iter().filter(|tick| tick.fract() == 0.0).map(|tick| (tick, format!("1e{tick}")));
+    let decades = x
+        .ticks(5.0)
+        .into_iter()
+        .filter(|tick| tick.fract() == 0.0)
+        .map(|tick| (tick, format!("1e{tick}")));
     x_axis(&mut drawing, x, "draws", decades);
-    let legend = vec![("wealth", "wealth of a gambler against the claim"), ("claim", "refuted above")];
-    Plot { name: "evidence", label: "The evidence against the claim, by number of draws", drawing, y_axis: "wealth", legend }
+    let legend =
+        vec![("wealth", "wealth of a gambler against the claim"), ("claim", "refuted above")];
+    Plot {
+        name: "evidence",
+        label: "The evidence against the claim, by number of draws",
+        drawing,
+        y_axis: "wealth",
+        legend,
+    }
 }
 
 /// `e^log`, rounded to a power of ten.
@@ -287,11 +380,21 @@ mod tests {
 
     /// The horizontal extent of each text: from, to. Characters are taken as wider than they are.
     fn extents(svg: &str) -> Vec<(f64, f64)> {
-        let texts = svg.split("<text ").skip(1).map(|rest| rest.split_once("</text>").expect("an end").0);
+        let texts =
+            svg.split("<text ").skip(1).map(|rest| rest.split_once("</text>").expect("an end").0);
         let extent = |text: &str| {
             let (attributes, content) = text.split_once('>').expect("a tag");
-            let value = |name: &str| attributes.split(name).nth(1).and_then(|rest| rest.split('"').next()).unwrap_or_default();
-            let (x, width) = (value("x=\"").parse::<f64>().expect("a number"), content.chars().count() as f64 * 5.9);
+            let value = |name: &str| {
+                attributes
+                    .split(name)
+                    .nth(1)
+                    .and_then(|rest| rest.split('"').next())
+                    .unwrap_or_default()
+            };
+            let (x, width) = (
+                value("x=\"").parse::<f64>().expect("a number"),
+                content.chars().count() as f64 * 5.9,
+            );
             match value("class=\"").chars().next() {
                 Some('e') => (x - width, x),
                 Some('b') => (x, x + width),
@@ -303,17 +406,39 @@ mod tests {
 
     #[test]
     fn no_label_is_clipped() {
-        let long = "a symbol with a very long name that goes on and on and on and does not end".to_owned();
-        let line = NumberLine { from: -1e6, to: 1e6, left: vec![0.5; 4], right: vec![0.5; 4], answers: vec![Answer::Abstain; 4] };
+        let long =
+            "a symbol with a very long name that goes on and on and on and does not end".to_owned();
+        let line = NumberLine {
+            from: -1e6,
+            to: 1e6,
+            left: vec![0.5; 4],
+            right: vec![0.5; 4],
+            answers: vec![Answer::Abstain; 4],
+        };
         let cases = [
-            Distribution { score: long.clone(), line: Some(line), bars: vec![bar("⊥", 1.0, 0.001_234)] },
-            Distribution { score: "y".to_owned(), line: None, bars: vec![bar(&long, 0.999_87, 1e-7), bar("x", 1e-7, 0.5)] },
-            Distribution { score: "y".to_owned(), line: None, bars: vec![bar("fifteen letters", 0.123_4, 0.987_654)] },
+            Distribution {
+                score: long.clone(),
+                line: Some(line),
+                bars: vec![bar("⊥", 1.0, 0.001_234)],
+            },
+            Distribution {
+                score: "y".to_owned(),
+                line: None,
+                bars: vec![bar(&long, 0.999_87, 1e-7), bar("x", 1e-7, 0.5)],
+            },
+            Distribution {
+                score: "y".to_owned(),
+                line: None,
+                bars: vec![bar("fifteen letters", 0.123_4, 0.987_654)],
+            },
         ];
         for case in cases {
             let svg = distribution(&case).embedded().into_string();
             let found = extents(&svg);
-            assert!(found.len() >= 2 && found.iter().all(|(from, to)| *from >= 0.0 && *to <= WIDTH), "{found:?} in {svg}");
+            assert!(
+                found.len() >= 2 && found.iter().all(|(from, to)| *from >= 0.0 && *to <= WIDTH),
+                "{found:?} in {svg}"
+            );
         }
     }
 
@@ -325,9 +450,16 @@ mod tests {
 
     #[test]
     fn a_file_explains_itself() {
-        let drawn = Distribution { score: "y".to_owned(), line: None, bars: vec![bar("⊥", 0.5, 0.25)] };
+        let drawn =
+            Distribution { score: "y".to_owned(), line: None, bars: vec![bar("⊥", 0.5, 0.25)] };
         let file = distribution(&drawn).file("count / one more");
-        for part in ["<title>count / one more</title>", "outputs on D", "the rule guesses D", "fill=\"white\"", "<style>"] {
+        for part in [
+            "<title>count / one more</title>",
+            "outputs on D",
+            "the rule guesses D",
+            "fill=\"white\"",
+            "<style>",
+        ] {
             assert!(file.contains(part), "no {part} in {file}");
         }
     }

@@ -16,7 +16,8 @@ pub struct Plots {
 }
 
 impl Plots {
-    /// Checks before anything is measured that files can be created in the folder. Files of earlier runs are replaced or kept.
+    /// Checks before anything is measured that files can be created in the folder. Files of earlier
+    /// runs are replaced or kept.
     ///
     /// # Errors
     /// When they cannot be created.
@@ -37,7 +38,9 @@ impl Plots {
         let mut written = 0;
         for (title, name, plot) in plots(report) {
             let destination = Destination::open(&self.folder.join(name))?;
-            destination.replace(plot.file(&title).as_bytes()).map_err(|source| unwritable(destination.path(), source))?;
+            destination
+                .replace(plot.file(&title).as_bytes())
+                .map_err(|source| unwritable(destination.path(), source))?;
             written += 1;
         }
         Ok(written)
@@ -51,9 +54,17 @@ fn plots(report: &AuditReport) -> Vec<(String, String, Plot)> {
     for (result, evidence) in report.evidence() {
         let title = format!("{} / {}", audit.name, result.pair);
         // The hash is needed because different names can have the same readable part.
-        let hash = audit.pairs.iter().find(|pair| pair.name == result.pair).map_or_else(String::new, |pair| identity(audit, pair));
+        let hash = audit
+            .pairs
+            .iter()
+            .find(|pair| pair.name == result.pair)
+            .map_or_else(String::new, |pair| identity(audit, pair));
         let words = format!("{}-{}", file_words(&title), &hash[..hash.len().min(8)]);
-        plots.extend(Plot::all(evidence, &audit.claim).into_iter().map(|plot| (title.clone(), format!("{words}-{}.svg", plot.name), plot)));
+        plots.extend(
+            Plot::all(evidence, &audit.claim)
+                .into_iter()
+                .map(|plot| (title.clone(), format!("{words}-{}.svg", plot.name), plot)),
+        );
     }
     plots
 }
@@ -87,12 +98,22 @@ mod tests {
     fn every_pair_that_was_run_has_its_pictures() {
         let folder = tempfile::tempdir().unwrap();
         let plots = Plots::open(folder.path()).unwrap();
-        let report = Arc::clone(&run(vec![pair(Verdict::Violated, Expectation::Violated), not_run()]).audits[0]);
+        let report = Arc::clone(
+            &run(vec![pair(Verdict::Violated, Expectation::Violated), not_run()]).audits[0],
+        );
         plots.hear(Event::AuditFinished { report: &report });
         // Without curves only the profile can be drawn.
         assert_eq!(plots.close().unwrap(), 1);
-        let files: Vec<_> = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        let files: Vec<_> = std::fs::read_dir(folder.path())
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name())
+            .collect();
         let name = files[0].to_string_lossy();
-        assert!(files.len() == 1 && name.starts_with("count-one-more-") && name.ends_with("-profile.svg"), "{files:?}");
+        assert!(
+            files.len() == 1
+                && name.starts_with("count-one-more-")
+                && name.ends_with("-profile.svg"),
+            "{files:?}"
+        );
     }
 }

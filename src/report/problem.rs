@@ -1,5 +1,6 @@
-//! The problems of a run: one for each audit whose result fails the run or is not as expected. CI servers show them beside the audit files,
-//! to people who may not know dp-audit. So each says which mechanism claims what, what was measured, and what to do.
+//! The problems of a run: one for each audit whose result fails the run or is not as expected. CI
+//! servers show them beside the audit files, to people who may not know dp-audit. So each says
+//! which mechanism claims what, what was measured, and what to do.
 
 use std::path::{Path, PathBuf};
 
@@ -79,7 +80,11 @@ impl Problem {
     /// The kind of problem and the audit.
     #[must_use]
     pub fn title(&self) -> String {
-        if self.audit.is_empty() { self.kind.words().to_owned() } else { format!("{}: {}", self.kind.words(), self.audit) }
+        if self.audit.is_empty() {
+            self.kind.words().to_owned()
+        } else {
+            format!("{}: {}", self.kind.words(), self.audit)
+        }
     }
 }
 
@@ -98,11 +103,15 @@ impl ProblemFinder {
     /// Reads the root of the repository from the environment.
     #[must_use]
     pub fn from_environment(gate: &Gate, witnesses: Option<&Path>) -> Self {
-        Self { gate: gate.clone(), witnesses: witnesses.map(Path::to_owned), root: repository_root() }
+        Self {
+            gate: gate.clone(),
+            witnesses: witnesses.map(Path::to_owned),
+            root: repository_root(),
+        }
     }
 
-    /// The problems, those that fail the run first. `worse` says what is worse than in the baseline, in lines that begin with the name of an
-    /// audit.
+    /// The problems, those that fail the run first. `worse` says what is worse than in the
+    /// baseline, in lines that begin with the name of an audit.
     #[must_use]
     pub fn problems(&self, report: &RunReport, worse: &[String]) -> Vec<Problem> {
         let mut found: Vec<Problem> = report
@@ -113,45 +122,86 @@ impl ProblemFinder {
         found.extend(self.missing(report, worse));
         if !report.is_complete() {
             let message = "The run was interrupted, or is still going on. Audits that are not listed here have no result.".to_owned();
-            found.push(Problem { kind: ProblemKind::Unfinished, fails: true, audit: String::new(), place: Place::default(), message });
+            found.push(Problem {
+                kind: ProblemKind::Unfinished,
+                fails: true,
+                audit: String::new(),
+                place: Place::default(),
+                message,
+            });
         }
         found.sort_by_key(|problem| (!problem.fails, problem.kind));
         found
     }
 
-    /// What is worse about audits that are not in the report, for example because they were deleted.
-    fn missing<'a>(&'a self, report: &'a RunReport, worse: &'a [String]) -> impl Iterator<Item = Problem> + 'a {
+    /// What is worse about audits that are not in the report, for example because they were
+    /// deleted.
+    fn missing<'a>(
+        &'a self,
+        report: &'a RunReport,
+        worse: &'a [String],
+    ) -> impl Iterator<Item = Problem> + 'a {
         worse.iter().filter(|line| owner(report, line).is_none()).map(|line| {
-            let message = format!("Worse than in the baseline: {line}.\n{}", problem_text::ADVICE_ON_WORSE);
+            let message =
+                format!("Worse than in the baseline: {line}.\n{}", problem_text::ADVICE_ON_WORSE);
             let name = line.split(": ").next().unwrap_or(line).to_owned();
-            Problem { kind: ProblemKind::WorseThanBaseline, fails: !self.gate.report_only, audit: name, place: Place::default(), message }
+            Problem {
+                kind: ProblemKind::WorseThanBaseline,
+                fails: !self.gate.report_only,
+                audit: name,
+                place: Place::default(),
+                message,
+            }
         })
     }
 
     /// The problem of one audit, if it has one.
     fn problem(&self, report: &RunReport, audit: &AuditReport, worse: &[&str]) -> Option<Problem> {
-        let statements: Vec<Statement<'_>> = Statement::all(audit).filter(|statement| self.is_problem(*statement)).collect();
+        let statements: Vec<Statement<'_>> =
+            Statement::all(audit).filter(|statement| self.is_problem(*statement)).collect();
         // The most severe result speaks for the audit. If several are equal, the first.
-        let worst = statements.iter().copied().reduce(|worst, next| if self.rank(next) > self.rank(worst) { next } else { worst });
+        let worst = statements
+            .iter()
+            .copied()
+            .reduce(|worst, next| if self.rank(next) > self.rank(worst) { next } else { worst });
         let (kind, fails, mut lines) = match worst {
             Some(worst) => {
                 let kind = self::kind(worst);
-                let same = statements.iter().filter(|statement| self::kind(**statement) == kind).count() - 1;
+                let same =
+                    statements.iter().filter(|statement| self::kind(**statement) == kind).count()
+                        - 1;
                 let fails = self.gate.exit_codes(audit).any(|code| code != ExitCode::AsExpected);
                 (kind, fails, problem_text::lines(self, report, worst, same))
             }
             None if worse.is_empty() => return None,
-            None => (ProblemKind::WorseThanBaseline, false, problem_text::lines_of_worse(report, audit)),
+            None => {
+                (ProblemKind::WorseThanBaseline, false, problem_text::lines_of_worse(report, audit))
+            }
         };
-        let place = Place::of(&audit.audit.file, &audit.audit.name, self.root.as_deref(), &keys(kind, worst));
+        let place = Place::of(
+            &audit.audit.file,
+            &audit.audit.name,
+            self.root.as_deref(),
+            &keys(kind, worst),
+        );
         let at = usize::from(worst.is_some());
-        lines.splice(at..at, worse.iter().map(|line| format!("Worse than in the baseline: {line}.")));
+        lines.splice(
+            at..at,
+            worse.iter().map(|line| format!("Worse than in the baseline: {line}.")),
+        );
         let fails = fails || (!worse.is_empty() && !self.gate.report_only);
-        Some(Problem { kind, fails, audit: audit.audit.name.clone(), place, message: lines.join("\n") })
+        Some(Problem {
+            kind,
+            fails,
+            audit: audit.audit.name.clone(),
+            place,
+            message: lines.join("\n"),
+        })
     }
 
     fn is_problem(&self, statement: Statement<'_>) -> bool {
-        self.gate.exit_code_of(statement) != ExitCode::AsExpected || statement.agreement() != Agreement::Agrees
+        self.gate.exit_code_of(statement) != ExitCode::AsExpected
+            || statement.agreement() != Agreement::Agrees
     }
 
     /// How severe a result is, in the order of the exit codes of a run.
@@ -174,20 +224,28 @@ fn worse_of<'a>(report: &RunReport, audit: &AuditReport, worse: &'a [String]) ->
     own.map(|line| &line[name.len() + " / ".len()..]).collect()
 }
 
-/// The name of the audit that a line of a comparison is about. It may begin like that of another: the longest that fits is meant.
+/// The name of the audit that a line of a comparison is about. It may begin like that of another:
+/// the longest that fits is meant.
 fn owner<'a>(report: &'a RunReport, line: &str) -> Option<&'a str> {
     let names = report.audits.iter().map(|audit| audit.audit.name.as_str());
-    names.filter(|name| line.strip_prefix(name).is_some_and(|rest| rest.starts_with(" / "))).max_by_key(|name| name.len())
+    names
+        .filter(|name| line.strip_prefix(name).is_some_and(|rest| rest.starts_with(" / ")))
+        .max_by_key(|name| name.len())
 }
 
 /// The keys of the audit file that a problem is about, the best first.
 fn keys(kind: ProblemKind, worst: Option<Statement<'_>>) -> Vec<Key> {
     // The number of an accuracy claim in the file.
     let accuracy = worst.and_then(|worst| match worst {
-        Statement::Accuracy(audit, result) => audit.accuracy.iter().position(|other| std::ptr::eq(other, result)),
+        Statement::Accuracy(audit, result) => {
+            audit.accuracy.iter().position(|other| std::ptr::eq(other, result))
+        }
         Statement::Pair(..) => None,
     });
-    let own = accuracy.map_or_else(|| vec![Key::Top("claim"), Key::Top("stability")], |index| vec![Key::Accuracy(index)]);
+    let own = accuracy.map_or_else(
+        || vec![Key::Top("claim"), Key::Top("stability")],
+        |index| vec![Key::Accuracy(index)],
+    );
     let first = match kind {
         ProblemKind::NotRun => vec![Key::Top("command"), Key::Top("mechanism")],
         ProblemKind::LeakNotFound if accuracy.is_none() => vec![Key::Top("expect")],
@@ -204,7 +262,9 @@ pub fn kind(statement: Statement<'_>) -> ProblemKind {
     match statement.verdict() {
         None => ProblemKind::NotRun,
         // A claim that is refuted against expectations is worse news than a wrong truth.
-        Some(Verdict::Violated) if !excluded || expected == Expectation::Consistent => ProblemKind::ClaimRefuted,
+        Some(Verdict::Violated) if !excluded || expected == Expectation::Consistent => {
+            ProblemKind::ClaimRefuted
+        }
         Some(_) if excluded => ProblemKind::TruthExceeded,
         Some(_) if expected == Expectation::Violated => ProblemKind::LeakNotFound,
         Some(_) => ProblemKind::Inconclusive,
@@ -228,7 +288,11 @@ mod tests {
     }
 
     fn of(results: Vec<PairResult>) -> Problem {
-        only(&ProblemFinder { witnesses: Some("out/w".into()), ..ProblemFinder::default() }, &run(results), &[])
+        only(
+            &ProblemFinder { witnesses: Some("out/w".into()), ..ProblemFinder::default() },
+            &run(results),
+            &[],
+        )
     }
 
     fn named(name: &str, result: PairResult) -> PairResult {
@@ -264,32 +328,63 @@ mod tests {
     #[test]
     fn the_most_severe_pair_speaks_for_the_audit() {
         let violated = || pair(Verdict::Violated, Expectation::Consistent);
-        let (weak, dead) = (named("weak", pair(INCONCLUSIVE, Expectation::Consistent)), named("dead", not_run()));
-        let problem = of(vec![weak.clone(), dead.clone(), named("a", violated()), named("b", violated())]);
+        let (weak, dead) =
+            (named("weak", pair(INCONCLUSIVE, Expectation::Consistent)), named("dead", not_run()));
+        let problem =
+            of(vec![weak.clone(), dead.clone(), named("a", violated()), named("b", violated())]);
         assert_eq!(problem.kind, ProblemKind::ClaimRefuted);
-        assert!(problem.message.contains("the pair “a”"), "the first of equals: {}", problem.message);
-        assert!(problem.message.contains("In all, 2 of the 4 checks of this audit end like this."), "{}", problem.message);
+        assert!(
+            problem.message.contains("the pair “a”"),
+            "the first of equals: {}",
+            problem.message
+        );
+        assert!(
+            problem.message.contains("In all, 2 of the 4 checks of this audit end like this."),
+            "{}",
+            problem.message
+        );
         assert_eq!(of(vec![weak.clone(), dead]).kind, ProblemKind::NotRun);
         assert_eq!(of(vec![weak]).kind, ProblemKind::Inconclusive);
     }
 
     #[test]
     fn a_refuted_pair_speaks_for_pairs_that_share_its_expectation() {
-        let shared = |verdict| PairResult { expect: None, ..pair(verdict, Expectation::Consistent) };
-        let problem = of(vec![named("fine", shared(Verdict::Consistent)), named("broken", shared(Verdict::Violated))]);
+        let shared =
+            |verdict| PairResult { expect: None, ..pair(verdict, Expectation::Consistent) };
+        let problem = of(vec![
+            named("fine", shared(Verdict::Consistent)),
+            named("broken", shared(Verdict::Violated)),
+        ]);
         assert_eq!(problem.kind, ProblemKind::ClaimRefuted);
-        assert!(problem.message.contains("the pair “broken”") && !problem.message.contains("In all"), "{}", problem.message);
+        assert!(
+            problem.message.contains("the pair “broken”") && !problem.message.contains("In all"),
+            "{}",
+            problem.message
+        );
     }
 
     #[test]
     fn the_other_kinds_have_their_own_words() {
         let not_found = of(vec![pair(Verdict::Consistent, Expectation::Violated)]);
         assert_eq!((not_found.kind, not_found.fails), (ProblemKind::LeakNotFound, true));
-        assert!(not_found.message.contains("expects that this is refuted, but it is not: its ε is at least 0.5"), "{}", not_found.message);
+        assert!(
+            not_found
+                .message
+                .contains("expects that this is refuted, but it is not: its ε is at least 0.5"),
+            "{}",
+            not_found.message
+        );
         let truth = Truth { epsilon: Some(0.25), delta: None };
-        let exceeded = of(vec![PairResult { truth, ..pair(Verdict::Consistent, Expectation::Consistent) }]);
+        let exceeded =
+            of(vec![PairResult { truth, ..pair(Verdict::Consistent, Expectation::Consistent) }]);
         assert_eq!(exceeded.kind, ProblemKind::TruthExceeded);
-        assert!(exceeded.message.contains("the truth that the audit file states, ε = 0.25: its ε is at least 0.5"), "{}", exceeded.message);
+        assert!(
+            exceeded
+                .message
+                .contains("the truth that the audit file states, ε = 0.25: its ε is at least 0.5"),
+            "{}",
+            exceeded.message
+        );
         let dead = of(vec![not_run()]);
         let lines = [
             "The mechanism closure could not be run, so its claim (ε = 1) was not judged.",
@@ -303,10 +398,18 @@ mod tests {
     #[test]
     fn a_refutation_that_is_expected_is_a_problem_only_if_the_gate_says_so() {
         let report = run(vec![pair(Verdict::Violated, Expectation::Violated)]);
-        let finder = |fail_on| ProblemFinder { gate: Gate { fail_on, ..Gate::default() }, ..ProblemFinder::default() };
+        let finder = |fail_on| ProblemFinder {
+            gate: Gate { fail_on, ..Gate::default() },
+            ..ProblemFinder::default()
+        };
         assert_eq!(finder(crate::report::gate::FailOn::Surprise).problems(&report, &[]), []);
         let problem = only(&finder(crate::report::gate::FailOn::Violated), &report, &[]);
-        assert!(problem.fails && problem.message.contains("with --fail-on violated every refuted claim fails"), "{}", problem.message);
+        assert!(
+            problem.fails
+                && problem.message.contains("with --fail-on violated every refuted claim fails"),
+            "{}",
+            problem.message
+        );
     }
 
     #[test]
@@ -331,14 +434,22 @@ mod tests {
         let claim = serde_json::json!({ "name": "close", "data": [1.0], "event": { "at_least": 0.0 }, "claim": { "probability": 0.9 } });
         let accuracy: Accuracy = serde_json::from_value(claim).unwrap();
         let result = AccuracyResult { accuracy, outcome, seconds: 0.5 };
-        let report = AuditReport::new(Arc::new(audit("count")), Vec::new(), None).with_accuracy(vec![result]);
+        let report = AuditReport::new(Arc::new(audit("count")), Vec::new(), None)
+            .with_accuracy(vec![result]);
         RunReport::new(crate::model::Settings::default(), 1, vec![Arc::new(report)])
     }
 
     #[test]
     fn an_accuracy_claim_speaks_of_its_event() {
         let limits = FailureLimits { lower: 0.2, upper: 0.3 };
-        let evidence = AccuracyEvidence { verdict: Verdict::Violated, draws: 100, failures: 25, limits, reproducible: true, note: None };
+        let evidence = AccuracyEvidence {
+            verdict: Verdict::Violated,
+            draws: 100,
+            failures: 25,
+            limits,
+            reproducible: true,
+            note: None,
+        };
         let problem = only(&ProblemFinder::default(), &accuracy(Ok(evidence)), &[]);
         assert_eq!(problem.kind, ProblemKind::ClaimRefuted);
         let lines = [
@@ -348,9 +459,17 @@ mod tests {
             "Repeat it: ",
         ];
         assert_lines(&problem, &lines);
-        let problem = only(&ProblemFinder::default(), &accuracy(Err(TargetError::WrongCount { asked: 2, got: 1 })), &[]);
+        let problem = only(
+            &ProblemFinder::default(),
+            &accuracy(Err(TargetError::WrongCount { asked: 2, got: 1 })),
+            &[],
+        );
         assert_eq!(problem.kind, ProblemKind::NotRun);
-        assert!(problem.message.contains("This was not judged.\nasked for 2 outputs, got 1\n"), "{}", problem.message);
+        assert!(
+            problem.message.contains("This was not judged.\nasked for 2 outputs, got 1\n"),
+            "{}",
+            problem.message
+        );
     }
 
     #[test]
@@ -358,27 +477,53 @@ mod tests {
         let mut subject = audit("count");
         subject.claim = Claim::new(1.0, 0.01).unwrap();
         let mut found = evidence(Verdict::Violated);
-        (found.bounds.lower, found.bounds.epsilon_lower, found.bounds.delta_lower) = (0.5, 0.5, 0.02);
-        let result = PairResult { outcome: Ok(found), ..pair(Verdict::Violated, Expectation::Consistent) };
+        (found.bounds.lower, found.bounds.epsilon_lower, found.bounds.delta_lower) =
+            (0.5, 0.5, 0.02);
+        let result =
+            PairResult { outcome: Ok(found), ..pair(Verdict::Violated, Expectation::Consistent) };
         let problem = only(&ProblemFinder::default(), &run_of(vec![(subject, vec![result])]), &[]);
-        assert!(problem.message.contains("claims ε = 1, δ = 0.01, but its δ at ε = 1 is at least 0.02 ("), "{}", problem.message);
+        assert!(
+            problem
+                .message
+                .contains("claims ε = 1, δ = 0.01, but its δ at ε = 1 is at least 0.02 ("),
+            "{}",
+            problem.message
+        );
     }
 
     #[test]
     fn what_is_worse_belongs_to_the_audit_with_the_longest_name_that_fits() {
         let fine = || vec![pair(Verdict::Consistent, Expectation::Consistent)];
         let report = run_of(vec![(audit("a"), fine()), (audit("a / b"), fine())]);
-        let problem = only(&ProblemFinder::default(), &report, &["a / b / one more: was consistent, is inconclusive".to_owned()]);
-        assert_eq!((problem.title().as_str(), problem.fails), ("Worse than the baseline: a / b", true));
+        let problem = only(
+            &ProblemFinder::default(),
+            &report,
+            &["a / b / one more: was consistent, is inconclusive".to_owned()],
+        );
+        assert_eq!(
+            (problem.title().as_str(), problem.fails),
+            ("Worse than the baseline: a / b", true)
+        );
         assert!(problem.message.starts_with("Worse than in the baseline: one more: was consistent, is inconclusive.\nIf this is intended"));
     }
 
     #[test]
     fn an_audit_that_is_missing_is_a_problem() {
         let report = run(vec![pair(Verdict::Consistent, Expectation::Consistent)]);
-        let problem = only(&ProblemFinder::default(), &report, &["gone / one more: in the baseline, but not run now".to_owned()]);
-        assert_eq!((problem.title().as_str(), problem.fails), ("Worse than the baseline: gone / one more", true));
-        assert!(problem.message.contains("in the baseline, but not run now.\nIf this is intended"), "{}", problem.message);
+        let problem = only(
+            &ProblemFinder::default(),
+            &report,
+            &["gone / one more: in the baseline, but not run now".to_owned()],
+        );
+        assert_eq!(
+            (problem.title().as_str(), problem.fails),
+            ("Worse than the baseline: gone / one more", true)
+        );
+        assert!(
+            problem.message.contains("in the baseline, but not run now.\nIf this is intended"),
+            "{}",
+            problem.message
+        );
     }
 
     #[test]
@@ -386,9 +531,11 @@ mod tests {
         let mut subject = audit("count");
         subject.file = "my audits/it's.toml".into();
         let mut report = run_of(vec![(subject, vec![pair(INCONCLUSIVE, Expectation::Consistent)])]);
-        (report.settings.seed, report.settings.draws, report.settings.controls) = (7, Some(1000), true);
+        (report.settings.seed, report.settings.draws, report.settings.controls) =
+            (7, Some(1000), true);
         let problem = only(&ProblemFinder::default(), &report, &[]);
-        let command = r"Repeat it: dp-audit run 'my audits/it'\''s.toml' --draws 1000 --seed 7 --controls";
+        let command =
+            r"Repeat it: dp-audit run 'my audits/it'\''s.toml' --draws 1000 --seed 7 --controls";
         assert!(problem.message.ends_with(command), "{}", problem.message);
     }
 }

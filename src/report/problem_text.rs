@@ -13,14 +13,19 @@ use crate::model::number::{Brief, percent, round_down};
 use crate::model::{Claim, Expectation, Settings, Truth};
 
 /// What to do if something is worse than in the baseline.
-pub const ADVICE_ON_WORSE: &str =
-    "If this is intended, run once with --update-baseline and commit the new baseline; otherwise undo what made it worse.";
+pub const ADVICE_ON_WORSE: &str = "If this is intended, run once with --update-baseline and commit the new baseline; otherwise undo what made it worse.";
 
 /// Where witnesses are written if nothing else is said.
 const DEFAULT_WITNESSES: &str = "results/witnesses";
 
-/// What was found and what to do. `same` other pairs or accuracy claims of the audit have the same kind of problem.
-pub fn lines(finder: &ProblemFinder, report: &RunReport, worst: Statement<'_>, same: usize) -> Vec<String> {
+/// What was found and what to do. `same` other pairs or accuracy claims of the audit have the same
+/// kind of problem.
+pub fn lines(
+    finder: &ProblemFinder,
+    report: &RunReport,
+    worst: Statement<'_>,
+    same: usize,
+) -> Vec<String> {
     let (audit, kind) = (worst.report(), kind(worst));
     let mut lines = match worst {
         Statement::Pair(_, result) => of_pair(report.settings, audit, result, kind),
@@ -28,7 +33,10 @@ pub fn lines(finder: &ProblemFinder, report: &RunReport, worst: Statement<'_>, s
     };
     if same > 0 {
         let total = audit.results.len() + audit.accuracy.len();
-        lines.push(format!("In all, {} of the {total} checks of this audit end like this.", same + 1));
+        lines.push(format!(
+            "In all, {} of the {total} checks of this audit end like this.",
+            same + 1
+        ));
     }
     lines.push(advice(finder, worst, kind));
     lines.extend(commands(finder, report.settings, audit, kind));
@@ -38,20 +46,39 @@ pub fn lines(finder: &ProblemFinder, report: &RunReport, worst: Statement<'_>, s
 /// What is wrong with an audit that is only worse than in the baseline.
 pub fn lines_of_worse(report: &RunReport, audit: &AuditReport) -> Vec<String> {
     let repeat = command_to_repeat(report.settings, &audit.audit, None);
-    [ADVICE_ON_WORSE.to_owned()].into_iter().chain(repeat.map(|command| format!("Repeat it: {command}"))).collect()
+    [ADVICE_ON_WORSE.to_owned()]
+        .into_iter()
+        .chain(repeat.map(|command| format!("Repeat it: {command}")))
+        .collect()
 }
 
-fn of_pair(settings: Settings, audit: &AuditReport, result: &PairResult, kind: ProblemKind) -> Vec<String> {
+fn of_pair(
+    settings: Settings,
+    audit: &AuditReport,
+    result: &PairResult,
+    kind: ProblemKind,
+) -> Vec<String> {
     let (claim, mechanism) = (&audit.audit.claim, mechanism(&audit.audit));
     let evidence = match &result.outcome {
         Ok(evidence) => evidence,
-        Err(error) => return vec![format!("{mechanism} could not be run, so its claim ({claim}) was not judged."), format!("{error}")],
+        Err(error) => {
+            return vec![
+                format!("{mechanism} could not be run, so its claim ({claim}) was not judged."),
+                format!("{error}"),
+            ];
+        }
     };
     let bound = bound(claim, evidence);
-    let sure = if claim.metric().is_some() { String::new() } else { format!(" (confidence {})", percent(settings.confidence.get())) };
+    let sure = if claim.metric().is_some() {
+        String::new()
+    } else {
+        format!(" (confidence {})", percent(settings.confidence.get()))
+    };
     let first = match kind {
         ProblemKind::LeakNotFound => {
-            format!("{mechanism} claims {claim}. The audit file expects that this is refuted, but it is not: {bound}{sure}.")
+            format!(
+                "{mechanism} claims {claim}. The audit file expects that this is refuted, but it is not: {bound}{sure}."
+            )
         }
         ProblemKind::TruthExceeded => {
             format!(
@@ -59,14 +86,22 @@ fn of_pair(settings: Settings, audit: &AuditReport, result: &PairResult, kind: P
                 truth(result.truth)
             )
         }
-        ProblemKind::Inconclusive => format!("{mechanism} claims {claim}. This is neither refuted nor confirmed: {bound}{sure}."),
+        ProblemKind::Inconclusive => format!(
+            "{mechanism} claims {claim}. This is neither refuted nor confirmed: {bound}{sure}."
+        ),
         _ => format!("{mechanism} claims {claim}, but {bound}{sure}."),
     };
     vec![first, on_pair(&audit.audit, result, evidence)]
 }
 
-fn of_accuracy(settings: Settings, audit: &AuditReport, result: &AccuracyResult, kind: ProblemKind) -> Vec<String> {
-    let (name, probability) = (&result.accuracy.name, Brief(result.accuracy.claim.probability.get()));
+fn of_accuracy(
+    settings: Settings,
+    audit: &AuditReport,
+    result: &AccuracyResult,
+    kind: ProblemKind,
+) -> Vec<String> {
+    let (name, probability) =
+        (&result.accuracy.name, Brief(result.accuracy.claim.probability.get()));
     let claims = format!(
         "{} claims accuracy (“{name}”): “{}” with probability at least {probability}",
         mechanism(&audit.audit),
@@ -74,10 +109,17 @@ fn of_accuracy(settings: Settings, audit: &AuditReport, result: &AccuracyResult,
     );
     let first = match kind {
         ProblemKind::NotRun => format!("{claims}. This was not judged."),
-        ProblemKind::LeakNotFound => format!("{claims}. The audit file expects that this is refuted, but it is not."),
-        ProblemKind::TruthExceeded => format!("{claims}. What was measured excludes the truth that the audit file states."),
+        ProblemKind::LeakNotFound => {
+            format!("{claims}. The audit file expects that this is refuted, but it is not.")
+        }
+        ProblemKind::TruthExceeded => {
+            format!("{claims}. What was measured excludes the truth that the audit file states.")
+        }
         ProblemKind::Inconclusive => format!("{claims}. This is neither refuted nor confirmed."),
-        _ => format!("{claims}, but it fails more often (confidence {}).", percent(settings.confidence.get())),
+        _ => format!(
+            "{claims}, but it fails more often (confidence {}).",
+            percent(settings.confidence.get())
+        ),
     };
     let measured = match &result.outcome {
         Ok(_) => format!("Measured: {}.", result.sentence()),
@@ -89,8 +131,10 @@ fn of_accuracy(settings: Settings, audit: &AuditReport, result: &AccuracyResult,
 /// The truth that an audit file states.
 fn truth(truth: Truth) -> String {
     let stated = [("ε", truth.epsilon), ("δ", truth.delta)];
-    let stated: Vec<String> =
-        stated.iter().filter_map(|(symbol, value)| value.map(|value| format!("{symbol} = {}", Brief(value)))).collect();
+    let stated: Vec<String> = stated
+        .iter()
+        .filter_map(|(symbol, value)| value.map(|value| format!("{symbol} = {}", Brief(value))))
+        .collect();
     stated.join(" and ")
 }
 
@@ -108,15 +152,30 @@ fn bound(claim: &Claim, evidence: &Evidence) -> String {
     let bounds = evidence.bounds;
     let brief = |value: f64| Brief(round_down(value, 4));
     if let Some(metric) = claim.metric() {
-        return format!("outputs on neighbouring datasets are {} apart ({metric} distance)", bounds.lower);
+        return format!(
+            "outputs on neighbouring datasets are {} apart ({metric} distance)",
+            bounds.lower
+        );
     }
     if claim.second().is_none() {
-        return format!("its {} is at least {}", claim.main().measure.symbol(), brief(bounds.lower));
+        return format!(
+            "its {} is at least {}",
+            claim.main().measure.symbol(),
+            brief(bounds.lower)
+        );
     }
     if bounds.refute(claim) && bounds.lower <= claim.main().value {
-        return format!("its δ at ε = {} is at least {}", Brief(claim.epsilon()), brief(bounds.delta_lower));
+        return format!(
+            "its δ at ε = {} is at least {}",
+            Brief(claim.epsilon()),
+            brief(bounds.delta_lower)
+        );
     }
-    let at = if claim.delta() > 0.0 { format!(" at δ = {}", Brief(claim.delta())) } else { String::new() };
+    let at = if claim.delta() > 0.0 {
+        format!(" at δ = {}", Brief(claim.delta()))
+    } else {
+        String::new()
+    };
     format!("its ε{at} is at least {}", brief(bounds.epsilon_lower))
 }
 
@@ -124,7 +183,8 @@ fn bound(claim: &Claim, evidence: &Evidence) -> String {
 fn on_pair(audit: &Audit, result: &PairResult, evidence: &Evidence) -> String {
     let claim = &audit.claim;
     let PairResult { pair, left, right, .. } = result;
-    let data = if audit.is_from_file() { format!(", D = {left} and D' = {right}") } else { String::new() };
+    let data =
+        if audit.is_from_file() { format!(", D = {left} and D' = {right}") } else { String::new() };
     let attacker = if claim.metric().is_some() {
         "An attacker"
     } else {
@@ -164,17 +224,34 @@ fn advice(finder: &ProblemFinder, worst: Statement<'_>, kind: ProblemKind) -> St
 }
 
 /// The commands that repeat and check the result.
-fn commands(finder: &ProblemFinder, settings: Settings, audit: &AuditReport, kind: ProblemKind) -> Vec<String> {
-    let repeat = command_to_repeat(settings, &audit.audit, finder.witnesses.as_deref()).map(|command| format!("Repeat it: {command}"));
-    let witness = finder.witnesses.as_ref().filter(|_| kind == ProblemKind::ClaimRefuted).zip(Witness::of(settings, audit));
+fn commands(
+    finder: &ProblemFinder,
+    settings: Settings,
+    audit: &AuditReport,
+    kind: ProblemKind,
+) -> Vec<String> {
+    let repeat = command_to_repeat(settings, &audit.audit, finder.witnesses.as_deref())
+        .map(|command| format!("Repeat it: {command}"));
+    let witness = finder
+        .witnesses
+        .as_ref()
+        .filter(|_| kind == ProblemKind::ClaimRefuted)
+        .zip(Witness::of(settings, audit));
     let replay = witness.map(|(folder, witness)| {
-        format!("Check it with fresh draws: dp-audit replay {}", quoted(&folder.join(witness.file_name()).display().to_string()))
+        format!(
+            "Check it with fresh draws: dp-audit replay {}",
+            quoted(&folder.join(witness.file_name()).display().to_string())
+        )
     });
     repeat.into_iter().chain(replay).collect()
 }
 
 /// The command that runs the audit again with the same draws; `None` without an audit file.
-fn command_to_repeat(settings: Settings, audit: &Audit, witnesses: Option<&Path>) -> Option<String> {
+fn command_to_repeat(
+    settings: Settings,
+    audit: &Audit,
+    witnesses: Option<&Path>,
+) -> Option<String> {
     let mut command = audit.is_from_file().then(|| format!("dp-audit run {}", selected(audit)))?;
     let default = Settings::default();
     if let Some(draws) = settings.draws {

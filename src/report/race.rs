@@ -1,4 +1,5 @@
-//! The picture of a search: what the candidates promised in each round, and which of them were dropped.
+//! The picture of a search: what the candidates promised in each round, and which of them were
+//! dropped.
 
 use maud::{Markup, html};
 
@@ -21,18 +22,34 @@ pub fn race(history: &SearchHistory) -> Markup {
     drawing.rect("refute", LEFT, TOP, RIGHT - LEFT, y.at(1.0) - TOP);
     drawing.line("claim", (LEFT, y.at(1.0)), (RIGHT, y.at(1.0)));
     for share in [0.0, 1.0, MOST] {
-        drawing.text("e", LEFT - 3.0, y.at(share) + 4.0, &if share == MOST { format!("{share}+") } else { share.to_string() });
+        drawing.text(
+            "e",
+            LEFT - 3.0,
+            y.at(share) + 4.0,
+            &if share == MOST { format!("{share}+") } else { share.to_string() },
+        );
     }
     for (number, heat) in (1_u32..).zip(&heats) {
         // Within a round from the best on the left to the worst on the right.
         let wide = 0.7 / heat.placings.len().max(1) as f64;
         for (place, placing) in heat.placings.iter().enumerate() {
-            let style = if placing.kept { Style::fill("#1f6fb4").opacity(0.8) } else { Style::fill("#888888").opacity(0.35) };
-            drawing.dot(style, x.at(f64::from(number) - 0.35 + wide * place as f64), y.at(placing.share.min(MOST)));
+            let style = if placing.kept {
+                Style::fill("#1f6fb4").opacity(0.8)
+            } else {
+                Style::fill("#888888").opacity(0.35)
+            };
+            drawing.dot(
+                style,
+                x.at(f64::from(number) - 0.35 + wide * place as f64),
+                y.at(placing.share.min(MOST)),
+            );
         }
     }
     let step = heats.len().div_ceil(6).max(1);
-    let draws = (1_u32..).zip(&heats).step_by(step).map(|(number, heat)| (f64::from(number), short(heat.draws)));
+    let draws = (1_u32..)
+        .zip(&heats)
+        .step_by(step)
+        .map(|(number, heat)| (f64::from(number), short(heat.draws)));
     x_axis(&mut drawing, x, "rounds, by draws of each candidate", draws);
     html! {
         figure {
@@ -48,7 +65,11 @@ pub fn race(history: &SearchHistory) -> Markup {
 /// The first and the last rounds.
 fn shown(heats: &[Heat]) -> Vec<&Heat> {
     let half = MAX_HEATS / 2;
-    if heats.len() <= MAX_HEATS { heats.iter().collect() } else { heats[..half].iter().chain(&heats[heats.len() - half..]).collect() }
+    if heats.len() <= MAX_HEATS {
+        heats.iter().collect()
+    } else {
+        heats[..half].iter().chain(&heats[heats.len() - half..]).collect()
+    }
 }
 
 fn short(draws: u64) -> String {

@@ -16,7 +16,8 @@ use crate::target::{PairStream, Phase, Target, TargetError};
 pub struct ReplaySettings {
     /// The number of draws. It is fixed before the replay, which allows the tightest bounds.
     pub draws: u64,
-    /// The seed of the random streams. A replay has its own streams: no seed repeats the draws of the run that wrote the witness.
+    /// The seed of the random streams. A replay has its own streams: no seed repeats the draws of
+    /// the run that wrote the witness.
     pub seed: u64,
     /// The confidence of this replay alone.
     pub confidence: Confidence,
@@ -43,7 +44,13 @@ pub struct ReplayResult {
 /// When the audit has no such pair.
 pub fn pair<'a>(witness: &Witness, audit: &'a Audit) -> Result<&'a Pair, String> {
     let pair = audit.pairs.iter().find(|pair| pair.name == witness.pair);
-    pair.ok_or_else(|| format!("is about the pair \"{}\", which {} no longer has", witness.pair, audit.file.display()))
+    pair.ok_or_else(|| {
+        format!(
+            "is about the pair \"{}\", which {} no longer has",
+            witness.pair,
+            audit.file.display()
+        )
+    })
 }
 
 /// Judges the witness's rule on fresh draws.
@@ -69,12 +76,14 @@ pub fn replay(
     let forecast = Forecast::of(witness.tally);
     // A witness that refutes only δ is checked for δ.
     let only_delta = claim.second().filter(|_| witness.epsilon_lower <= claim.main().value);
-    let method = Method::new(&only_delta.unwrap_or(claim.main()).measure, forecast, regions, settings.draws);
+    let method =
+        Method::new(&only_delta.unwrap_or(claim.main()).measure, forecast, regions, settings.draws);
     let limits = Limits::new(tally, regions, 1.0 - settings.confidence.get(), claim, method);
     let bounds = claim.limits().iter().map(|limit| (limits.lower(&limit.measure), limit.value));
     let confirmed = bounds.clone().any(|(lower, claimed)| lower > claimed);
     let lower = bounds.map(|(lower, _)| lower).next().unwrap_or(0.0);
-    let (epsilon_lower, delta_lower) = (limits.epsilon_lower(claim.delta()), limits.delta_lower(claim.epsilon()));
+    let (epsilon_lower, delta_lower) =
+        (limits.epsilon_lower(claim.delta()), limits.delta_lower(claim.epsilon()));
     Ok(ReplayResult { tally, lower, epsilon_lower, delta_lower, confirmed })
 }
 
@@ -83,6 +92,7 @@ pub fn replay(
 /// # Errors
 /// When it cannot be read, is not a witness, or was changed after it was written.
 pub fn read(path: &Path) -> Result<Witness, Error> {
-    let text = std::fs::read_to_string(path).map_err(|error| Error::Read { path: path.to_owned(), reason: error.to_string() })?;
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| Error::Read { path: path.to_owned(), reason: error.to_string() })?;
     Witness::from_json(&text).map_err(|reason| Error::Witness { path: path.to_owned(), reason })
 }

@@ -64,7 +64,9 @@ impl FromStr for ShardChoice {
         match text.split_once('/') {
             None if text == "auto" => Ok(Self::Auto(None)),
             None => Err(FORM.to_owned()),
-            Some(("auto", of)) => number(of).and_then(|of| Shard::new(1, of)).map(|shard| Self::Auto(Some(shard.of))),
+            Some(("auto", of)) => {
+                number(of).and_then(|of| Shard::new(1, of)).map(|shard| Self::Auto(Some(shard.of)))
+            }
             Some((shard, of)) => Shard::new(number(shard)?, number(of)?).map(Self::Given),
         }
     }
@@ -82,20 +84,27 @@ impl ShardChoice {
         };
         let number = |name: &str| {
             let text = variable(name).filter(|text| !text.is_empty());
-            text.map(|text| text.parse::<usize>().map_err(|_| format!("{name} is '{text}', must be a whole number"))).transpose()
+            text.map(|text| {
+                text.parse::<usize>()
+                    .map_err(|_| format!("{name} is '{text}', must be a whole number"))
+            })
+            .transpose()
         };
         let count = |found: Option<usize>, from: &str| {
             of.or(found).ok_or_else(|| format!("{from} does not say how many shards there are; write --shard auto/N, for example auto/16"))
         };
         if let Some(id) = number("SLURM_ARRAY_TASK_ID")? {
-            let (tasks, first) = (number("SLURM_ARRAY_TASK_COUNT")?, number("SLURM_ARRAY_TASK_MIN")?.unwrap_or(1));
+            let (tasks, first) =
+                (number("SLURM_ARRAY_TASK_COUNT")?, number("SLURM_ARRAY_TASK_MIN")?.unwrap_or(1));
             let step = number("SLURM_ARRAY_TASK_STEP")?.unwrap_or(1).max(1);
             let of = count(tasks, "Slurm")?;
-            // A job array of fewer tasks runs some shards again. Their numbers are then the tasks of an array that begins with 1.
+            // A job array of fewer tasks runs some shards again. Their numbers are then the tasks
+            // of an array that begins with 1.
             let again = tasks.is_some_and(|tasks| tasks != of);
             let (first, step) = if again { (1, 1) } else { (first, step) };
-            let index =
-                id.checked_sub(first).ok_or_else(|| format!("Slurm's task {id} is no shard of {of}: number the array 1-{of}"))? / step;
+            let index = id.checked_sub(first).ok_or_else(|| {
+                format!("Slurm's task {id} is no shard of {of}: number the array 1-{of}")
+            })? / step;
             return Shard::new(index + 1, of);
         }
         if let Some(index) = number("JOB_COMPLETION_INDEX")? {
@@ -114,14 +123,19 @@ mod tests {
     use super::*;
 
     fn found(choice: &str, variables: &[(&str, &str)]) -> Result<String, String> {
-        let variable = |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned());
+        let variable = |name: &str| {
+            variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
+        };
         choice.parse::<ShardChoice>()?.resolve(variable).map(|shard| shard.to_string())
     }
 
     #[test]
     fn a_shard_is_given_or_refused() {
         assert_eq!(found("3/16", &[("CI_NODE_INDEX", "1")]), Ok("3/16".to_owned()));
-        for wrong in ["0/16", "17/16", "0/0", "3", "3/", "/3", "a/3", "-1/3", "auto/0", "1/100001", "auto/x", ""] {
+        for wrong in [
+            "0/16", "17/16", "0/0", "3", "3/", "/3", "a/3", "-1/3", "auto/0", "1/100001", "auto/x",
+            "",
+        ] {
             assert!(found(wrong, &[]).is_err(), "{wrong}");
         }
         assert!(found("auto", &[]).unwrap_err().contains("SLURM_ARRAY_TASK_ID"));
@@ -152,10 +166,16 @@ mod tests {
     #[test]
     fn kubernetes_and_ci_servers_number_their_jobs() {
         assert_eq!(found("auto/8", &[("JOB_COMPLETION_INDEX", "0")]), Ok("1/8".to_owned()));
-        assert_eq!(found("auto", &[("JOB_COMPLETION_INDEX", "7"), ("JOB_COMPLETIONS", "8")]), Ok("8/8".to_owned()));
+        assert_eq!(
+            found("auto", &[("JOB_COMPLETION_INDEX", "7"), ("JOB_COMPLETIONS", "8")]),
+            Ok("8/8".to_owned())
+        );
         assert!(found("auto", &[("JOB_COMPLETION_INDEX", "0")]).unwrap_err().contains("auto/16"));
         assert!(found("auto/8", &[("JOB_COMPLETION_INDEX", "8")]).is_err());
-        assert_eq!(found("auto", &[("CI_NODE_INDEX", "2"), ("CI_NODE_TOTAL", "5")]), Ok("2/5".to_owned()));
+        assert_eq!(
+            found("auto", &[("CI_NODE_INDEX", "2"), ("CI_NODE_TOTAL", "5")]),
+            Ok("2/5".to_owned())
+        );
         assert!(found("auto", &[("CI_NODE_INDEX", "0"), ("CI_NODE_TOTAL", "5")]).is_err());
     }
 }

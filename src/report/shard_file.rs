@@ -1,8 +1,9 @@
 //! The file of one shard: lines of JSON.
 //!
-//! The first line says which shard of which run it is. Then there is one line for each finished item, appended when the item ends; if an
-//! item has several lines, the last one counts. The last line has a hash of all lines before it. A file without this line is not complete: a
-//! shard that was killed leaves one, and can be resumed from it.
+//! The first line says which shard of which run it is. Then there is one line for each finished
+//! item, appended when the item ends; if an item has several lines, the last one counts. The last
+//! line has a hash of all lines before it. A file without this line is not complete: a shard that
+//! was killed leaves one, and can be resumed from it.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
@@ -96,7 +97,13 @@ impl Definition {
     pub fn hash<'a>(all: impl IntoIterator<Item = &'a Self>) -> String {
         let texts: Vec<String> = all
             .into_iter()
-            .map(|definition| format!("{} {}", definition.fingerprint, serde_json::to_string(&definition.audit).unwrap_or_default()))
+            .map(|definition| {
+                format!(
+                    "{} {}",
+                    definition.fingerprint,
+                    serde_json::to_string(&definition.audit).unwrap_or_default()
+                )
+            })
             .collect();
         fingerprint(&texts.iter().map(String::as_str).collect::<Vec<_>>())
     }
@@ -105,29 +112,50 @@ impl Definition {
 impl ShardHeader {
     /// The header of a shard; without a number, that of the rules of `of` shards.
     #[must_use]
-    pub fn new(definitions: &[Definition], run: RunIdentity, selection: Selection, number: Option<usize>, of: usize) -> Self {
-        Self { dp_audit_shard: FORMAT, shard: number, of, run, audits: Definition::hash(definitions), selection }
+    pub fn new(
+        definitions: &[Definition],
+        run: RunIdentity,
+        selection: Selection,
+        number: Option<usize>,
+        of: usize,
+    ) -> Self {
+        Self {
+            dp_audit_shard: FORMAT,
+            shard: number,
+            of,
+            run,
+            audits: Definition::hash(definitions),
+            selection,
+        }
     }
 
     /// The name of the file in its folder.
     #[must_use]
     pub fn file_name(&self) -> String {
         let (of, digits) = (self.of, self.of.to_string().len());
-        self.shard.map_or_else(|| format!("rules-for-{of}.json"), |number| format!("shard-{number:0digits$}-of-{of}.{EXTENSION}"))
+        self.shard.map_or_else(
+            || format!("rules-for-{of}.json"),
+            |number| format!("shard-{number:0digits$}-of-{of}.{EXTENSION}"),
+        )
     }
 
     /// What it is, in words.
     #[must_use]
     pub fn name(&self) -> String {
-        self.shard.map_or_else(|| format!("the rules for {} shards", self.of), |number| format!("shard {number} of {}", self.of))
+        self.shard.map_or_else(
+            || format!("the rules for {} shards", self.of),
+            |number| format!("shard {number} of {}", self.of),
+        )
     }
 
-    /// Why a file with this header is not of the same run as that of `now`; `None` if it is. Their numbers may differ.
+    /// Why a file with this header is not of the same run as that of `now`; `None` if it is. Their
+    /// numbers may differ.
     fn difference(&self, now: &Self) -> Option<String> {
         if let Some(difference) = self.run.difference(&now.run) {
             return Some(difference.since_then());
         }
-        let is_same = self.audits == now.audits && self.of == now.of && self.selection == now.selection;
+        let is_same =
+            self.audits == now.audits && self.of == now.of && self.selection == now.selection;
         (!is_same).then(|| "its audits, the files that their commands name, or the number of shards were different".to_owned())
     }
 }
@@ -153,10 +181,14 @@ impl ShardContent {
         let whole = content.iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last + 1);
         let mut lines = content[..whole].split_inclusive(|byte| *byte == b'\n');
         let Some(first) = lines.next() else { return Ok(None) };
-        let header: ShardHeader = serde_json::from_slice(first)
-            .map_err(|error| format!("its first line is not that of a shard of this version of dp-audit ({error})"))?;
+        let header: ShardHeader = serde_json::from_slice(first).map_err(|error| {
+            format!("its first line is not that of a shard of this version of dp-audit ({error})")
+        })?;
         if header.dp_audit_shard != FORMAT {
-            return Err(format!("it has format {}, and this dp-audit reads format {FORMAT}", header.dp_audit_shard));
+            return Err(format!(
+                "it has format {}, and this dp-audit reads format {FORMAT}",
+                header.dp_audit_shard
+            ));
         }
         let (mut entries, mut end) = (Vec::new(), first.len());
         let rest: Vec<&[u8]> = lines.collect();
@@ -170,7 +202,8 @@ impl ShardContent {
                 }
                 return Ok(Some(Self { header, entries, complete: true, end }));
             }
-            let entry = serde_json::from_slice(line).map_err(|error| format!("line {} cannot be read ({error})", index + 2))?;
+            let entry = serde_json::from_slice(line)
+                .map_err(|error| format!("line {} cannot be read ({error})", index + 2))?;
             entries.push(entry);
             end += line.len();
         }
@@ -194,11 +227,12 @@ pub struct ShardFile {
 }
 
 impl ShardFile {
-    /// Opens the file of a shard in this folder. Its content does not change until an item has ended.
+    /// Opens the file of a shard in this folder. Its content does not change until an item has
+    /// ended.
     ///
     /// # Errors
-    /// When it cannot be written, when another process is writing it, when it is complete, or when it should be resumed but belongs to
-    /// another run.
+    /// When it cannot be written, when another process is writing it, when it is complete, or when
+    /// it should be resumed but belongs to another run.
     pub fn open(folder: &Path, header: ShardHeader, start: Start) -> Result<Self, Error> {
         check_folder(folder).map_err(|source| unwritable(folder, source))?;
         let path = folder.join(header.file_name());
@@ -209,9 +243,19 @@ impl ShardFile {
         file.read_to_end(&mut content).map_err(failed)?;
         let before = match (ShardContent::parse(&content), start) {
             (Ok(before), _) => before,
-            (Err(reason), _) => return Err(refused(format!("{reason}; remove it to run the shard again"))),
+            (Err(reason), _) => {
+                return Err(refused(format!("{reason}; remove it to run the shard again")));
+            }
         };
-        let new = Self { path: path.clone(), file, end: 0, defined: HashSet::new(), known: HashMap::new(), complete: false, header };
+        let new = Self {
+            path: path.clone(),
+            file,
+            end: 0,
+            defined: HashSet::new(),
+            known: HashMap::new(),
+            complete: false,
+            header,
+        };
         let Some(before) = before else { return Ok(new) };
         let difference = if before.header.shard == new.header.shard {
             before.header.difference(&new.header)
@@ -260,8 +304,14 @@ impl ShardFile {
     ///
     /// # Errors
     /// When it cannot be written. All earlier items are in the file and can be resumed.
-    pub fn append(&mut self, item: WorkItem, result: WorkResult, definitions: &[Definition]) -> Result<(), Error> {
-        let definition = definitions.get(item.audit).filter(|definition| is_first(&item, &definition.audit));
+    pub fn append(
+        &mut self,
+        item: WorkItem,
+        result: WorkResult,
+        definitions: &[Definition],
+    ) -> Result<(), Error> {
+        let definition =
+            definitions.get(item.audit).filter(|definition| is_first(&item, &definition.audit));
         let definition = definition.filter(|_| self.defined.insert(item.audit)).cloned();
         self.write(&ShardEntry { item, definition, result })
     }
@@ -277,7 +327,10 @@ impl ShardFile {
             }
             let failed = |source| unwritable(&self.path, source);
             let mut content = Vec::new();
-            self.file.rewind().and_then(|()| (&self.file).take(self.end).read_to_end(&mut content)).map_err(failed)?;
+            self.file
+                .rewind()
+                .and_then(|()| (&self.file).take(self.end).read_to_end(&mut content))
+                .map_err(failed)?;
             self.write(&ShardEnd { hash: bytes_hash(&content) })?;
         }
         Ok(self.path)
@@ -324,8 +377,12 @@ fn is_first(item: &WorkItem, audit: &Audit) -> bool {
 ///
 /// # Errors
 /// When the file is not complete, or belongs to another run.
-pub fn explored_rules(folder: &Path, shard: &ShardHeader) -> Result<HashMap<WorkItem, WorkResult>, Error> {
-    const REMEDY: &str = "run `dp-audit explore` again, or remove the file: then each shard explores";
+pub fn explored_rules(
+    folder: &Path,
+    shard: &ShardHeader,
+) -> Result<HashMap<WorkItem, WorkResult>, Error> {
+    const REMEDY: &str =
+        "run `dp-audit explore` again, or remove the file: then each shard explores";
     let header = ShardHeader { shard: None, ..shard.clone() };
     let path = folder.join(header.file_name());
     let refused = |reason: String| Error::Shard { path: path.clone(), reason };
@@ -334,8 +391,11 @@ pub fn explored_rules(folder: &Path, shard: &ShardHeader) -> Result<HashMap<Work
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(HashMap::new()),
         Err(error) => return Err(refused(format!("cannot be read: {error}"))),
     };
-    let rules = ShardContent::parse(&content).map_err(|reason| refused(format!("{reason}; {REMEDY}")))?;
-    let rules = rules.filter(|rules| rules.complete).ok_or_else(|| refused(format!("is not complete; {REMEDY}")))?;
+    let rules =
+        ShardContent::parse(&content).map_err(|reason| refused(format!("{reason}; {REMEDY}")))?;
+    let rules = rules
+        .filter(|rules| rules.complete)
+        .ok_or_else(|| refused(format!("is not complete; {REMEDY}")))?;
     match rules.header.difference(&header) {
         Some(difference) => Err(refused(format!("belongs to another run: {difference}; {REMEDY}"))),
         None => Ok(rules.entries.into_iter().map(|entry| (entry.item, entry.result)).collect()),

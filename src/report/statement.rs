@@ -1,4 +1,5 @@
-//! What a report says about one pair or one accuracy claim, in words that are the same in terminal and HTML.
+//! What a report says about one pair or one accuracy claim, in words that are the same in terminal
+//! and HTML.
 
 use crate::audit::{AccuracyResult, AuditReport, PairResult};
 use crate::model::number::{Brief, round_down};
@@ -23,8 +24,9 @@ impl<'a> Statement<'a> {
         pairs.chain(report.accuracy.iter().map(move |result| Self::Accuracy(report, result)))
     }
 
-    /// The statement that speaks for an audit: the most unexpected one, then a refuted one, then one that is not settled, then the one with the
-    /// largest reach. Pairs can share an expectation, so a pair that passes may be as unexpected as another that does not.
+    /// The statement that speaks for an audit: the most unexpected one, then a refuted one, then
+    /// one that is not settled, then the one with the largest reach. Pairs can share an
+    /// expectation, so a pair that passes may be as unexpected as another that does not.
     #[must_use]
     pub fn worst(report: &'a AuditReport) -> Option<Self> {
         let rank = |conclusion| match conclusion {
@@ -33,9 +35,16 @@ impl<'a> Statement<'a> {
             Conclusion::Inconclusive => 1,
             Conclusion::Consistent => 0,
         };
-        let severity = |statement: &Self| (statement.agreement() as u8, rank(statement.conclusion()), statement.reach().unwrap_or(0.0));
+        let severity = |statement: &Self| {
+            (
+                statement.agreement() as u8,
+                rank(statement.conclusion()),
+                statement.reach().unwrap_or(0.0),
+            )
+        };
         // If several are equal, the first.
-        Self::all(report).reduce(|worst, next| if severity(&next) > severity(&worst) { next } else { worst })
+        Self::all(report)
+            .reduce(|worst, next| if severity(&next) > severity(&worst) { next } else { worst })
     }
 
     /// The audit.
@@ -98,7 +107,9 @@ impl<'a> Statement<'a> {
     #[must_use]
     pub fn reach(self) -> Option<f64> {
         match self {
-            Self::Pair(report, result) => Some(result.outcome.as_ref().ok()?.bounds.reach(&report.audit.claim)),
+            Self::Pair(report, result) => {
+                Some(result.outcome.as_ref().ok()?.bounds.reach(&report.audit.claim))
+            }
             Self::Accuracy(_, result) => result.reach(),
         }
     }
@@ -109,7 +120,11 @@ impl<'a> Statement<'a> {
         let text = |symbol: &str, lower: f64, claimed: f64| {
             // A run that stops as soon as a claim is refuted knows only that the limit is exceeded.
             let just_above = lower == claimed.next_up();
-            let bound = if just_above { format!("> {}", nearest(claimed)) } else { format!("≥ {}", short(lower, claimed)) };
+            let bound = if just_above {
+                format!("> {}", nearest(claimed))
+            } else {
+                format!("≥ {}", short(lower, claimed))
+            };
             format!("{symbol} {bound} of {}", nearest(claimed))
         };
         match self {
@@ -118,7 +133,9 @@ impl<'a> Statement<'a> {
                 let main = claim.main();
                 let of_main = if bounds.lower > 0.0 { bounds.lower / main.value } else { 0.0 };
                 match claim.second() {
-                    Some(second) if bounds.reach(claim) > of_main => Some(text("δ", bounds.delta_lower, second.value)),
+                    Some(second) if bounds.reach(claim) > of_main => {
+                        Some(text("δ", bounds.delta_lower, second.value))
+                    }
                     _ => Some(text(main.measure.symbol(), bounds.lower, main.value)),
                 }
             }
@@ -134,7 +151,9 @@ impl<'a> Statement<'a> {
     pub fn draws(self) -> Option<u64> {
         match self {
             Self::Pair(_, result) => result.outcome.as_ref().ok().map(|evidence| evidence.draws),
-            Self::Accuracy(_, result) => result.outcome.as_ref().ok().map(|evidence| evidence.draws),
+            Self::Accuracy(_, result) => {
+                result.outcome.as_ref().ok().map(|evidence| evidence.draws)
+            }
         }
     }
 
@@ -152,10 +171,14 @@ impl<'a> Statement<'a> {
     pub fn sentence(self) -> String {
         let text = match self {
             Self::Pair(report, result) => match &result.outcome {
-                Ok(evidence) if evidence.verdict == Verdict::Violated || evidence.outputs.is_some() => {
+                Ok(evidence)
+                    if evidence.verdict == Verdict::Violated || evidence.outputs.is_some() =>
+                {
                     format!("the attacker {}", evidence.sentence(&report.audit.claim))
                 }
-                Ok(evidence) => format!("the best attack {}", evidence.sentence(&report.audit.claim)),
+                Ok(evidence) => {
+                    format!("the best attack {}", evidence.sentence(&report.audit.claim))
+                }
                 Err(error) => format!("could not be run: {error}"),
             },
             Self::Accuracy(_, result) => result.sentence(),
@@ -163,7 +186,8 @@ impl<'a> Statement<'a> {
         capitalised(&text)
     }
 
-    /// What the attacker looks at in words, and what that is: a rule, or the two outputs of a transformation. `None` if there is nothing.
+    /// What the attacker looks at in words, and what that is: a rule, or the two outputs of a
+    /// transformation. `None` if there is nothing.
     #[must_use]
     pub fn rule(self) -> Option<(&'static str, String)> {
         let Self::Pair(_, result) = self else { return None };
@@ -195,13 +219,15 @@ impl<'a> Statement<'a> {
     }
 }
 
-/// A bound with few digits, rounded down. If it exceeds the limit, it has enough digits to show that.
+/// A bound with few digits, rounded down. If it exceeds the limit, it has enough digits to show
+/// that.
 #[must_use]
 pub fn short(value: f64, limit: f64) -> String {
     rounded(value, DIGITS, limit)
 }
 
-/// A bound with this many digits, rounded down. If it exceeds the limit, it shows that: by more digits, or, if it is the next number, in words.
+/// A bound with this many digits, rounded down. If it exceeds the limit, it shows that: by more
+/// digits, or, if it is the next number, in words.
 #[must_use]
 pub fn rounded(value: f64, digits: i32, limit: f64) -> String {
     /// Enough for every number.
@@ -248,11 +274,23 @@ mod tests {
     #[test]
     fn the_most_unexpected_statement_speaks_for_the_audit() {
         let consistent = || pair(Verdict::Consistent, Expectation::Consistent);
-        let (expected, surprise) = (pair(Verdict::Violated, Expectation::Violated), pair(Verdict::Violated, Expectation::Consistent));
-        assert_eq!(worst(vec![consistent(), expected.clone()]), (Conclusion::Violated, Agreement::Agrees));
+        let (expected, surprise) = (
+            pair(Verdict::Violated, Expectation::Violated),
+            pair(Verdict::Violated, Expectation::Consistent),
+        );
+        assert_eq!(
+            worst(vec![consistent(), expected.clone()]),
+            (Conclusion::Violated, Agreement::Agrees)
+        );
         // An error is never hidden behind a pair that passes.
-        assert_eq!(worst(vec![consistent(), expected.clone(), not_run()]), (Conclusion::Error, Agreement::NotRun));
-        assert_eq!(worst(vec![not_run(), surprise, expected]), (Conclusion::Violated, Agreement::Differs));
+        assert_eq!(
+            worst(vec![consistent(), expected.clone(), not_run()]),
+            (Conclusion::Error, Agreement::NotRun)
+        );
+        assert_eq!(
+            worst(vec![not_run(), surprise, expected]),
+            (Conclusion::Violated, Agreement::Differs)
+        );
         assert_eq!(
             worst(vec![consistent(), pair(INCONCLUSIVE, Expectation::Consistent)]),
             (Conclusion::Inconclusive, Agreement::Undecided)
@@ -262,12 +300,16 @@ mod tests {
     #[test]
     fn a_pair_that_is_not_settled_is_not_hidden_behind_one_that_passes() {
         // Both share the expectation of the audit.
-        let shared = |verdict| PairResult { expect: None, ..pair(verdict, Expectation::Consistent) };
+        let shared =
+            |verdict| PairResult { expect: None, ..pair(verdict, Expectation::Consistent) };
         let mut passes = shared(Verdict::Consistent);
         if let Ok(evidence) = &mut passes.outcome {
             (evidence.bounds.lower, evidence.bounds.epsilon_lower) = (0.9, 0.9);
         }
-        assert_eq!(worst(vec![passes, shared(INCONCLUSIVE)]), (Conclusion::Inconclusive, Agreement::Undecided));
+        assert_eq!(
+            worst(vec![passes, shared(INCONCLUSIVE)]),
+            (Conclusion::Inconclusive, Agreement::Undecided)
+        );
     }
 
     #[test]
@@ -275,7 +317,13 @@ mod tests {
         let bound = |epsilon_lower: f64, delta_lower: f64, delta: f64| {
             let mut audit = audit("count");
             audit.claim = Claim::new(1.0, delta).unwrap();
-            let bounds = Bounds { lower: epsilon_lower, epsilon_lower, delta_lower, detectable: 2.0, resolved: 0.0 };
+            let bounds = Bounds {
+                lower: epsilon_lower,
+                epsilon_lower,
+                delta_lower,
+                detectable: 2.0,
+                resolved: 0.0,
+            };
             let mut result = pair(Verdict::Violated, Expectation::Violated);
             result.outcome = Ok(crate::audit::Evidence { bounds, ..evidence(Verdict::Violated) });
             let run = run_of(vec![(audit, vec![result])]);
@@ -298,7 +346,10 @@ mod tests {
             let run = run(vec![pair(verdict, Expectation::Consistent)]);
             Statement::worst(&run.audits[0]).unwrap().sentence()
         };
-        assert_eq!(sentence(Verdict::Violated), "The attacker guessed right 80.0 % of the time; ε = 1 allows 73.1 %.");
+        assert_eq!(
+            sentence(Verdict::Violated),
+            "The attacker guessed right 80.0 % of the time; ε = 1 allows 73.1 %."
+        );
         let chance = "The best attack guessed right 80.0 % of the time; ε = 1 allows 73.1 %, and 100 guesses cannot tell these apart.";
         assert_eq!(sentence(INCONCLUSIVE), chance);
     }

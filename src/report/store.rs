@@ -1,5 +1,5 @@
-//! Writes files. Destinations are checked before anything is measured, files are replaced as a whole, and devices and pipes are never
-//! replaced.
+//! Writes files. Destinations are checked before anything is measured, files are replaced as a
+//! whole, and devices and pipes are never replaced.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Seek, SeekFrom, Write};
@@ -28,12 +28,17 @@ enum DestinationKind {
 }
 
 impl Destination {
-    /// Checks that the path can be written, without changing an existing file. Creates its folder if necessary.
+    /// Checks that the path can be written, without changing an existing file. Creates its folder
+    /// if necessary.
     ///
     /// # Errors
     /// When it cannot be written.
     pub fn open(path: &Path) -> Result<Self, Error> {
-        let kind = if path == Path::new(STANDARD_OUTPUT) { Ok(DestinationKind::StandardOutput) } else { Self::kind_of(path) };
+        let kind = if path == Path::new(STANDARD_OUTPUT) {
+            Ok(DestinationKind::StandardOutput)
+        } else {
+            Self::kind_of(path)
+        };
         Ok(Self { path: path.to_owned(), kind: kind.map_err(|source| unwritable(path, source))? })
     }
 
@@ -49,7 +54,9 @@ impl Destination {
             Err(_) => {
                 let path = resolve_links(path)?;
                 check_folder(folder(&path))?;
-                let name = path.file_name().ok_or_else(|| io::Error::other("the path has no file name"))?;
+                let name = path
+                    .file_name()
+                    .ok_or_else(|| io::Error::other("the path has no file name"))?;
                 Ok(DestinationKind::File(fs::canonicalize(folder(&path))?.join(name)))
             }
         }
@@ -78,19 +85,24 @@ impl Destination {
     pub fn is_same(&self, other: &Self) -> bool {
         match (&self.kind, &other.kind) {
             (DestinationKind::StandardOutput, DestinationKind::StandardOutput) => true,
-            (DestinationKind::File(one), DestinationKind::File(other)) => one == other || same_file(one, other),
+            (DestinationKind::File(one), DestinationKind::File(other)) => {
+                one == other || same_file(one, other)
+            }
             _ => false,
         }
     }
 
-    /// Replaces the content. Readers see the complete old file or the complete new file. To a stream, the content is written once more.
+    /// Replaces the content. Readers see the complete old file or the complete new file. To a
+    /// stream, the content is written once more.
     ///
     /// # Errors
     /// When it cannot be written.
     pub fn replace(&self, content: &[u8]) -> io::Result<()> {
         match &self.kind {
             DestinationKind::File(path) => replace(path, content).map(|_| ()),
-            DestinationKind::Stream => OpenOptions::new().write(true).open(&self.path)?.write_all(content),
+            DestinationKind::Stream => {
+                OpenOptions::new().write(true).open(&self.path)?.write_all(content)
+            }
             DestinationKind::StandardOutput => to_standard_output(content),
         }
     }
@@ -101,13 +113,17 @@ impl Destination {
     /// When it cannot be written.
     pub fn begin(&self, first: &[u8]) -> io::Result<Appender> {
         match &self.kind {
-            DestinationKind::File(path) => Ok(Appender::File { file: replace(path, first)?, end: first.len() as u64 }),
+            DestinationKind::File(path) => {
+                Ok(Appender::File { file: replace(path, first)?, end: first.len() as u64 })
+            }
             DestinationKind::Stream => {
                 let mut stream = OpenOptions::new().write(true).open(&self.path)?;
                 stream.write_all(first)?;
                 Ok(Appender::Stream(stream))
             }
-            DestinationKind::StandardOutput => to_standard_output(first).map(|()| Appender::StandardOutput),
+            DestinationKind::StandardOutput => {
+                to_standard_output(first).map(|()| Appender::StandardOutput)
+            }
         }
     }
 }
@@ -128,7 +144,8 @@ pub enum Appender {
 }
 
 impl Appender {
-    /// Appends a part. After an error, the same part can be appended to a file again: it overwrites what was written of it.
+    /// Appends a part. After an error, the same part can be appended to a file again: it overwrites
+    /// what was written of it.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -169,9 +186,11 @@ pub fn check_folder(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes a temporary file in the same folder, then renames it. More can be appended to the returned file.
+/// Writes a temporary file in the same folder, then renames it. More can be appended to the
+/// returned file.
 fn replace(path: &Path, content: &[u8]) -> io::Result<File> {
-    let mut file = tempfile::Builder::new().permissions(default_permissions()).tempfile_in(folder(path))?;
+    let mut file =
+        tempfile::Builder::new().permissions(default_permissions()).tempfile_in(folder(path))?;
     file.write_all(content)?;
     file.persist(path).map_err(|error| error.error)
 }
@@ -203,7 +222,8 @@ fn folder(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// The permissions of an ordinary new file. They are needed because temporary files are private by default.
+/// The permissions of an ordinary new file. They are needed because temporary files are private by
+/// default.
 fn default_permissions() -> fs::Permissions {
     #[cfg(unix)]
     {

@@ -1,4 +1,5 @@
-//! Simple SVG drawings: scales, lines, dots and text. They are part of a page, whose style sheet defines their look, or separate files.
+//! Simple SVG drawings: scales, lines, dots and text. They are part of a page, whose style sheet
+//! defines their look, or separate files.
 
 use maud::{Markup, PreEscaped, Render, html};
 
@@ -36,14 +37,21 @@ impl Scale {
     pub fn ticks(self, max_ticks: f64) -> Vec<f64> {
         let step = round_step((self.to - self.from) / max_ticks);
         let first = (self.from / step).ceil();
-        (0..12).map(|index| (first + f64::from(index)) * step).take_while(|tick| *tick <= self.to + step * 1e-9).collect()
+        (0..12)
+            .map(|index| (first + f64::from(index)) * step)
+            .take_while(|tick| *tick <= self.to + step * 1e-9)
+            .collect()
     }
 }
 
 /// The smallest value that is at least `step` and is 1, 2 or 5 times a power of ten.
 fn round_step(step: f64) -> f64 {
     let power = 10_f64.powf(step.log10().floor());
-    [1.0, 2.0, 5.0, 10.0].into_iter().map(|factor| factor * power).find(|round| *round >= step * 0.999).unwrap_or(step)
+    [1.0, 2.0, 5.0, 10.0]
+        .into_iter()
+        .map(|factor| factor * power)
+        .find(|round| *round >= step * 0.999)
+        .unwrap_or(step)
 }
 
 /// How an element looks: a class of the page's style sheet, or explicit colours.
@@ -119,7 +127,8 @@ const LEGEND_HEIGHT: f64 = 16.0;
 /// The width of a character in a legend, on average.
 const LEGEND_CHAR: f64 = 5.4;
 
-/// A drawing of a given size. All elements have end tags, so the drawing is valid in HTML and in XML.
+/// A drawing of a given size. All elements have end tags, so the drawing is valid in HTML and in
+/// XML.
 pub struct Drawing {
     elements: Vec<Markup>,
     width: f64,
@@ -151,7 +160,14 @@ impl Drawing {
     }
 
     /// A rectangle.
-    pub fn rect<'a>(&mut self, style: impl Into<Style<'a>>, x: f64, y: f64, width: f64, height: f64) {
+    pub fn rect<'a>(
+        &mut self,
+        style: impl Into<Style<'a>>,
+        x: f64,
+        y: f64,
+        width: f64,
+        height: f64,
+    ) {
         if width <= 0.0 || height <= 0.0 {
             return;
         }
@@ -199,8 +215,8 @@ impl Drawing {
         file.into_string()
     }
 
-    /// The drawing as a file that explains itself: on white, with a legend and the name of the vertical axis. Its classes have the look that is
-    /// defined in `figure.css`.
+    /// The drawing as a file that explains itself: on white, with a legend and the name of the
+    /// vertical axis. Its classes have the look that is defined in `figure.css`.
     #[must_use]
     pub fn figure(&self, figure: &Figure<'_>) -> String {
         let mut legend = Drawing::new(0.0, 0.0);
@@ -261,13 +277,19 @@ mod tests {
     #[test]
     fn values_outside_a_scale_are_drawn_at_its_border() {
         let scale = Scale::new(0.0, 2.0, 100.0, 50.0);
-        assert_eq!([-1.0, 0.0, 1.0, 2.0, 3.0].map(|value| scale.at(value)), [100.0, 100.0, 75.0, 50.0, 50.0]);
+        assert_eq!(
+            [-1.0, 0.0, 1.0, 2.0, 3.0].map(|value| scale.at(value)),
+            [100.0, 100.0, 75.0, 50.0, 50.0]
+        );
         assert_eq!(scale.ends(), (100.0, 50.0));
     }
 
     #[test]
     fn coordinates_have_at_most_one_decimal_and_no_negative_zero() {
-        assert_eq!([1.0, 0.25, 12.96, -0.04].map(|value| Coordinate(value).render().into_string()), ["1", "0.3", "13", "0"]);
+        assert_eq!(
+            [1.0, 0.25, 12.96, -0.04].map(|value| Coordinate(value).render().into_string()),
+            ["1", "0.3", "13", "0"]
+        );
     }
 
     #[test]
@@ -293,7 +315,10 @@ mod tests {
         // A file has another first line and ends with a line break.
         let file = drawing.file("name");
         let (first, rest) = file.split_once('\n').unwrap();
-        assert!(first.starts_with(r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 10 20""#), "{first}");
+        assert!(
+            first.starts_with(r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 10 20""#),
+            "{first}"
+        );
         assert_eq!(rest, expected[1..].join("\n") + "\n");
     }
 

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use crate::attack::GuessRule;
 use crate::audit::{Audit, AuditReport, Curves, Evidence, Pair, PairResult, RunReport};
-use crate::model::{Bounds, Claim, Dataset, Expectation, Reason, RuleEstimate, Settings, Tally, Truth, Verdict};
+use crate::model::{
+    Bounds, Claim, Dataset, Expectation, Reason, RuleEstimate, Settings, Tally, Truth, Verdict,
+};
 use crate::output::Symbols;
 use crate::target::TargetError;
 
@@ -23,7 +25,11 @@ pub fn claim() -> Claim {
 pub fn audit(name: &str) -> Audit {
     let (left, right) = (Dataset::of_numbers(&[1.0]), Dataset::of_numbers(&[1.0, 1.0]));
     let pair = Pair { name: PAIR.to_owned(), left, right, expect: None, truth: Truth::default() };
-    Audit { file: "audits/count.toml".into(), pairs: vec![pair], ..Audit::given(name, "closure", claim(), []) }
+    Audit {
+        file: "audits/count.toml".into(),
+        pairs: vec![pair],
+        ..Audit::given(name, "closure", claim(), [])
+    }
 }
 
 /// A rule that guesses D for numbers below 0.5, and D' for all others.
@@ -32,7 +38,8 @@ pub fn rule() -> GuessRule {
     serde_json::from_value(rule).expect("a rule")
 }
 
-/// Evidence with this verdict, and with bounds that give this verdict under the claim ε = 1. 80 of 100 guesses are right.
+/// Evidence with this verdict, and with bounds that give this verdict under the claim ε = 1. 80 of
+/// 100 guesses are right.
 pub fn evidence(verdict: Verdict) -> Evidence {
     let (epsilon_lower, resolved) = match verdict {
         Verdict::Violated => (1.25, 0.0),
@@ -41,7 +48,13 @@ pub fn evidence(verdict: Verdict) -> Evidence {
     };
     Evidence {
         verdict,
-        bounds: Bounds { lower: epsilon_lower, epsilon_lower, delta_lower: 0.0, detectable: 1.0 + resolved, resolved },
+        bounds: Bounds {
+            lower: epsilon_lower,
+            epsilon_lower,
+            delta_lower: 0.0,
+            detectable: 1.0 + resolved,
+            resolved,
+        },
         outputs_never_repeat: false,
         estimate: RuleEstimate { epsilon: 1.5, epsilon_upper: 2.0 },
         draws: 128,

@@ -1,4 +1,5 @@
-//! A witness: a refutation that anybody can check. It contains the frozen rule, what was audited, and the counts.
+//! A witness: a refutation that anybody can check. It contains the frozen rule, what was audited,
+//! and the counts.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +12,8 @@ use crate::target::{Subject, Target};
 /// The name and version of the file format.
 const SCHEMA: &str = "dp-audit-witness/2";
 
-/// The maximum number of characters in the readable part of a file name: 240 bytes at most, and file systems allow 255 for a name.
+/// The maximum number of characters in the readable part of a file name: 240 bytes at most, and
+/// file systems allow 255 for a name.
 const MAX_NAME_CHARS: usize = 60;
 
 /// What refuted a claim.
@@ -30,8 +32,8 @@ pub struct Witness {
     pub claim: Claim,
     /// A hash of what was audited, see [`identity`].
     pub fingerprint: String,
-    /// A hash of the mechanism's first outputs on a fixed stream. Different code has a different hash. Absent for a program that does not
-    /// follow seeds.
+    /// A hash of the mechanism's first outputs on a fixed stream. Different code has a different
+    /// hash. Absent for a program that does not follow seeds.
     pub behaviour: Option<String>,
     /// The run's seed.
     pub seed: u64,
@@ -52,14 +54,15 @@ pub struct Witness {
 }
 
 impl Witness {
-    /// The witness of an audit's most significant pair, if this pair refutes the claim. `None` for an audit without a file, because a
-    /// replay could not find it again.
+    /// The witness of an audit's most significant pair, if this pair refutes the claim. `None` for
+    /// an audit without a file, because a replay could not find it again.
     #[must_use]
     pub fn of(settings: Settings, report: &AuditReport) -> Option<Self> {
         if report.audit.is_from_file() { Self::of_given(settings, report) } else { None }
     }
 
-    /// The same for an audit that only the caller can find again: of a function, or of recorded outputs.
+    /// The same for an audit that only the caller can find again: of a function, or of recorded
+    /// outputs.
     #[must_use]
     pub fn of_given(settings: Settings, report: &AuditReport) -> Option<Self> {
         let audit = &report.audit;
@@ -87,8 +90,9 @@ impl Witness {
         })
     }
 
-    /// The content of the file: the witness and its checksum. The checksum detects changes. It is not a signature and does not have to be
-    /// one, because a replay judges the claim by its own draws.
+    /// The content of the file: the witness and its checksum. The checksum detects changes. It is
+    /// not a signature and does not have to be one, because a replay judges the claim by its own
+    /// draws.
     #[must_use]
     pub fn sealed(&self) -> serde_json::Value {
         let witness = serde_json::to_value(self).unwrap_or_default();
@@ -101,15 +105,20 @@ impl Witness {
     /// # Errors
     /// When it is not a witness, or was changed after it was written.
     pub fn from_json(text: &str) -> Result<Self, String> {
-        let file: WitnessFile = serde_json::from_str(text).map_err(|error| format!("is no witness: {error}"))?;
+        let file: WitnessFile =
+            serde_json::from_str(text).map_err(|error| format!("is no witness: {error}"))?;
         if file.schema != SCHEMA {
             return Err(format!("has the schema \"{}\", must be \"{SCHEMA}\"", file.schema));
         }
         let checksum = checksum(&file.witness);
         if checksum != file.checksum {
-            return Err(format!("was changed after it was written: its checksum is {checksum}, must be {}", file.checksum));
+            return Err(format!(
+                "was changed after it was written: its checksum is {checksum}, must be {}",
+                file.checksum
+            ));
         }
-        let witness: Self = serde_json::from_value(file.witness).map_err(|error| format!("is no witness: {error}"))?;
+        let witness: Self = serde_json::from_value(file.witness)
+            .map_err(|error| format!("is no witness: {error}"))?;
         check_draws(witness.draws).map_err(|problem| format!("is no witness: draws {problem}"))?;
         Ok(witness)
     }
@@ -121,7 +130,10 @@ impl Witness {
     pub fn check(&self, audit: &Audit, pair: &Pair, target: &dyn Target) -> Result<(), String> {
         let version = env!("CARGO_PKG_VERSION");
         if self.version != version {
-            return Err(format!("was written by dp-audit {}, and this is dp-audit {version}", self.version));
+            return Err(format!(
+                "was written by dp-audit {}, and this is dp-audit {version}",
+                self.version
+            ));
         }
         if self.fingerprint != identity(audit, pair) {
             return Err(format!(
@@ -130,14 +142,26 @@ impl Witness {
             ));
         }
         if self.claim != audit.claim {
-            return Err(format!("is about the claim {}, but {} claims {}", self.claim, audit.file.display(), audit.claim));
+            return Err(format!(
+                "is about the claim {}, but {} claims {}",
+                self.claim,
+                audit.file.display(),
+                audit.claim
+            ));
         }
-        let not_run = |error| format!("cannot be checked, because the mechanism could not be run: {error}");
+        let not_run =
+            |error| format!("cannot be checked, because the mechanism could not be run: {error}");
         let width = target.open().map_err(not_run)?;
-        self.rule.check(width).map_err(|problem| format!("has no rule for these outputs: {problem}"))?;
+        self.rule
+            .check(width)
+            .map_err(|problem| format!("has no rule for these outputs: {problem}"))?;
         let Some(earlier) = &self.behaviour else { return Ok(()) };
         let now = behaviour(target).map_err(not_run)?;
-        if *earlier == now { Ok(()) } else { Err("is about another version of the mechanism: its outputs have changed".to_owned()) }
+        if *earlier == now {
+            Ok(())
+        } else {
+            Err("is about another version of the mechanism: its outputs have changed".to_owned())
+        }
     }
 
     /// The name of its file.
@@ -149,7 +173,8 @@ impl Witness {
     }
 }
 
-/// The readable part of a file name: the beginning of a text, in small letters and without special characters.
+/// The readable part of a file name: the beginning of a text, in small letters and without special
+/// characters.
 #[must_use]
 pub fn file_words(text: &str) -> String {
     let replaced = |c: char| if c.is_alphanumeric() || c == '.' { c } else { '-' };
@@ -170,7 +195,8 @@ fn checksum(witness: &serde_json::Value) -> String {
     fingerprint(&[&witness.to_string()])
 }
 
-/// A hash of what was audited: the names of audit and pair, mechanism, command line, parameters, claim, relation, both datasets.
+/// A hash of what was audited: the names of audit and pair, mechanism, command line, parameters,
+/// claim, relation, both datasets.
 #[must_use]
 pub fn identity(audit: &Audit, pair: &Pair) -> String {
     let subject = match &audit.subject {
@@ -206,18 +232,27 @@ mod tests {
 
     /// The report of an audit with this name that refutes its claim.
     fn refuted(name: &str) -> AuditReport {
-        AuditReport::new(Arc::new(audit(name)), vec![pair(Verdict::Violated, Expectation::Violated)], None)
+        AuditReport::new(
+            Arc::new(audit(name)),
+            vec![pair(Verdict::Violated, Expectation::Violated)],
+            None,
+        )
     }
 
     fn witness(name: &str) -> Witness {
         Witness::of(Settings::default(), &refuted(name)).expect("a refuted claim")
     }
 
-    /// The readable part of the file name of a witness, which ends with eight characters of the fingerprint.
+    /// The readable part of the file name of a witness, which ends with eight characters of the
+    /// fingerprint.
     fn readable(name: &str) -> String {
         let witness = witness(name);
         let end = format!("-{}.json", &witness.fingerprint[..8]);
-        witness.file_name().strip_suffix(&end).unwrap_or_else(|| panic!("{}", witness.file_name())).to_owned()
+        witness
+            .file_name()
+            .strip_suffix(&end)
+            .unwrap_or_else(|| panic!("{}", witness.file_name()))
+            .to_owned()
     }
 
     #[test]
@@ -246,9 +281,19 @@ mod tests {
             Witness::of(Settings::default(), &report)
         };
         assert!(of(&|_| ()).is_some());
-        assert_eq!(of(&|report| report.results[0].outcome = Ok(evidence(Verdict::Consistent))), None);
-        assert_eq!(of(&|report| report.results[0].outcome = Ok(Evidence { rule: None, ..evidence(Verdict::Violated) })), None);
-        assert_eq!(of(&|report| Arc::make_mut(&mut report.audit).file = std::path::PathBuf::new()), None);
+        assert_eq!(
+            of(&|report| report.results[0].outcome = Ok(evidence(Verdict::Consistent))),
+            None
+        );
+        assert_eq!(
+            of(&|report| report.results[0].outcome =
+                Ok(Evidence { rule: None, ..evidence(Verdict::Violated) })),
+            None
+        );
+        assert_eq!(
+            of(&|report| Arc::make_mut(&mut report.audit).file = std::path::PathBuf::new()),
+            None
+        );
         assert_eq!(of(&|report| report.results.clear()), None);
     }
 
@@ -273,7 +318,10 @@ mod tests {
             ("/checksum", json!("0")),
         ];
         for (pointer, value) in cases {
-            assert!(rejected(pointer, value).starts_with("was changed after it was written"), "{pointer}");
+            assert!(
+                rejected(pointer, value).starts_with("was changed after it was written"),
+                "{pointer}"
+            );
         }
         assert_eq!(
             rejected("/schema", json!("dp-audit-witness/1")),
@@ -294,9 +342,16 @@ mod tests {
 
     /// The audit `count` of a program whose audit file is in this folder.
     fn program(folder: &str) -> Audit {
-        let command =
-            CommandLine::new(vec!["sh".to_owned(), "worker.sh".to_owned()], &std::path::Path::new(folder).join("a.toml"), None, None);
-        Audit { subject: Subject::Program { command: command.unwrap(), params: Params::new() }, ..audit("count") }
+        let command = CommandLine::new(
+            vec!["sh".to_owned(), "worker.sh".to_owned()],
+            &std::path::Path::new(folder).join("a.toml"),
+            None,
+            None,
+        );
+        Audit {
+            subject: Subject::Program { command: command.unwrap(), params: Params::new() },
+            ..audit("count")
+        }
     }
 
     fn laplace(epsilon: f64) -> Subject {
@@ -347,7 +402,8 @@ mod tests {
             ..original.clone()
         };
         assert_eq!(identity(&changed, &changed.pairs[0]), identity(&original, &original.pairs[0]));
-        let [here, there] = ["/a", "/b"].map(|folder| identity(&program(folder), &audit("count").pairs[0]));
+        let [here, there] =
+            ["/a", "/b"].map(|folder| identity(&program(folder), &audit("count").pairs[0]));
         assert_eq!(here, there, "the same program in another folder");
     }
 
@@ -359,16 +415,25 @@ mod tests {
             Err(TargetError::AlwaysPanics { message: "no".to_owned() })
         }
 
-        fn draw(&self, _: Side, _: usize, _: StreamSeed, _: &mut dyn FnMut(&Rows)) -> Result<(), TargetError> {
+        fn draw(
+            &self,
+            _: Side,
+            _: usize,
+            _: StreamSeed,
+            _: &mut dyn FnMut(&Rows),
+        ) -> Result<(), TargetError> {
             unreachable!("it cannot be opened")
         }
     }
 
     #[test]
     fn a_witness_of_another_version_audit_or_claim_does_not_fit() {
-        let (original, run) = (audit("count"), run(vec![pair(Verdict::Violated, Expectation::Violated)]));
+        let (original, run) =
+            (audit("count"), run(vec![pair(Verdict::Violated, Expectation::Violated)]));
         let witness = Witness::of(run.settings, &run.audits[0]).unwrap();
-        let problem = |witness: &Witness, audit: &Audit| witness.check(audit, &audit.pairs[0], &Unavailable).unwrap_err();
+        let problem = |witness: &Witness, audit: &Audit| {
+            witness.check(audit, &audit.pairs[0], &Unavailable).unwrap_err()
+        };
         let older = Witness { version: "0.0.9".to_owned(), ..witness.clone() };
         assert!(problem(&older, &original).starts_with("was written by dp-audit 0.0.9"));
         let mut changed = original.clone();
@@ -377,7 +442,13 @@ mod tests {
         // A forged witness: another claim under the same fingerprint.
         let mut forged = witness.clone();
         forged.claim = Claim::new(0.5, 0.0).unwrap();
-        assert_eq!(problem(&forged, &original), "is about the claim ε = 0.5, but audits/count.toml claims ε = 1");
-        assert!(problem(&witness, &original).starts_with("cannot be checked, because the mechanism could not be run"));
+        assert_eq!(
+            problem(&forged, &original),
+            "is about the claim ε = 0.5, but audits/count.toml claims ε = 1"
+        );
+        assert!(
+            problem(&witness, &original)
+                .starts_with("cannot be checked, because the mechanism could not be run")
+        );
     }
 }

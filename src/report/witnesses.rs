@@ -11,7 +11,8 @@ use super::witness::Witness;
 use crate::audit::{Event, Listener};
 use crate::model::{Error, Settings};
 
-/// Writes the witness of each refuted claim when its audit has ended, and removes what earlier runs wrote about the same audit.
+/// Writes the witness of each refuted claim when its audit has ended, and removes what earlier runs
+/// wrote about the same audit.
 pub struct Witnesses {
     folder: PathBuf,
     settings: Settings,
@@ -21,14 +22,19 @@ pub struct Witnesses {
 }
 
 impl Witnesses {
-    /// Checks before anything is measured that files can be created in the folder. Files of earlier runs are kept until their audit has
-    /// ended in this one.
+    /// Checks before anything is measured that files can be created in the folder. Files of earlier
+    /// runs are kept until their audit has ended in this one.
     ///
     /// # Errors
     /// When they cannot be created.
     pub fn open(folder: &Path, settings: Settings) -> Result<Self, Error> {
         check_folder(folder).map_err(|source| unwritable(folder, source))?;
-        Ok(Self { folder: folder.to_owned(), settings, earlier: by_audit(folder), written: Mutex::new(Ok(0)) })
+        Ok(Self {
+            folder: folder.to_owned(),
+            settings,
+            earlier: by_audit(folder),
+            written: Mutex::new(Ok(0)),
+        })
     }
 
     /// How many were written.
@@ -42,15 +48,22 @@ impl Witnesses {
     fn write(&self, witness: &Witness) -> Result<(), Error> {
         let destination = Destination::open(&self.folder.join(witness.file_name()))?;
         let content = witness.sealed().to_string() + "\n";
-        destination.replace(content.as_bytes()).map_err(|source: io::Error| unwritable(destination.path(), source))
+        destination
+            .replace(content.as_bytes())
+            .map_err(|source: io::Error| unwritable(destination.path(), source))
     }
 
-    /// Removes the files of earlier runs about an audit, except for the one that has just been written.
+    /// Removes the files of earlier runs about an audit, except for the one that has just been
+    /// written.
     fn remove_stale(&self, audit: &str, written: Option<&Witness>) -> Result<(), Error> {
         let kept = written.map(|witness| self.folder.join(witness.file_name()));
-        for path in self.earlier.get(audit).into_iter().flatten().filter(|path| kept.as_ref() != Some(path)) {
+        for path in
+            self.earlier.get(audit).into_iter().flatten().filter(|path| kept.as_ref() != Some(path))
+        {
             match fs::remove_file(path) {
-                Err(source) if source.kind() != io::ErrorKind::NotFound => return Err(unwritable(path, source)),
+                Err(source) if source.kind() != io::ErrorKind::NotFound => {
+                    return Err(unwritable(path, source));
+                }
                 _ => {}
             }
         }
@@ -62,7 +75,9 @@ impl Witnesses {
 fn by_audit(folder: &Path) -> BTreeMap<String, Vec<PathBuf>> {
     let mut found: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
     for path in fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()) {
-        if let Some(witness) = fs::read_to_string(&path).ok().and_then(|text| Witness::from_json(&text).ok()) {
+        if let Some(witness) =
+            fs::read_to_string(&path).ok().and_then(|text| Witness::from_json(&text).ok())
+        {
             found.entry(witness.audit).or_default().push(path);
         }
     }
@@ -74,7 +89,8 @@ impl Listener for Witnesses {
         let Event::AuditFinished { report } = event else { return };
         let witness = Witness::of(self.settings, report);
         let outcome = witness.as_ref().map_or(Ok(()), |witness| self.write(witness));
-        let outcome = outcome.and_then(|()| self.remove_stale(&report.audit.name, witness.as_ref()));
+        let outcome =
+            outcome.and_then(|()| self.remove_stale(&report.audit.name, witness.as_ref()));
         let mut written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
         match (outcome, written.as_mut()) {
             (Ok(()), Ok(count)) => *count += usize::from(witness.is_some()),

@@ -1,7 +1,8 @@
 //! Makes draws in fixed batches, in parallel, with the same result on any number of threads.
 //!
-//! In each batch a fair coin is flipped for every draw. Only the number of heads matters, so `k ~ Binomial(n, ½)` draws come from D and
-//! `n − k` from D'. The bounds are valid because of the coin: with a fixed number of draws per side they would bound an odds ratio, not ε.
+//! In each batch a fair coin is flipped for every draw. Only the number of heads matters, so `k ~
+//! Binomial(n, ½)` draws come from D and `n − k` from D'. The bounds are valid because of the coin:
+//! with a fixed number of draws per side they would bound an odds ratio, not ε.
 
 use std::time::{Duration, Instant};
 
@@ -17,10 +18,12 @@ use crate::target::{PairStream, Phase, StreamSeed, Target, TargetError};
 /// Draws per batch.
 pub const BATCH: u64 = 65_536;
 
-/// The first batches of a phase, whose draws are checked for dependence. They are never divided among samplers.
+/// The first batches of a phase, whose draws are checked for dependence. They are never divided
+/// among samplers.
 pub const WATCHED: u64 = 8;
 
-/// Batches whose coins are flipped in advance. With these counts each batch knows which draws of either side belong to it.
+/// Batches whose coins are flipped in advance. With these counts each batch knows which draws of
+/// either side belong to it.
 const WAVE: u64 = 4096;
 
 /// How often it is told that draws were made, if a batch takes long.
@@ -54,13 +57,26 @@ struct Batch {
 }
 
 impl<'a> Sampler<'a> {
-    /// A sampler at the beginning of a phase. It calls `drawn` with the number of new draws: at the end of every batch, and
-    /// several times a second.
+    /// A sampler at the beginning of a phase. It calls `drawn` with the number of new draws: at the
+    /// end of every batch, and several times a second.
     ///
     /// # Errors
     /// When the mechanism cannot be run at all.
-    pub fn open(target: &'a dyn Target, stream: PairStream, phase: Phase, drawn: &'a (dyn Fn(u64) + Sync)) -> Result<Self, TargetError> {
-        Ok(Self { target, width: target.open()?, stream, phase, next: Batch::default(), episodes: Vec::new(), drawn })
+    pub fn open(
+        target: &'a dyn Target,
+        stream: PairStream,
+        phase: Phase,
+        drawn: &'a (dyn Fn(u64) + Sync),
+    ) -> Result<Self, TargetError> {
+        Ok(Self {
+            target,
+            width: target.open()?,
+            stream,
+            phase,
+            next: Batch::default(),
+            episodes: Vec::new(),
+            drawn,
+        })
     }
 
     /// Cells per output.
@@ -69,7 +85,8 @@ impl<'a> Sampler<'a> {
         self.width
     }
 
-    /// Folds the next draws: first each batch into its own value, in parallel, then these values into one, in the order of the batches.
+    /// Folds the next draws: first each batch into its own value, in parallel, then these values
+    /// into one, in the order of the batches.
     ///
     /// # Errors
     /// When the mechanism could not be run. Then no part of the sample is used.
@@ -116,7 +133,8 @@ impl<'a> Sampler<'a> {
         Ok(all)
     }
 
-    /// Leaves out the next draws, which another sampler makes. Their coins are flipped where a target asks for the places of its draws.
+    /// Leaves out the next draws, which another sampler makes. Their coins are flipped where a
+    /// target asks for the places of its draws.
     pub fn skip(&mut self, draws: u64) {
         let mut left = draws;
         while left > 0 {
@@ -137,14 +155,20 @@ impl<'a> Sampler<'a> {
     pub fn check_independence(&self) -> Result<(), TargetError> {
         const REMEDY: &str = "Give every run its own randomness: set no seed inside it, keep no noise for later, \
             and use different seeds on left and on right";
-        dependence(&self.episodes).map_or(Ok(()), |what| Err(TargetError::NotIndependent { what, remedy: REMEDY.to_owned() }))
+        dependence(&self.episodes).map_or(Ok(()), |what| {
+            Err(TargetError::NotIndependent { what, remedy: REMEDY.to_owned() })
+        })
     }
 
     /// Flips the coins of the next draws.
     fn flip(&mut self, draws: u64) -> Vec<Batch> {
         let first = self.next.index;
-        let sizes = (0..draws.div_ceil(BATCH)).into_par_iter().map(|index| (first + index, BATCH.min(draws - index * BATCH)));
-        let heads: Vec<(u64, u64)> = sizes.map(|(index, size)| (heads(size, self.stream.coin(self.phase, index)), size)).collect();
+        let sizes = (0..draws.div_ceil(BATCH))
+            .into_par_iter()
+            .map(|index| (first + index, BATCH.min(draws - index * BATCH)));
+        let heads: Vec<(u64, u64)> = sizes
+            .map(|(index, size)| (heads(size, self.stream.coin(self.phase, index)), size))
+            .collect();
         let next = &mut self.next;
         let batch = |(left, size): (u64, u64)| {
             let batch = Batch { left, right: size - left, ..*next };
@@ -158,7 +182,10 @@ impl<'a> Sampler<'a> {
 
     /// Makes the draws of a batch.
     fn draw(&self, batch: Batch, sink: &mut dyn FnMut(Side, &Rows)) -> Result<(), TargetError> {
-        for (side, count, before) in [(Side::Left, batch.left, batch.before_left), (Side::Right, batch.right, batch.before_right)] {
+        for (side, count, before) in [
+            (Side::Left, batch.left, batch.before_left),
+            (Side::Right, batch.right, batch.before_right),
+        ] {
             let asked = usize::try_from(count).unwrap_or(usize::MAX);
             let mut got = 0;
             let seed = self.stream.side(self.phase, batch.index, side).after(before);
@@ -174,8 +201,9 @@ impl<'a> Sampler<'a> {
     }
 }
 
-/// How many draws of either side are checked for dependence in this batch of a phase: many in the first batch, so that long periods are
-/// found, and some in others, because they may use the same stream.
+/// How many draws of either side are checked for dependence in this batch of a phase: many in the
+/// first batch, so that long periods are found, and some in others, because they may use the same
+/// stream.
 fn watched(batch: u64) -> usize {
     match batch {
         0..WATCHED => (16_384 >> batch).max(4096),
@@ -200,12 +228,20 @@ mod tests {
         let stream = PairStream::new(1, "coin", "");
         let seed = |batch| stream.coin(Phase::Explore, batch);
         assert_eq!(super::heads(0, seed(0)), 0);
-        // 1,000 batches of 1,000 flips: the mean number of heads is 500, with standard error ½. Five of them have a false-alarm rate of 6e-7.
+        // 1,000 batches of 1,000 flips: the mean number of heads is 500, with standard error ½.
+        // Five of them have a false-alarm rate of 6e-7.
         let heads: u64 = (0..1000).map(|batch| super::heads(1000, seed(batch))).sum();
         let deviation = (heads as f64 - 500_000.0).abs() / 500.0;
         assert!(deviation < 5.0, "{heads} heads in 1,000,000 flips");
-        // The variance of the heads per batch is 250; its estimate has a relative standard error of √(2/1000).
-        let variance: f64 = (0..1000).map(|batch| (super::heads(1000, seed(batch)) as f64 - 500.0).powi(2)).sum::<f64>() / 1000.0;
-        assert!((variance / 250.0 - 1.0).abs() < 5.0 * (2.0_f64 / 1000.0).sqrt(), "variance {variance}");
+        // The variance of the heads per batch is 250; its estimate has a relative standard error of
+        // √(2/1000).
+        let variance: f64 = (0..1000)
+            .map(|batch| (super::heads(1000, seed(batch)) as f64 - 500.0).powi(2))
+            .sum::<f64>()
+            / 1000.0;
+        assert!(
+            (variance / 250.0 - 1.0).abs() < 5.0 * (2.0_f64 / 1000.0).sqrt(),
+            "variance {variance}"
+        );
     }
 }

@@ -22,21 +22,33 @@ impl Schedule {
     pub fn new(budget: u64) -> Self {
         let explore = budget / 8;
         let rounds = doubling(FIRST_ROUND, explore);
-        Self { rounds, looks: doubling(explore.max(FIRST_ROUND), budget - explore), frequent: false }
+        Self {
+            rounds,
+            looks: doubling(explore.max(FIRST_ROUND), budget - explore),
+            frequent: false,
+        }
     }
 
-    /// The same with many small rounds and looks, for a run of slow draws that ends as soon as its claim is refuted: a blatant leak shows
-    /// in few draws.
+    /// The same with many small rounds and looks, for a run of slow draws that ends as soon as its
+    /// claim is refuted: a blatant leak shows in few draws.
     #[must_use]
     pub fn frequent(budget: u64) -> Self {
         let explore = budget / 8;
-        Self { rounds: by_quarters(0, explore), looks: by_quarters(explore, budget - explore), frequent: true }
+        Self {
+            rounds: by_quarters(0, explore),
+            looks: by_quarters(explore, budget - explore),
+            frequent: true,
+        }
     }
 
     /// Rounds for as many draws that begin with `first` draws, if that is fewer than usual.
     #[must_use]
     pub fn rounds_from(&self, first: u64) -> Vec<u64> {
-        if self.frequent { self.rounds.clone() } else { doubling(first.clamp(1, FIRST_ROUND), self.rounds.iter().sum()) }
+        if self.frequent {
+            self.rounds.clone()
+        } else {
+            doubling(first.clamp(1, FIRST_ROUND), self.rounds.iter().sum())
+        }
     }
 
     /// The looks if there are only `certify` draws, after `explored` draws to explore.
@@ -56,7 +68,8 @@ impl Schedule {
     }
 }
 
-/// Splits a total into `first, first, 2·first, 4·first, …`, so that the sum doubles each time; the last part takes the rest.
+/// Splits a total into `first, first, 2·first, 4·first, …`, so that the sum doubles each time; the
+/// last part takes the rest.
 fn doubling(first: u64, total: u64) -> Vec<u64> {
     let mut parts = Vec::new();
     let mut spent = 0;
@@ -71,7 +84,8 @@ fn doubling(first: u64, total: u64) -> Vec<u64> {
     parts
 }
 
-/// Splits a total into parts of a quarter of all draws before them; the first ones have a few draws each. `before` draws were made already.
+/// Splits a total into parts of a quarter of all draws before them; the first ones have a few draws
+/// each. `before` draws were made already.
 fn by_quarters(before: u64, total: u64) -> Vec<u64> {
     const LEAST: u64 = FIRST_FREQUENT_ROUND / 2;
     let mut parts = Vec::new();

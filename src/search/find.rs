@@ -9,9 +9,11 @@ use crate::model::checked::Positive;
 use crate::model::{Settings, Until, Verdict};
 use crate::target::{PrepareError, Target, TargetError};
 
-/// How many pairs of the race are certified at most. Their number is fixed in advance, because α is divided over them.
+/// How many pairs of the race are certified at most. Their number is fixed in advance, because α is
+/// divided over them.
 pub const FINALISTS: usize = 4;
-/// The shares of α that a search takes: one for each of these pairs, and one for the smallest form of a pair that refutes the claim.
+/// The shares of α that a search takes: one for each of these pairs, and one for the smallest form
+/// of a pair that refutes the claim.
 pub const SHARES: usize = FINALISTS + 1;
 
 /// The part of draws and time that the race may take.
@@ -31,14 +33,16 @@ pub struct Arena<'a, P> {
     pub statements: usize,
     /// Makes the target of a candidate. The plan has the random streams and the time limit.
     pub target: &'a MakeTarget<'a, P>,
-    /// Whether several candidates are tried at the same time. Not for programs: they are busy on all cores anyway, and are used again.
+    /// Whether several candidates are tried at the same time. Not for programs: they are busy on
+    /// all cores anyway, and are used again.
     pub parallel: bool,
     /// What the search may cost.
     pub effort: Effort,
 }
 
 /// Makes the target of a candidate.
-pub type MakeTarget<'a, P> = dyn Fn(&P, &PairPlan) -> Result<Box<dyn Target>, PrepareError> + Sync + 'a;
+pub type MakeTarget<'a, P> =
+    dyn Fn(&P, &PairPlan) -> Result<Box<dyn Target>, PrepareError> + Sync + 'a;
 
 /// What a search may cost.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -63,7 +67,8 @@ impl Effort {
 }
 
 impl<P> Arena<'_, P> {
-    /// The plan of a pair. Its streams are those of this search alone: `dp-audit run` makes other draws on the same pair.
+    /// The plan of a pair. Its streams are those of this search alone: `dp-audit run` makes other
+    /// draws on the same pair.
     pub(super) fn plan(&self, pair: &Pair, draws: u64) -> PairPlan {
         let settings = Settings { draws: Some(draws), until: Until::Budget, ..self.settings };
         let mut plan = self.audit.plan(pair, settings, self.statements);
@@ -74,8 +79,9 @@ impl<P> Arena<'_, P> {
 
 /// Searches for a pair that refutes the claim. Runs on the rayon pool that it is called in.
 ///
-/// The bounds of all finalists hold together with the other statements of the run, whatever the search has tried: each finalist is chosen
-/// before the draws that judge it, and each has its own share of α that was reserved in advance.
+/// The bounds of all finalists hold together with the other statements of the run, whatever the
+/// search has tried: each finalist is chosen before the draws that judge it, and each has its own
+/// share of α that was reserved in advance.
 ///
 /// # Errors
 /// When the mechanism cannot be run at all, or on no candidate.
@@ -96,9 +102,14 @@ pub fn search<S: PairSource>(
         if racing && ready.is_none() {
             continue;
         }
-        let is_new = |entrant: &Entrant<S::Pair>| entrant.racer.is_some_and(|racer| !frozen.contains(&racer));
+        let is_new = |entrant: &Entrant<S::Pair>| {
+            entrant.racer.is_some_and(|racer| !frozen.contains(&racer))
+        };
         let certain = ready.is_some();
-        let Some(entrant) = ready.filter(is_new).or_else(|| race.elite.iter().find(|entrant| is_new(entrant)).cloned()) else {
+        let Some(entrant) = ready
+            .filter(is_new)
+            .or_else(|| race.elite.iter().find(|entrant| is_new(entrant)).cloned())
+        else {
             if racing {
                 continue;
             }
@@ -111,8 +122,14 @@ pub fn search<S: PairSource>(
         } else {
             (left.draws / 2).max(1)
         };
-        let finalist =
-            race.certify(entrant.pair, entrant.racer, &free_name(arena.audit, finalists.len()), draws, left.seconds / 2.0, listener);
+        let finalist = race.certify(
+            entrant.pair,
+            entrant.racer,
+            &free_name(arena.audit, finalists.len()),
+            draws,
+            left.seconds / 2.0,
+            listener,
+        );
         // It has had its chance: nothing is gained by its relatives.
         race.elite.retain(|other| other.racer != entrant.racer);
         refuted = finalist.refutes.then_some(entrant.draws);
@@ -122,15 +139,28 @@ pub fn search<S: PairSource>(
         return Err(race.none_fits());
     }
     let mut shrinks = 0;
-    if let (Some(draws), Some(found)) = (refuted, finalists.last().map(|finalist| finalist.candidate.clone())) {
+    if let (Some(draws), Some(found)) =
+        (refuted, finalists.last().map(|finalist| finalist.candidate.clone()))
+    {
         let left_now = left(arena, &meter, &finalists);
-        let limit = Limit { draws: meter.draws() + left_now.draws / 2, seconds: meter.seconds() + left_now.seconds / 2.0 };
+        let limit = Limit {
+            draws: meter.draws() + left_now.draws / 2,
+            seconds: meter.seconds() + left_now.seconds / 2.0,
+        };
         let shrunk = shrink(&mut race, &found, draws, limit);
         shrinks = shrunk.tried;
         if let Some(smallest) = shrunk.pair {
             let left = left(arena, &meter, &finalists);
-            let draws = (AMPLE * shrunk.draws).max(LEAST_CERTIFY).min(left.draws.max(LEAST_CERTIFY));
-            finalists.push(race.certify(smallest, None, &free_name(arena.audit, finalists.len()), draws, left.seconds, listener));
+            let draws =
+                (AMPLE * shrunk.draws).max(LEAST_CERTIFY).min(left.draws.max(LEAST_CERTIFY));
+            finalists.push(race.certify(
+                smallest,
+                None,
+                &free_name(arena.audit, finalists.len()),
+                draws,
+                left.seconds,
+                listener,
+            ));
         }
     }
     let (racers, heats) = (std::mem::take(&mut race.racers), std::mem::take(&mut race.heats));
@@ -139,42 +169,69 @@ pub fn search<S: PairSource>(
     let draws = meter.made() + certified(&finalists);
     let certified = finalists.iter().filter(|finalist| finalist.result.outcome.is_ok()).count();
     let undecided = race.undecided.take();
-    let history = SearchHistory { racers, heats, misfits, shrinks, draws, certified, seconds: meter.seconds() };
+    let history = SearchHistory {
+        racers,
+        heats,
+        misfits,
+        shrinks,
+        draws,
+        certified,
+        seconds: meter.seconds(),
+    };
     Ok(Found { finalists, undecided, history })
 }
 
 /// What is left of draws and time.
 fn left<P>(arena: &Arena<'_, P>, meter: &Meter, finalists: &[Finalist<P>]) -> Limit {
     let Limit { draws, seconds } = arena.effort.part(1.0);
-    Limit { draws: draws.saturating_sub(meter.draws() + certified(finalists)), seconds: (seconds - meter.seconds()).max(0.0) }
+    Limit {
+        draws: draws.saturating_sub(meter.draws() + certified(finalists)),
+        seconds: (seconds - meter.seconds()).max(0.0),
+    }
 }
 
 /// The draws that certified these.
 fn certified<P>(finalists: &[Finalist<P>]) -> u64 {
-    finalists.iter().filter_map(|finalist| finalist.result.outcome.as_ref().ok()).map(|evidence| evidence.draws).sum()
+    finalists
+        .iter()
+        .filter_map(|finalist| finalist.result.outcome.as_ref().ok())
+        .map(|evidence| evidence.draws)
+        .sum()
 }
 
 /// A name that no pair of the audit has.
 fn free_name(audit: &Audit, taken: usize) -> String {
     let name = |number: usize| format!("found {number}");
-    let is_free =
-        |name: &String| audit.pairs.iter().all(|pair| pair.name != *name) && audit.accuracy.iter().all(|claim| claim.name != *name);
+    let is_free = |name: &String| {
+        audit.pairs.iter().all(|pair| pair.name != *name)
+            && audit.accuracy.iter().all(|claim| claim.name != *name)
+    };
     (1..).map(name).filter(is_free).nth(taken).unwrap_or_default()
 }
 
 impl<S: PairSource, L: Listener + ?Sized> Race<'_, S, L> {
     /// Judges a frozen pair on draws that nothing was chosen by.
-    fn certify(&self, candidate: S::Pair, racer: Option<usize>, name: &str, draws: u64, seconds: f64, listener: &L) -> Finalist<S::Pair> {
+    fn certify(
+        &self,
+        candidate: S::Pair,
+        racer: Option<usize>,
+        name: &str,
+        draws: u64,
+        seconds: f64,
+        listener: &L,
+    ) -> Finalist<S::Pair> {
         /// The shortest time limit.
         const SHORTEST: f64 = 0.05;
         let pair = self.source.pair(&candidate, name.to_owned());
         let mut plan = self.arena.plan(&pair, draws);
-        plan.max_seconds = if seconds.is_finite() { Positive::try_from(seconds.max(SHORTEST)).ok() } else { None };
+        plan.max_seconds =
+            if seconds.is_finite() { Positive::try_from(seconds.max(SHORTEST)).ok() } else { None };
         let result = match (self.arena.target)(&candidate, &plan) {
             Ok(target) => run_pair(&plan, target.as_ref(), listener),
             Err(error) => PairResult::new(&plan, Err(TargetError::NotPrepared(error)), 0.0),
         };
-        let refutes = result.outcome.as_ref().is_ok_and(|evidence| evidence.verdict == Verdict::Violated);
+        let refutes =
+            result.outcome.as_ref().is_ok_and(|evidence| evidence.verdict == Verdict::Violated);
         Finalist { candidate, pair, racer, result, refutes }
     }
 }
@@ -204,7 +261,13 @@ mod tests {
         }
 
         fn pair(&self, _: &(u32, u32), name: String) -> Pair {
-            Pair { name, left: Dataset::default(), right: Dataset::default(), expect: None, truth: Truth::default() }
+            Pair {
+                name,
+                left: Dataset::default(),
+                right: Dataset::default(),
+                expect: None,
+                truth: Truth::default(),
+            }
         }
 
         fn origin(&self, (left, right): &(u32, u32)) -> String {
@@ -229,13 +292,20 @@ mod tests {
             Ok(1)
         }
 
-        fn draw(&self, side: Side, count: usize, seed: StreamSeed, sink: &mut dyn FnMut(&Rows)) -> Result<(), TargetError> {
+        fn draw(
+            &self,
+            side: Side,
+            count: usize,
+            seed: StreamSeed,
+            sink: &mut dyn FnMut(&Rows),
+        ) -> Result<(), TargetError> {
             self.streams.lock().unwrap().push((seed.place().phase, seed.bytes()));
             let value = if side == Side::Left { self.sides.0 } else { self.sides.1 };
             let mut rng = Generator::from_seed(seed.bytes());
             let mut rows = Rows::new(1);
             for _ in 0..count {
-                let noise = if value >= self.exact_from { 0.0 } else { laplace(&mut rng, self.scale) };
+                let noise =
+                    if value >= self.exact_from { 0.0 } else { laplace(&mut rng, self.scale) };
                 rows.push(&[Cell::number(f64::from(value) + noise)]);
             }
             sink(&rows);
@@ -243,14 +313,33 @@ mod tests {
         }
     }
 
-    fn found(exact_from: u32, scale: f64, seed: u64, streams: &'static Mutex<Vec<(Phase, [u8; 16])>>) -> Found<(u32, u32)> {
+    fn found(
+        exact_from: u32,
+        scale: f64,
+        seed: u64,
+        streams: &'static Mutex<Vec<(Phase, [u8; 16])>>,
+    ) -> Found<(u32, u32)> {
         let audit = Audit::given("numbers", "numbers", Claim::new(1.0, 0.0).unwrap(), []);
-        let target = move |sides: &(u32, u32), _: &PairPlan| -> Result<Box<dyn Target>, PrepareError> {
-            Ok(Box::new(Noisy { sides: *sides, exact_from, scale, streams }))
-        };
-        let settings = Settings { seed, confidence: 0.95.try_into().unwrap(), ..Settings::default() };
+        let target =
+            move |sides: &(u32, u32), _: &PairPlan| -> Result<Box<dyn Target>, PrepareError> {
+                Ok(Box::new(Noisy { sides: *sides, exact_from, scale, streams }))
+            };
+        let settings =
+            Settings { seed, confidence: 0.95.try_into().unwrap(), ..Settings::default() };
         let effort = Effort { draws: 400_000, seconds: None };
-        search(&mut Numbers, &Arena { audit: &audit, settings, statements: SHARES, target: &target, parallel: true, effort }, &()).unwrap()
+        search(
+            &mut Numbers,
+            &Arena {
+                audit: &audit,
+                settings,
+                statements: SHARES,
+                target: &target,
+                parallel: true,
+                effort,
+            },
+            &(),
+        )
+        .unwrap()
     }
 
     #[test]
@@ -258,10 +347,20 @@ mod tests {
         static STREAMS: Mutex<Vec<(Phase, [u8; 16])>> = Mutex::new(Vec::new());
         let found = found(37, 1.0, 1, &STREAMS);
         assert_eq!(found.smallest().expect("it is exact from 37 on").candidate, (36, 37));
-        assert!(found.finalists.len() <= SHARES && found.history.certified == found.finalists.len());
+        assert!(
+            found.finalists.len() <= SHARES && found.history.certified == found.finalists.len()
+        );
         let streams = STREAMS.lock().unwrap();
-        let chosen: HashSet<[u8; 16]> = streams.iter().filter(|(phase, _)| *phase == Phase::Search).map(|(_, seed)| *seed).collect();
-        let judged: Vec<[u8; 16]> = streams.iter().filter(|(phase, _)| *phase == Phase::Certify).map(|(_, seed)| *seed).collect();
+        let chosen: HashSet<[u8; 16]> = streams
+            .iter()
+            .filter(|(phase, _)| *phase == Phase::Search)
+            .map(|(_, seed)| *seed)
+            .collect();
+        let judged: Vec<[u8; 16]> = streams
+            .iter()
+            .filter(|(phase, _)| *phase == Phase::Certify)
+            .map(|(_, seed)| *seed)
+            .collect();
         assert!(!judged.is_empty() && judged.iter().all(|seed| !chosen.contains(seed)));
         assert_eq!(judged.len(), judged.iter().collect::<HashSet<_>>().len(), "each judges once");
     }
@@ -269,8 +368,11 @@ mod tests {
     #[test]
     fn a_claim_that_is_just_met_is_hardly_ever_refuted() {
         static STREAMS: Mutex<Vec<(Phase, [u8; 16])>> = Mutex::new(Vec::new());
-        // Each candidate is exactly on the edge. At 95 %, more than 10 of 60 searches are wrong with probability 1.8e-4.
-        let wrong = (0..60).filter(|seed| found(u32::MAX, 1.0, 100 + seed, &STREAMS).smallest().is_some()).count();
+        // Each candidate is exactly on the edge. At 95 %, more than 10 of 60 searches are wrong
+        // with probability 1.8e-4.
+        let wrong = (0..60)
+            .filter(|seed| found(u32::MAX, 1.0, 100 + seed, &STREAMS).smallest().is_some())
+            .count();
         assert!(wrong <= 10, "{wrong} of 60");
     }
 
@@ -284,8 +386,18 @@ mod tests {
             self.0.open()
         }
 
-        fn draw(&self, side: Side, count: usize, seed: StreamSeed, sink: &mut dyn FnMut(&Rows)) -> Result<(), TargetError> {
-            if seed.place().phase == Phase::Certify { Err(BROKEN) } else { self.0.draw(side, count, seed, sink) }
+        fn draw(
+            &self,
+            side: Side,
+            count: usize,
+            seed: StreamSeed,
+            sink: &mut dyn FnMut(&Rows),
+        ) -> Result<(), TargetError> {
+            if seed.place().phase == Phase::Certify {
+                Err(BROKEN)
+            } else {
+                self.0.draw(side, count, seed, sink)
+            }
         }
     }
 
@@ -294,10 +406,22 @@ mod tests {
         static STREAMS: Mutex<Vec<(Phase, [u8; 16])>> = Mutex::new(Vec::new());
         let audit = Audit::given("numbers", "numbers", Claim::new(1.0, 0.0).unwrap(), []);
         let target = |sides: &(u32, u32), _: &PairPlan| -> Result<Box<dyn Target>, PrepareError> {
-            Ok(Box::new(Shy(Noisy { sides: *sides, exact_from: 37, scale: 1.0, streams: &STREAMS })))
+            Ok(Box::new(Shy(Noisy {
+                sides: *sides,
+                exact_from: 37,
+                scale: 1.0,
+                streams: &STREAMS,
+            })))
         };
         let effort = Effort { draws: 400_000, seconds: None };
-        let arena = Arena { audit: &audit, settings: Settings::default(), statements: SHARES, target: &target, parallel: true, effort };
+        let arena = Arena {
+            audit: &audit,
+            settings: Settings::default(),
+            statements: SHARES,
+            target: &target,
+            parallel: true,
+            effort,
+        };
         let found = search(&mut Numbers, &arena, &()).unwrap();
         assert_eq!(found.unjudged().map(|(_, error)| error), Some(&BROKEN));
         assert_eq!(found.history.certified, 0);
@@ -306,7 +430,15 @@ mod tests {
 
     #[test]
     fn the_pairs_of_an_audit_keep_their_names() {
-        let audit = Audit::given("a", "closure", Claim::new(1.0, 0.0).unwrap(), ["found 1".to_owned(), "found 3".to_owned()]);
-        assert_eq!([0, 1, 2].map(|taken| free_name(&audit, taken)), ["found 2", "found 4", "found 5"]);
+        let audit = Audit::given(
+            "a",
+            "closure",
+            Claim::new(1.0, 0.0).unwrap(),
+            ["found 1".to_owned(), "found 3".to_owned()],
+        );
+        assert_eq!(
+            [0, 1, 2].map(|taken| free_name(&audit, taken)),
+            ["found 2", "found 4", "found 5"]
+        );
     }
 }

@@ -8,10 +8,11 @@ use crate::target::TargetError;
 /// What a search found.
 #[derive(Clone, Debug)]
 pub struct Found<P> {
-    /// The frozen pairs in the order in which they were certified. If the last one refutes the claim, it may be a smaller form of the one
-    /// before.
+    /// The frozen pairs in the order in which they were certified. If the last one refutes the
+    /// claim, it may be a smaller form of the one before.
     pub finalists: Vec<Finalist<P>>,
-    /// A candidate on which the mechanism went wrong in a way that is not about its data: its draws depend on each other, its process dies.
+    /// A candidate on which the mechanism went wrong in a way that is not about its data: its draws
+    /// depend on each other, its process dies.
     pub undecided: Option<(Pair, TargetError)>,
     /// What was done.
     pub history: SearchHistory,
@@ -39,10 +40,14 @@ impl<P> Found<P> {
         self.finalists.iter().rev().find(|finalist| finalist.refutes)
     }
 
-    /// A pair that could not be judged, named by its datasets, and why, if no pair refutes the claim: nobody knows what it would have shown.
+    /// A pair that could not be judged, named by its datasets, and why, if no pair refutes the
+    /// claim: nobody knows what it would have shown.
     #[must_use]
     pub fn unjudged(&self) -> Option<(Pair, &TargetError)> {
-        let frozen = self.finalists.iter().find_map(|finalist| Some((&finalist.pair, finalist.result.outcome.as_ref().err()?)));
+        let frozen = self
+            .finalists
+            .iter()
+            .find_map(|finalist| Some((&finalist.pair, finalist.result.outcome.as_ref().err()?)));
         let undecided = self.undecided.as_ref().map(|(pair, error)| (pair, error));
         let (pair, error) = frozen.or(undecided).filter(|_| self.smallest().is_none())?;
         let name = format!("{} and {}", pair.left, pair.right);
@@ -53,9 +58,13 @@ impl<P> Found<P> {
     #[must_use]
     pub fn best(&self) -> Option<&Finalist<P>> {
         self.smallest().or_else(|| {
-            let lower = |finalist: &Finalist<P>| finalist.result.outcome.as_ref().map_or(-1.0, |evidence| evidence.bounds.lower);
+            let lower = |finalist: &Finalist<P>| {
+                finalist.result.outcome.as_ref().map_or(-1.0, |evidence| evidence.bounds.lower)
+            };
             // The first of equal ones.
-            self.finalists.iter().reduce(|best, next| if lower(next) > lower(best) { next } else { best })
+            self.finalists
+                .iter()
+                .reduce(|best, next| if lower(next) > lower(best) { next } else { best })
         })
     }
 }

@@ -16,8 +16,8 @@
 //!  the smallest pair            certified once more; notation.rs writes it as TOML
 //! ```
 //!
-//! Only what is frozen is judged, and only on draws that the search has not seen. So however many candidates were tried, the run's
-//! confidence holds: see "Search" in `DESIGN.md`.
+//! Only what is frozen is judged, and only on draws that the search has not seen. So however many
+//! candidates were tried, the run's confidence holds: see "Search" in `DESIGN.md`.
 
 mod change;
 mod domain_pairs;

@@ -8,7 +8,12 @@ use crate::model::{Dataset, Record};
 /// The `[[pair]]` of an audit file, to paste.
 #[must_use]
 pub fn pair_toml(pair: &Pair, table: &str) -> String {
-    format!("[[{table}]]\nname = {}\nleft = {}\nright = {}\n", text(&pair.name), dataset(&pair.left), dataset(&pair.right))
+    format!(
+        "[[{table}]]\nname = {}\nleft = {}\nright = {}\n",
+        text(&pair.name),
+        dataset(&pair.left),
+        dataset(&pair.right)
+    )
 }
 
 fn dataset(data: &Dataset) -> String {
@@ -24,7 +29,9 @@ fn dataset(data: &Dataset) -> String {
         // A missing value is a table already.
         _ => format!("{{ value = {}, times = {times} }}", record(value)),
     };
-    let short = |run: &(&Record, usize)| if run.1 <= 3 { vec![record(run.0); run.1] } else { vec![item(run)] };
+    let short = |run: &(&Record, usize)| {
+        if run.1 <= 3 { vec![record(run.0); run.1] } else { vec![item(run)] }
+    };
     format!("[{}]", runs.iter().flat_map(short).collect::<Vec<_>>().join(", "))
 }
 
@@ -33,13 +40,19 @@ fn record(record: &Record) -> String {
     const EXACT: f64 = 9_007_199_254_740_992.0;
     match record {
         Record::Number(number) if number.is_nan() => "nan".to_owned(),
-        Record::Number(number) if number.is_infinite() => if *number > 0.0 { "inf" } else { "-inf" }.to_owned(),
+        Record::Number(number) if number.is_infinite() => {
+            if *number > 0.0 { "inf" } else { "-inf" }.to_owned()
+        }
         Record::Number(number) if *number == 0.0 && number.is_sign_negative() => "-0.0".to_owned(),
-        Record::Number(number) if number.fract() == 0.0 && number.abs() < EXACT => format!("{number}"),
+        Record::Number(number) if number.fract() == 0.0 && number.abs() < EXACT => {
+            format!("{number}")
+        }
         // The shortest text that is read as the same number; TOML needs a point or an exponent.
         Record::Number(number) => format!("{number:?}"),
         Record::Text(content) => text(content),
-        Record::Fields(fields) => format!("[{}]", fields.iter().map(self::record).collect::<Vec<_>>().join(", ")),
+        Record::Fields(fields) => {
+            format!("[{}]", fields.iter().map(self::record).collect::<Vec<_>>().join(", "))
+        }
         Record::Missing => "{ missing = true }".to_owned(),
     }
 }
@@ -50,7 +63,9 @@ fn text(content: &str) -> String {
     for c in content.chars() {
         match c {
             '"' | '\\' => quoted.extend(['\\', c]),
-            c if c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}') => {
+            c if c.is_control()
+                || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}') =>
+            {
                 let _ = write!(quoted, "\\u{:04X}", u32::from(c));
             }
             c => quoted.push(c),
@@ -95,13 +110,30 @@ mod tests {
             4_503_599_627_370_497.5,
         ];
         let mut records: Vec<Record> = numbers.map(Record::Number).to_vec();
-        records.extend(["a", "", "\"quoted\" \\ \n\u{202e}é"].map(|text| Record::Text(text.to_owned())));
-        records.push(Record::Fields(vec![Record::Missing, Record::Number(2.5), Record::Text("x".to_owned())]));
+        records.extend(
+            ["a", "", "\"quoted\" \\ \n\u{202e}é"].map(|text| Record::Text(text.to_owned())),
+        );
+        records.push(Record::Fields(vec![
+            Record::Missing,
+            Record::Number(2.5),
+            Record::Text("x".to_owned()),
+        ]));
         records.push(Record::Missing);
         let left = Dataset::new(records.clone());
-        let right = Dataset::new(records.iter().flat_map(|record| std::iter::repeat_n(record.clone(), 5)).collect());
-        let pair = Pair { name: "found \"1\"".to_owned(), left, right, expect: None, truth: Truth::default() };
+        let right = Dataset::new(
+            records.iter().flat_map(|record| std::iter::repeat_n(record.clone(), 5)).collect(),
+        );
+        let pair = Pair {
+            name: "found \"1\"".to_owned(),
+            left,
+            right,
+            expect: None,
+            truth: Truth::default(),
+        };
         let File { pair: read } = toml::from_str(&pair_toml(&pair, "pair")).unwrap();
-        assert_eq!((&read[0].name, &read[0].left, &read[0].right), (&pair.name, &pair.left, &pair.right));
+        assert_eq!(
+            (&read[0].name, &read[0].left, &read[0].right),
+            (&pair.name, &pair.left, &pair.right)
+        );
     }
 }

@@ -7,7 +7,8 @@ use crate::sample::Sampler;
 use crate::stats::Certified;
 use crate::target::{PairStream, Phase, Target, TargetError};
 
-/// The level at which candidates are compared. It is lenient: a candidate that is dropped is lost, and one that is kept is looked at again.
+/// The level at which candidates are compared. It is lenient: a candidate that is dropped is lost,
+/// and one that is kept is looked at again.
 const LENIENT: f64 = 0.2;
 
 /// Which attacks learn.
@@ -22,7 +23,8 @@ pub enum Look {
 /// What a candidate promises.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Promise {
-    /// The share of the claim that as many draws would show at a lenient level. Candidates are compared by it.
+    /// The share of the claim that as many draws would show at a lenient level. Candidates are
+    /// compared by it.
     pub share: f64,
     /// The same at the level of a certification. Above 1, a certification will hardly fail.
     pub sure: f64,
@@ -30,12 +32,17 @@ pub struct Promise {
     pub draws: u64,
 }
 
-/// Learns rules from fresh draws and computes the bounds that are to be expected from them. Nothing here is judged: what is frozen is
-/// judged on other draws.
+/// Learns rules from fresh draws and computes the bounds that are to be expected from them. Nothing
+/// here is judged: what is frozen is judged on other draws.
 ///
 /// # Errors
 /// When the mechanism cannot be run on this pair.
-pub fn promise(plan: &PairPlan, target: &dyn Target, draws: u64, look: Look) -> Result<Promise, TargetError> {
+pub fn promise(
+    plan: &PairPlan,
+    target: &dyn Target,
+    draws: u64,
+    look: Look,
+) -> Result<Promise, TargetError> {
     if plan.claim.metric().is_some() {
         // Without noise, the distance is what it is.
         let evidence = run_pair(plan, target, &()).outcome?;
@@ -47,7 +54,12 @@ pub fn promise(plan: &PairPlan, target: &dyn Target, draws: u64, look: Look) -> 
     promised
 }
 
-fn explored(plan: &PairPlan, target: &dyn Target, draws: u64, look: Look) -> Result<Promise, TargetError> {
+fn explored(
+    plan: &PairPlan,
+    target: &dyn Target,
+    draws: u64,
+    look: Look,
+) -> Result<Promise, TargetError> {
     let stream = PairStream::new(plan.seed, &plan.audit, &plan.pair.name);
     let mut sampler = Sampler::open(target, stream, Phase::Search, &|_| ())?;
     let budget = DrawBudget { explore: draws, certify: draws, alpha: LENIENT };
@@ -58,22 +70,35 @@ fn explored(plan: &PairPlan, target: &dyn Target, draws: u64, look: Look) -> Res
     let learned = explorer.learn();
     let at = |alpha: f64| {
         let shares = learned.iter().map(|learned| {
-            // A rule that gives one answer is correct on one side at most, whatever the sample says.
+            // A rule that gives one answer is correct on one side at most, whatever the sample
+            // says.
             let correct = learned.forecast.correct.min(f64::from(learned.rule.regions()) / 2.0);
             let expected = tally(correct, learned.forecast.wrong, draws);
-            let certified = Certified::new(expected, learned.rule.regions(), alpha, &plan.claim, learned.method);
+            let certified = Certified::new(
+                expected,
+                learned.rule.regions(),
+                alpha,
+                &plan.claim,
+                learned.method,
+            );
             share_of(&plan.claim, &[certified.lower(), certified.second_lower()])
         });
         shares.fold(0.0, f64::max)
     };
     let share = at(LENIENT);
-    // What a lenient level does not show, a stricter one does not either; and some bounds take longer than the draws.
+    // What a lenient level does not show, a stricter one does not either; and some bounds take
+    // longer than the draws.
     Ok(Promise { share, sure: if share > 1.0 { at(plan.level.fixed(1.0)) } else { 0.0 }, draws })
 }
 
 /// The attacks that learn fast.
 fn quick(attacks: &[Attack]) -> Vec<Attack> {
-    let is_slow = |attack: &Attack| matches!(attack, Attack::Differences | Attack::Pairs | Attack::Directions | Attack::Interactions);
+    let is_slow = |attack: &Attack| {
+        matches!(
+            attack,
+            Attack::Differences | Attack::Pairs | Attack::Directions | Attack::Interactions
+        )
+    };
     attacks.iter().copied().filter(|attack| !is_slow(attack)).collect()
 }
 
@@ -82,17 +107,23 @@ fn tally(correct: f64, wrong: f64, draws: u64) -> Tally {
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a share of the draws
     let count = |share: f64| (share * draws as f64).round() as u64;
     let (correct, wrong) = (count(correct).min(draws), count(wrong).min(draws));
-    Tally { correct, wrong: wrong.min(draws - correct), abstained: draws - correct - wrong.min(draws - correct) }
+    Tally {
+        correct,
+        wrong: wrong.min(draws - correct),
+        abstained: draws - correct - wrong.min(draws - correct),
+    }
 }
 
-/// The largest share of a limit that a bound shows. Where a limit is 0, a bound above it counts as just more than the claim.
+/// The largest share of a limit that a bound shows. Where a limit is 0, a bound above it counts as
+/// just more than the claim.
 fn share_of(claim: &Claim, lower: &[f64]) -> f64 {
     let share = |(lower, value): (f64, f64)| match (lower > 0.0, value > 0.0) {
         (false, _) => 0.0,
         (true, true) => lower / value,
         (true, false) => 1.0 + lower,
     };
-    let shares = lower.iter().copied().zip(claim.limits().iter().map(|limit| limit.value)).map(share);
+    let shares =
+        lower.iter().copied().zip(claim.limits().iter().map(|limit| limit.value)).map(share);
     shares.fold(0.0, f64::max)
 }
 

@@ -20,7 +20,8 @@ use crate::target::{PrepareError, Problem, TargetError};
 const ENTRANTS: usize = 64;
 /// The draws of each in the first heat.
 const FIRST_DRAWS: std::ops::RangeInclusive<u64> = 1024..=131_072;
-/// The same for programs. They are slow, and what they leak when they fail on some data shows in few draws.
+/// The same for programs. They are slow, and what they leak when they fail on some data shows in
+/// few draws.
 const FIRST_DRAWS_OF_PROGRAMS: std::ops::RangeInclusive<u64> = 256..=2048;
 /// The race of a generation ends with this many.
 const WINNERS: usize = 4;
@@ -30,8 +31,8 @@ const ELITE: usize = 16;
 const FEW: u64 = 1 << 15;
 /// How many times more draws must confirm a candidate that looks certain.
 const CONFIRM: u64 = 4;
-/// At most so many times as many draws as in the heats settle what the best candidates promise: a claim that is just met looks broken half of
-/// the time.
+/// At most so many times as many draws as in the heats settle what the best candidates promise: a
+/// claim that is just met looks broken half of the time.
 const SETTLE: u64 = 4;
 /// If none of so many candidates can be run, none will be.
 const GIVE_UP: usize = 2 * ENTRANTS;
@@ -122,7 +123,12 @@ pub struct Race<'a, S: PairSource, L: ?Sized> {
 
 impl<'a, S: PairSource, L: Listener + ?Sized> Race<'a, S, L> {
     /// A race without racers.
-    pub fn new(arena: &'a Arena<'a, S::Pair>, source: &'a mut S, meter: &'a Meter, listener: &'a L) -> Self {
+    pub fn new(
+        arena: &'a Arena<'a, S::Pair>,
+        source: &'a mut S,
+        meter: &'a Meter,
+        listener: &'a L,
+    ) -> Self {
         Self {
             arena,
             source,
@@ -147,14 +153,19 @@ impl<'a, S: PairSource, L: Listener + ?Sized> Race<'a, S, L> {
         self.meter.draws() >= limit.draws || self.meter.seconds() >= limit.seconds
     }
 
-    /// One generation of candidates. Returns a candidate that will hardly fail to refute the claim, as soon as there is one.
+    /// One generation of candidates. Returns a candidate that will hardly fail to refute the claim,
+    /// as soon as there is one.
     pub fn generation(&mut self, limit: Limit) -> Result<Option<Entrant<S::Pair>>, SearchError> {
         let parents: Vec<S::Pair> = self.elite.iter().map(|entrant| entrant.pair.clone()).collect();
         let mut entrants = Vec::new();
         while entrants.len() < ENTRANTS {
             let Some(pair) = self.source.next(&mut self.rng, &parents) else { break };
             let shown = self.source.pair(&pair, String::new());
-            self.racers.push(Racer { origin: self.source.origin(&pair), left: shown.left.to_string(), right: shown.right.to_string() });
+            self.racers.push(Racer {
+                origin: self.source.origin(&pair),
+                left: shown.left.to_string(),
+                right: shown.right.to_string(),
+            });
             entrants.push(Self::entrant(pair, Some(self.racers.len() - 1)));
         }
         self.dry = entrants.is_empty();
@@ -182,20 +193,36 @@ impl<'a, S: PairSource, L: Listener + ?Sized> Race<'a, S, L> {
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // saturates
         let draws = (*range.start() as f64 / (epsilon * epsilon)) as u64;
         // A small budget must allow some heats.
-        draws.clamp(*range.start(), *range.end()).min(self.arena.effort.draws / (4 * ENTRANTS as u64)).max(64)
+        draws
+            .clamp(*range.start(), *range.end())
+            .min(self.arena.effort.draws / (4 * ENTRANTS as u64))
+            .max(64)
     }
 
     /// A candidate without draws.
     fn entrant(pair: S::Pair, racer: Option<usize>) -> Entrant<S::Pair> {
-        Entrant { racer, pair, draws: 0, promise: Promise { share: 0.0, sure: 0.0, draws: 0 }, settled: false }
+        Entrant {
+            racer,
+            pair,
+            draws: 0,
+            promise: Promise { share: 0.0, sure: 0.0, draws: 0 },
+            settled: false,
+        }
     }
 
     /// Gives each candidate fresh draws, and returns those that can be run, the best first.
-    fn heat(&mut self, mut entrants: Vec<Entrant<S::Pair>>, draws: u64, limit: Limit) -> Result<Vec<Entrant<S::Pair>>, SearchError> {
-        let plans: Vec<PairPlan> = entrants.iter().map(|entrant| self.plan(&entrant.pair, draws)).collect();
+    fn heat(
+        &mut self,
+        mut entrants: Vec<Entrant<S::Pair>>,
+        draws: u64,
+        limit: Limit,
+    ) -> Result<Vec<Entrant<S::Pair>>, SearchError> {
+        let plans: Vec<PairPlan> =
+            entrants.iter().map(|entrant| self.plan(&entrant.pair, draws)).collect();
         let (arena, meter, listener) = (self.arena, self.meter, self.listener);
         let score = |(entrant, plan): (&Entrant<S::Pair>, &PairPlan)| {
-            (meter.seconds() < limit.seconds).then(|| arena.promise(&entrant.pair, plan, draws, Look::Quick, meter, listener))
+            (meter.seconds() < limit.seconds)
+                .then(|| arena.promise(&entrant.pair, plan, draws, Look::Quick, meter, listener))
         };
         let promises: Vec<_> = if arena.parallel {
             entrants.par_iter().zip(&plans).map(score).collect()
@@ -227,7 +254,11 @@ impl<'a, S: PairSource, L: Listener + ?Sized> Race<'a, S, L> {
         kept.sort_by(|one, other| other.promise.share.total_cmp(&one.promise.share));
         let going_on = if kept.len() > WINNERS { kept.len().div_ceil(2) } else { kept.len() };
         let placing = |(place, entrant): (usize, &Entrant<S::Pair>)| {
-            Some(Placing { racer: entrant.racer?, share: entrant.promise.share, kept: place < going_on })
+            Some(Placing {
+                racer: entrant.racer?,
+                share: entrant.promise.share,
+                kept: place < going_on,
+            })
         };
         let placings: Vec<Placing> = kept.iter().enumerate().filter_map(placing).collect();
         if !placings.is_empty() {
@@ -241,16 +272,21 @@ impl<'a, S: PairSource, L: Listener + ?Sized> Race<'a, S, L> {
     /// Why nothing could be run.
     pub fn none_fits(&self) -> SearchError {
         let most = self.misfits.iter().max_by_key(|(_, count)| **count);
-        let reason = most.map_or_else(|| "there was no time to try one".to_owned(), |(reason, _)| reason.clone());
+        let reason = most.map_or_else(
+            || "there was no time to try one".to_owned(),
+            |(reason, _)| reason.clone(),
+        );
         SearchError::NoneFits { tried: self.misfits.values().sum(), reason }
     }
 
     /// The plan of a look at a candidate. Each look has its own streams.
     fn plan(&mut self, pair: &S::Pair, draws: u64) -> PairPlan {
-        /// Seconds of a look. They only limit how many first outputs of a program are looked at: a few are enough here.
+        /// Seconds of a look. They only limit how many first outputs of a program are looked at: a
+        /// few are enough here.
         const SECONDS: f64 = 0.1;
         self.asked += 1;
-        let mut plan = self.arena.plan(&self.source.pair(pair, format!("{OWN}{}", self.asked)), draws);
+        let mut plan =
+            self.arena.plan(&self.source.pair(pair, format!("{OWN}{}", self.asked)), draws);
         plan.max_seconds = Positive::try_from(SECONDS).ok();
         plan
     }
@@ -266,7 +302,8 @@ impl<'a, S: PairSource, L: Listener + ?Sized> Race<'a, S, L> {
         promised
     }
 
-    /// Remembers the first candidate that nobody can judge. Where a mechanism is not made for its data there is nothing to judge.
+    /// Remembers the first candidate that nobody can judge. Where a mechanism is not made for its
+    /// data there is nothing to judge.
     fn note(&mut self, pair: &S::Pair, error: &TargetError) {
         if self.undecided.is_none() && !is_misfit(error) {
             self.undecided = Some((self.source.pair(pair, String::new()), error.clone()));
@@ -274,8 +311,13 @@ impl<'a, S: PairSource, L: Listener + ?Sized> Race<'a, S, L> {
     }
 
     /// The best candidate that looks certain, if more draws say so too.
-    fn confirmed(&mut self, entrants: &[Entrant<S::Pair>], limit: Limit) -> Option<Entrant<S::Pair>> {
-        let mut certain: Vec<&Entrant<S::Pair>> = entrants.iter().filter(|entrant| entrant.promise.sure > 1.0).collect();
+    fn confirmed(
+        &mut self,
+        entrants: &[Entrant<S::Pair>],
+        limit: Limit,
+    ) -> Option<Entrant<S::Pair>> {
+        let mut certain: Vec<&Entrant<S::Pair>> =
+            entrants.iter().filter(|entrant| entrant.promise.sure > 1.0).collect();
         certain.sort_by(|one, other| other.promise.sure.total_cmp(&one.promise.sure));
         for entrant in certain.into_iter().take(3) {
             if self.is_over(limit) {
@@ -284,13 +326,18 @@ impl<'a, S: PairSource, L: Listener + ?Sized> Race<'a, S, L> {
             if let Ok(promise) = self.look(&entrant.pair, CONFIRM * entrant.draws)
                 && promise.sure > 1.0
             {
-                return Some(Entrant { promise, draws: CONFIRM * entrant.draws, ..entrant.clone() });
+                return Some(Entrant {
+                    promise,
+                    draws: CONFIRM * entrant.draws,
+                    ..entrant.clone()
+                });
             }
         }
         None
     }
 
-    /// Looks at the best candidates again with more and more draws, as long as they promise more than is claimed.
+    /// Looks at the best candidates again with more and more draws, as long as they promise more
+    /// than is claimed.
     fn settle(&mut self, limit: Limit) -> Option<Entrant<S::Pair>> {
         for index in 0..self.elite.len().min(2) {
             while !self.elite[index].settled {
@@ -311,7 +358,8 @@ impl<'a, S: PairSource, L: Listener + ?Sized> Race<'a, S, L> {
                     break;
                 };
                 let entrant = &mut self.elite[index];
-                (entrant.draws, entrant.promise, entrant.settled) = (draws, promise, promise.sure > 1.0);
+                (entrant.draws, entrant.promise, entrant.settled) =
+                    (draws, promise, promise.sure > 1.0);
                 if entrant.settled {
                     let entrant = entrant.clone();
                     if let Some(ready) = self.confirmed(&[entrant], limit) {
@@ -354,16 +402,21 @@ impl<P> Arena<'_, P> {
 fn is_fatal(error: &TargetError) -> bool {
     match error {
         TargetError::NotPrepared(error) => !matches!(error, PrepareError::Data { .. }),
-        TargetError::Process(error) => matches!(error.problem, Problem::NotStarted { .. } | Problem::Version { .. }),
+        TargetError::Process(error) => {
+            matches!(error.problem, Problem::NotStarted { .. } | Problem::Version { .. })
+        }
         TargetError::Interrupted => true,
         _ => false,
     }
 }
 
-/// Whether the mechanism only says that it cannot be run on this data: it is not made for them, or fails on both sides in the same way.
+/// Whether the mechanism only says that it cannot be run on this data: it is not made for them, or
+/// fails on both sides in the same way.
 fn is_misfit(error: &TargetError) -> bool {
     match error {
-        TargetError::NotPrepared(_) | TargetError::AlwaysPanics { .. } | TargetError::Misfit { .. } => true,
+        TargetError::NotPrepared(_)
+        | TargetError::AlwaysPanics { .. }
+        | TargetError::Misfit { .. } => true,
         TargetError::Process(error) => matches!(error.problem, Problem::Misfit { .. }),
         _ => false,
     }

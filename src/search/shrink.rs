@@ -1,4 +1,5 @@
-//! Makes a pair smaller while the claim stays refuted. Each step is decided by fresh draws; the end is certified once more.
+//! Makes a pair smaller while the claim stays refuted. Each step is decided by fresh draws; the end
+//! is certified once more.
 
 use super::race::{Limit, Race};
 use super::source::PairSource;
@@ -19,7 +20,8 @@ pub struct Shrunk<P> {
     pub tried: usize,
 }
 
-/// The smallest pair that is reached in single steps. `draws` were enough to be certain of the first one.
+/// The smallest pair that is reached in single steps. `draws` were enough to be certain of the
+/// first one.
 pub fn shrink<S: PairSource, L: Listener + ?Sized>(
     race: &mut Race<'_, S, L>,
     first: &S::Pair,
@@ -51,6 +53,10 @@ pub fn shrink<S: PairSource, L: Listener + ?Sized>(
 }
 
 /// Whether fresh draws leave hardly a doubt. A pair that cannot be run refutes nothing.
-fn refutes<S: PairSource, L: Listener + ?Sized>(race: &mut Race<'_, S, L>, pair: &S::Pair, draws: u64) -> bool {
+fn refutes<S: PairSource, L: Listener + ?Sized>(
+    race: &mut Race<'_, S, L>,
+    pair: &S::Pair,
+    draws: u64,
+) -> bool {
     race.look(pair, draws).is_ok_and(|promise| promise.sure > 1.0)
 }

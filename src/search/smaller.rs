@@ -23,20 +23,32 @@ pub fn smaller(genome: &Genome, domain: &Domain) -> Vec<Genome> {
     found
 }
 
-/// How large a pair is: records first, then how complicated they are. Every step makes it smaller, so shrinking ends.
+/// How large a pair is: records first, then how complicated they are. Every step makes it smaller,
+/// so shrinking ends.
 fn size(genome: &Genome, domain: &Domain) -> (usize, f64) {
     match genome {
         Genome::Lists { common, left, right, order } => {
             let extras = [left, right].into_iter().flatten();
             let weight = |record: &Record| weight(record, &domain.record);
             // A record that is not at the end is a little harder to read.
-            let places: f64 = extras.clone().map(|(place, record)| weight(record) + if *place < common.len() { 0.5 } else { 0.0 }).sum();
+            let places: f64 = extras
+                .clone()
+                .map(|(place, record)| {
+                    weight(record) + if *place < common.len() { 0.5 } else { 0.0 }
+                })
+                .sum();
             let order = if *order == Order::Same { 0.0 } else { 5.0 };
-            (2 * common.len() + extras.count(), common.iter().map(weight).sum::<f64>() + places + order)
+            (
+                2 * common.len() + extras.count(),
+                common.iter().map(weight).sum::<f64>() + places + order,
+            )
         }
         Genome::Vectors { base, step } => {
             let weight = |value: &f64| weight(&Record::Number(*value), &domain.record);
-            (base.len(), base.iter().map(weight).sum::<f64>() + step.iter().map(weight).sum::<f64>())
+            (
+                base.len(),
+                base.iter().map(weight).sum::<f64>() + step.iter().map(weight).sum::<f64>(),
+            )
         }
     }
 }
@@ -56,7 +68,11 @@ fn weight(record: &Record, domain: &RecordDomain) -> f64 {
         (Record::Text(text), _) => 1.0 + text.chars().count() as f64,
         (Record::Number(number), kind) => {
             let bounds =
-                if let Kind::Number { lower, upper } | Kind::Integer { lower, upper } = kind { [*lower, *upper] } else { [0.0; 2] };
+                if let Kind::Number { lower, upper } | Kind::Integer { lower, upper } = kind {
+                    [*lower, *upper]
+                } else {
+                    [0.0; 2]
+                };
             number_weight(*number, bounds)
         }
     }
@@ -73,7 +89,9 @@ fn number_weight(number: f64, bounds: [f64; 2]) -> f64 {
         -1.0 => 1.5,
         _ if number.is_subnormal() => 28.0,
         _ if bounds.contains(&number) => 2.0,
-        _ if number.fract() == 0.0 && number.abs() < 1e6 => 2.5 + number.abs().log10() / 2.0 + digits() / 8.0,
+        _ if number.fract() == 0.0 && number.abs() < 1e6 => {
+            2.5 + number.abs().log10() / 2.0 + digits() / 8.0
+        }
         _ => 8.0 + digits() + number.abs().log10().abs() / 100.0,
     }
 }
@@ -88,14 +106,25 @@ fn simpler(record: &Record, domain: &RecordDomain) -> Vec<Record> {
                 Record::Fields(fields)
             };
             let of_field = |(index, field): (usize, &Record)| {
-                let values = columns.get(index).map(|(_, column)| simpler(field, column)).unwrap_or_default();
+                let values = columns
+                    .get(index)
+                    .map(|(_, column)| simpler(field, column))
+                    .unwrap_or_default();
                 values.into_iter().map(|value| one(index, value)).collect::<Vec<_>>()
             };
             fields.iter().enumerate().flat_map(of_field).collect()
         }
         (Record::Number(number), Kind::Number { .. } | Kind::Integer { .. }) => {
-            let rounded = |digits: usize| format!("{number:.digits$e}").parse::<f64>().unwrap_or(*number);
-            let numbers = [number.trunc(), rounded(0), rounded(1), rounded(3), (number / 2.0).trunc(), number - number.signum()];
+            let rounded =
+                |digits: usize| format!("{number:.digits$e}").parse::<f64>().unwrap_or(*number);
+            let numbers = [
+                number.trunc(),
+                rounded(0),
+                rounded(1),
+                rounded(3),
+                (number / 2.0).trunc(),
+                number - number.signum(),
+            ];
             landmarks(domain).into_iter().chain(numbers.into_iter().map(Record::Number)).collect()
         }
         (Record::Text(text), Kind::Text { .. }) => {
@@ -113,12 +142,15 @@ fn simpler(record: &Record, domain: &RecordDomain) -> Vec<Record> {
 
 fn smaller_lists(genome: &Genome, domain: &Domain) -> Vec<Genome> {
     let Genome::Lists { common, left, right, order } = genome else { return Vec::new() };
-    let fits = |extra: &Option<(usize, Record)>, size: usize| extra.as_ref().map(|(place, record)| ((*place).min(size), record.clone()));
+    let fits = |extra: &Option<(usize, Record)>, size: usize| {
+        extra.as_ref().map(|(place, record)| ((*place).min(size), record.clone()))
+    };
     let with = |common: Vec<Record>| {
         let size = common.len();
         Genome::Lists { left: fits(left, size), right: fits(right, size), common, order: *order }
     };
-    let mut found: Vec<Genome> = removals(common.len()).into_iter().map(|cut| with(without(common, &cut))).collect();
+    let mut found: Vec<Genome> =
+        removals(common.len()).into_iter().map(|cut| with(without(common, &cut))).collect();
     let mut values: Vec<&Record> = Vec::new();
     common.iter().for_each(|record| {
         if values.len() < MAX_VALUES && !values.contains(&record) {
@@ -127,23 +159,36 @@ fn smaller_lists(genome: &Genome, domain: &Domain) -> Vec<Genome> {
     });
     // A common record becomes what only one side has, where it is.
     for value in &values {
-        let place = |records: &[Record]| records.iter().position(|record| record == *value).unwrap_or_default();
+        let place = |records: &[Record]| {
+            records.iter().position(|record| record == *value).unwrap_or_default()
+        };
         let first = place(common);
         let fewer = without(common, &(first..first + 1));
         let size = fewer.len();
-        let with = |left, right| Genome::Lists { common: fewer.clone(), left, right, order: *order };
-        let own = |extra: &Option<(usize, Record)>, place: usize| extra.as_ref().map(|_| (place, (*value).clone()));
+        let with =
+            |left, right| Genome::Lists { common: fewer.clone(), left, right, order: *order };
+        let own = |extra: &Option<(usize, Record)>, place: usize| {
+            extra.as_ref().map(|_| (place, (*value).clone()))
+        };
         found.push(with(own(left, first), fits(right, size)));
         found.push(with(fits(left, size), own(right, place(&order.apply(common)))));
     }
     if *order != Order::Same {
-        found.push(Genome::Lists { common: common.clone(), left: left.clone(), right: right.clone(), order: Order::Same });
+        found.push(Genome::Lists {
+            common: common.clone(),
+            left: left.clone(),
+            right: right.clone(),
+            order: Order::Same,
+        });
     }
     // All records with one value, then only the extra ones.
     for value in &values {
         for simple in simpler(value, &domain.record) {
-            let replaced = |record: &Record| if record == *value { simple.clone() } else { record.clone() };
-            let extra = |extra: &Option<(usize, Record)>| extra.as_ref().map(|(place, record)| (*place, replaced(record)));
+            let replaced =
+                |record: &Record| if record == *value { simple.clone() } else { record.clone() };
+            let extra = |extra: &Option<(usize, Record)>| {
+                extra.as_ref().map(|(place, record)| (*place, replaced(record)))
+            };
             found.push(Genome::Lists {
                 common: common.iter().map(replaced).collect(),
                 left: extra(left),
@@ -156,9 +201,11 @@ fn smaller_lists(genome: &Genome, domain: &Domain) -> Vec<Genome> {
     for is_left in [true, false] {
         let Some((place, record)) = (if is_left { left } else { right }) else { continue };
         let end = (common.len(), record.clone());
-        let changed = simpler(record, &domain.record).into_iter().map(|record| (*place, record)).chain([end]);
+        let changed =
+            simpler(record, &domain.record).into_iter().map(|record| (*place, record)).chain([end]);
         for extra in changed {
-            let (left, right) = if is_left { (Some(extra), right.clone()) } else { (left.clone(), Some(extra)) };
+            let (left, right) =
+                if is_left { (Some(extra), right.clone()) } else { (left.clone(), Some(extra)) };
             found.push(Genome::Lists { common: common.clone(), left, right, order: *order });
         }
     }
@@ -196,7 +243,12 @@ fn smaller_vectors(base: &[f64], step: &[f64], domain: &Domain) -> Vec<Genome> {
         for value in simple(base[index]) {
             let shift = value - base[index];
             found.push(of(base.iter().map(|other| other + shift).collect(), step.to_vec()));
-            found.push(of(base.iter().map(|other| if *other == base[index] { value } else { *other }).collect(), step.to_vec()));
+            found.push(of(
+                base.iter()
+                    .map(|other| if *other == base[index] { value } else { *other })
+                    .collect(),
+                step.to_vec(),
+            ));
             let mut one = base.to_vec();
             one[index] = value;
             found.push(of(one, step.to_vec()));
@@ -219,7 +271,12 @@ fn removals(length: usize) -> Vec<std::ops::Range<usize>> {
 }
 
 fn without<T: Clone>(items: &[T], cut: &std::ops::Range<usize>) -> Vec<T> {
-    items.iter().enumerate().filter(|(index, _)| !cut.contains(index)).map(|(_, item)| item.clone()).collect()
+    items
+        .iter()
+        .enumerate()
+        .filter(|(index, _)| !cut.contains(index))
+        .map(|(_, item)| item.clone())
+        .collect()
 }
 
 #[cfg(test)]
@@ -228,7 +285,12 @@ mod tests {
     use crate::model::Dataset;
 
     fn domain() -> Domain {
-        Domain { record: RecordDomain::of(Kind::Number { lower: 0.0, upper: 100.0 }), least: 0, most: 50, ordered: false }
+        Domain {
+            record: RecordDomain::of(Kind::Number { lower: 0.0, upper: 100.0 }),
+            least: 0,
+            most: 50,
+            ordered: false,
+        }
     }
 
     fn numbers(values: &[f64]) -> Vec<Record> {
@@ -238,7 +300,8 @@ mod tests {
     /// Shrinks while a property holds.
     fn least(mut genome: Genome, holds: impl Fn(&Genome) -> bool) -> String {
         assert!(holds(&genome));
-        while let Some(next) = smaller(&genome, &domain()).into_iter().find(|genome| holds(genome)) {
+        while let Some(next) = smaller(&genome, &domain()).into_iter().find(|genome| holds(genome))
+        {
             genome = next;
         }
         let (left, right) = genome.sides();
@@ -254,27 +317,41 @@ mod tests {
             order: Order::Reversed,
         };
         assert_eq!(least(genome.clone(), |_| true), "[] [0]");
-        let has_nan = |genome: &Genome| genome.sides().1.records().iter().any(|record| record.to_string() == "nan");
+        let has_nan = |genome: &Genome| {
+            genome.sides().1.records().iter().any(|record| record.to_string() == "nan")
+        };
         assert_eq!(least(genome.clone(), has_nan), "[] [nan]");
-        let sum = |genome: &Genome| genome.sides().0.records().iter().filter_map(Record::number).sum::<f64>() >= 150.0;
+        let sum = |genome: &Genome| {
+            genome.sides().0.records().iter().filter_map(Record::number).sum::<f64>() >= 150.0
+        };
         assert_eq!(least(genome.clone(), sum), "[100 × 2] [100 × 2, 0]");
         let odd = |genome: &Genome| genome.sides().0.len() % 2 == 1;
         assert_eq!(
-            least(Genome::Lists { common: numbers(&[7.0; 5]), left: None, right: Some((0, Record::Number(3.0))), order: Order::Same }, odd),
+            least(
+                Genome::Lists {
+                    common: numbers(&[7.0; 5]),
+                    left: None,
+                    right: Some((0, Record::Number(3.0))),
+                    order: Order::Same
+                },
+                odd
+            ),
             "[0] [0 × 2]"
         );
     }
 
     #[test]
     fn what_differs_takes_the_place_of_a_common_record() {
-        // The first two records of each side differ by 2: that needs three common ones and one more.
+        // The first two records of each side differ by 2: that needs three common ones and one
+        // more.
         let genome = Genome::Lists {
             common: numbers(&[0.0, 0.0, 1.0, 1.0]),
             left: None,
             right: Some((4, Record::Number(0.0))),
             order: Order::Reversed,
         };
-        let first_two = |side: &Dataset| side.records().iter().take(2).filter_map(Record::number).sum::<f64>();
+        let first_two =
+            |side: &Dataset| side.records().iter().take(2).filter_map(Record::number).sum::<f64>();
         let far = |genome: &Genome| {
             let (left, right) = genome.sides();
             (first_two(&left) - first_two(&right)).abs() >= 2.0
@@ -284,9 +361,9 @@ mod tests {
 
     #[test]
     fn vectors_lose_components_and_steps() {
-        let genome = Genome::Vectors { base: vec![7.0, 8.0, 9.0, 10.0], step: vec![1.0, -1.0, 1.0, 1.0] };
-        let two_up =
-            |genome: &Genome| matches!(genome, Genome::Vectors { step, .. } if step.iter().filter(|step| **step > 0.0).count() >= 2);
+        let genome =
+            Genome::Vectors { base: vec![7.0, 8.0, 9.0, 10.0], step: vec![1.0, -1.0, 1.0, 1.0] };
+        let two_up = |genome: &Genome| matches!(genome, Genome::Vectors { step, .. } if step.iter().filter(|step| **step > 0.0).count() >= 2);
         assert_eq!(least(genome, two_up), "[0 × 2] [1 × 2]");
     }
 }

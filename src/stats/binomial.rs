@@ -1,9 +1,10 @@
 //! Exact binomial limits that hold up for rare events and billions of draws.
 //!
-//! Library versions of the incomplete beta function cannot be used here. A continued fraction that stops after a fixed number of terms has
-//! not converged near the mean of 10^8 draws, and its error is on the unsafe side. Inverse functions do not return for rare events. So the
-//! tail is summed: Loader's saddle-point form gives the first term to full precision, and each next term is the previous one times a ratio
-//! below one. All terms are positive, so nothing cancels.
+//! Library versions of the incomplete beta function cannot be used here. A continued fraction that
+//! stops after a fixed number of terms has not converged near the mean of 10^8 draws, and its error
+//! is on the unsafe side. Inverse functions do not return for rare events. So the tail is summed:
+//! Loader's saddle-point form gives the first term to full precision, and each next term is the
+//! previous one times a ratio below one. All terms are positive, so nothing cancels.
 
 use std::f64::consts::{SQRT_2, TAU};
 
@@ -42,7 +43,8 @@ fn sum_from(k: u64, n: u64, p: f64, q: f64) -> f64 {
     (first * sum).min(1.0)
 }
 
-/// `P(X = k)`, after Loader (2000): Stirling's series and deviances instead of differences of huge logarithms.
+/// `P(X = k)`, after Loader (2000): Stirling's series and deviances instead of differences of huge
+/// logarithms.
 fn point(k: u64, n: u64, p: f64, q: f64) -> f64 {
     let (x, m, total) = (k as f64, (n - k) as f64, n as f64);
     if k == n {
@@ -52,7 +54,11 @@ fn point(k: u64, n: u64, p: f64, q: f64) -> f64 {
     if k == 0 {
         return (total * if q < 0.5 { q.ln() } else { (-p).ln_1p() }).exp();
     }
-    let exponent = stirling_error(n) - stirling_error(k) - stirling_error(n - k) - deviance(x, total * p) - deviance(m, total * q);
+    let exponent = stirling_error(n)
+        - stirling_error(k)
+        - stirling_error(n - k)
+        - deviance(x, total * p)
+        - deviance(m, total * q);
     exponent.exp() * (total / (TAU * x * m)).sqrt()
 }
 
@@ -88,7 +94,8 @@ fn deviance(x: f64, m: f64) -> f64 {
     }
 }
 
-/// The Clopper–Pearson lower limit `L` of `p`, as log-odds. `L` is the `p` at which `P(X ≥ k) = α`; then `P(L(X) > p) ≤ α` for every `p`.
+/// The Clopper–Pearson lower limit `L` of `p`, as log-odds. `L` is the `p` at which `P(X ≥ k) = α`;
+/// then `P(L(X) > p) ≤ α` for every `p`.
 ///
 /// Returns `ln(L/(1 − L))`; −∞ for `k = 0`, and when there is no α to spend.
 #[must_use]
@@ -111,10 +118,12 @@ pub fn lower_limit(k: u64, n: u64, alpha: f64) -> f64 {
     logistic(lower_log_odds(k, n, alpha))
 }
 
-/// The log-odds at which `P(X ≥ k)` is `level` (`0 < level < 1`), approximated from below; for `0 < k ≤ n`.
+/// The log-odds at which `P(X ≥ k)` is `level` (`0 < level < 1`), approximated from below; for `0 <
+/// k ≤ n`.
 ///
-/// The tail grows with p. The search starts at the normal approximation and finds an interval that contains the solution. It narrows the
-/// interval by false position on the logarithm of the tail, which is nearly a straight line, and returns the lower end of the interval.
+/// The tail grows with p. The search starts at the normal approximation and finds an interval that
+/// contains the solution. It narrows the interval by false position on the logarithm of the tail,
+/// which is nearly a straight line, and returns the lower end of the interval.
 #[must_use]
 pub fn solve(k: u64, n: u64, level: f64) -> f64 {
     let excess = |log_odds: f64| upper_tail(k, n, logistic(log_odds)).ln() - level.ln();
@@ -137,7 +146,8 @@ pub fn solve(k: u64, n: u64, level: f64) -> f64 {
         above = excess(high);
         step *= 2.0;
     }
-    // The Illinois variant of false position: each step halves the weight of the end that stays, so that both ends converge.
+    // The Illinois variant of false position: each step halves the weight of the end that stays, so
+    // that both ends converge.
     let (mut weight_below, mut weight_above) = (below, above);
     for _ in 0..200 {
         if high - low <= 1e-11 * low.abs().max(1e-3) {
@@ -197,11 +207,14 @@ pub fn logistic(log_odds: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// The binomial coefficients of `n`, from Pascal's triangle. They are exact, because they are below 2^53.
+    /// The binomial coefficients of `n`, from Pascal's triangle. They are exact, because they are
+    /// below 2^53.
     fn coefficients(n: u64) -> Vec<f64> {
         let mut row = vec![1.0_f64];
         for _ in 0..n {
-            row = (0..=row.len()).map(|j| row.get(j).unwrap_or(&0.0) + if j > 0 { row[j - 1] } else { 0.0 }).collect();
+            row = (0..=row.len())
+                .map(|j| row.get(j).unwrap_or(&0.0) + if j > 0 { row[j - 1] } else { 0.0 })
+                .collect();
         }
         row
     }
@@ -209,7 +222,9 @@ mod tests {
     /// `P(X ≥ k)`: Σ C(n, j) p^j q^(n−j).
     fn tail_by_definition(k: u64, n: u64, p: f64) -> f64 {
         let terms = coefficients(n).into_iter().zip(0_u64..).filter(|(_, j)| *j >= k);
-        terms.map(|(coefficient, j)| coefficient * p.powf(j as f64) * (1.0 - p).powf((n - j) as f64)).sum()
+        terms
+            .map(|(coefficient, j)| coefficient * p.powf(j as f64) * (1.0 - p).powf((n - j) as f64))
+            .sum()
     }
 
     fn close(found: f64, exact: f64, tolerance: f64) -> bool {
@@ -222,11 +237,17 @@ mod tests {
             for p in [1e-6, 0.1, 0.5, 0.73, 0.999] {
                 for k in 0..=n {
                     let (found, exact) = (upper_tail(k, n, p), tail_by_definition(k, n, p));
-                    assert!(close(found, exact, 1e-11), "P(X ≥ {k}), n = {n}, p = {p}: {found} against {exact}");
+                    assert!(
+                        close(found, exact, 1e-11),
+                        "P(X ≥ {k}), n = {n}, p = {p}: {found} against {exact}"
+                    );
                 }
             }
         }
-        assert_eq!([upper_tail(6, 5, 0.3), upper_tail(3, 5, 0.0), upper_tail(3, 5, 1.0)], [0.0, 0.0, 1.0]);
+        assert_eq!(
+            [upper_tail(6, 5, 0.3), upper_tail(3, 5, 0.0), upper_tail(3, 5, 1.0)],
+            [0.0, 0.0, 1.0]
+        );
     }
 
     #[test]
@@ -235,7 +256,10 @@ mod tests {
             for (coefficient, k) in coefficients(30).into_iter().zip(0_u64..) {
                 let exact = coefficient * p.powf(k as f64) * q.powf((30 - k) as f64);
                 for found in [point(k, 30, p, q), point(30 - k, 30, q, p)] {
-                    assert!(close(found, exact, 1e-12), "k = {k}, p = {p}: {found} against {exact}");
+                    assert!(
+                        close(found, exact, 1e-12),
+                        "k = {k}, p = {p}: {found} against {exact}"
+                    );
                 }
             }
         }
@@ -249,12 +273,14 @@ mod tests {
 
     #[test]
     fn stirling_errors_have_the_known_differences() {
-        // S(n) − S(n + 1) = (n + ½)·ln(1 + 1/n) − 1 = Σ_{j ≥ 1} 1/((2j + 1)(2n + 1)^2j); all terms are positive.
+        // S(n) − S(n + 1) = (n + ½)·ln(1 + 1/n) − 1 = Σ_{j ≥ 1} 1/((2j + 1)(2n + 1)^2j); all terms
+        // are positive.
         for n in [1, 2, 7, 14, 15, 16, 17, 25, 100] {
             let square = ((2 * n + 1) as f64).powi(2);
             let exact: f64 = (1..40).map(|j| 1.0 / (f64::from(2 * j + 1) * square.powi(j))).sum();
             let found = stirling_error(n) - stirling_error(n + 1);
-            // Up to 15!, the logarithm of the factorial has a rounding error of 1e-14. The series for larger n has an error of 1e-16.
+            // Up to 15!, the logarithm of the factorial has a rounding error of 1e-14. The series
+            // for larger n has an error of 1e-16.
             let tolerance = if n < 16 { 2e-14 } else { 1e-16 };
             assert!((found - exact).abs() < tolerance, "n = {n}: {found} against {exact}");
         }
@@ -263,12 +289,24 @@ mod tests {
     #[test]
     fn deviances_agree_with_their_taylor_series() {
         // With x = m(1 + u): m·((1 + u)·ln(1 + u) − u) = m·Σ_{j ≥ 2} (−u)^j/(j(j − 1)).
-        for (m, difference) in [(1e8, 10.0), (1e8, 1e4), (1e8, 1e6), (1000.0, 50.0), (1000.0, 170.0), (1000.0, 250.0), (1000.0, 500.0)] {
+        for (m, difference) in [
+            (1e8, 10.0),
+            (1e8, 1e4),
+            (1e8, 1e6),
+            (1000.0, 50.0),
+            (1000.0, 170.0),
+            (1000.0, 250.0),
+            (1000.0, 500.0),
+        ] {
             for difference in [difference, -difference] {
                 let u: f64 = difference / m;
-                let exact: f64 = m * (2..80).map(|j| (-u).powi(j) / f64::from(j * (j - 1))).sum::<f64>();
+                let exact: f64 =
+                    m * (2..80).map(|j| (-u).powi(j) / f64::from(j * (j - 1))).sum::<f64>();
                 let found = deviance(m + difference, m);
-                assert!(close(found, exact, 1e-12), "{difference} from {m}: {found} against {exact}");
+                assert!(
+                    close(found, exact, 1e-12),
+                    "{difference} from {m}: {found} against {exact}"
+                );
             }
         }
     }
@@ -279,10 +317,16 @@ mod tests {
             for k in 1..=n {
                 for alpha in [1e-9, 0.05, 0.3, 0.8, 0.9999] {
                     let solved = tail_by_definition(k, n, logistic(solve(k, n, alpha)));
-                    assert!(solved <= alpha * (1.0 + 1e-12) && solved > alpha * (1.0 - 1e-8), "{k} of {n} at {alpha}: {solved}");
+                    assert!(
+                        solved <= alpha * (1.0 + 1e-12) && solved > alpha * (1.0 - 1e-8),
+                        "{k} of {n} at {alpha}: {solved}"
+                    );
                     // One millionth of α is held back.
                     let spent = tail_by_definition(k, n, lower_limit(k, n, alpha));
-                    assert!((spent / alpha - 1.0 + 1e-6).abs() < 1e-7, "{k} of {n} at {alpha}: {spent}");
+                    assert!(
+                        (spent / alpha - 1.0 + 1e-6).abs() < 1e-7,
+                        "{k} of {n} at {alpha}: {spent}"
+                    );
                 }
             }
         }
@@ -312,10 +356,19 @@ mod tests {
 
     #[test]
     fn normal_quantiles_agree_with_tables() {
-        let tables = [(0.05, 1.644_853_626_951), (0.025, 1.959_963_984_540), (1e-6, 4.753_424_308_823), (0.5, 0.0)];
+        let tables = [
+            (0.05, 1.644_853_626_951),
+            (0.025, 1.959_963_984_540),
+            (1e-6, 4.753_424_308_823),
+            (0.5, 0.0),
+        ];
         let whole = [(0.158_655_253_931_457, 1.0), (0.022_750_131_948_179_2, 2.0)];
         for (probability, z) in tables.into_iter().chain(whole) {
-            assert!((normal_quantile(probability) - z).abs() < 1e-9, "{probability}: {}", normal_quantile(probability));
+            assert!(
+                (normal_quantile(probability) - z).abs() < 1e-9,
+                "{probability}: {}",
+                normal_quantile(probability)
+            );
             assert!((normal_quantile(1.0 - probability) + z).abs() < 1e-9);
         }
         // The result is finite for every argument.
@@ -325,8 +378,14 @@ mod tests {
 
     #[test]
     fn log_odds_of_any_size_become_probabilities() {
-        assert_eq!([f64::NEG_INFINITY, -800.0, 0.0, 800.0, f64::INFINITY].map(logistic), [0.0, 0.0, 0.5, 1.0, 1.0]);
-        assert!(close(logistic(3.0_f64.ln()), 0.75, 1e-15) && close(logistic(-3.0_f64.ln()), 0.25, 1e-15));
+        assert_eq!(
+            [f64::NEG_INFINITY, -800.0, 0.0, 800.0, f64::INFINITY].map(logistic),
+            [0.0, 0.0, 0.5, 1.0, 1.0]
+        );
+        assert!(
+            close(logistic(3.0_f64.ln()), 0.75, 1e-15)
+                && close(logistic(-3.0_f64.ln()), 0.25, 1e-15)
+        );
         // e^-740 is still positive, while e^740 overflows.
         assert_eq!(logistic(-740.0), (-740.0_f64).exp());
     }

@@ -6,11 +6,12 @@ use super::fixed::{Limits, rule_estimate};
 use super::method::Method;
 use crate::model::{Claim, RuleEstimate, Tally, Until};
 
-/// The shares of a pair's α for the anytime bounds of the main limit and of the second one, which is that of δ. The rest is for the
-/// fixed-sample limits.
+/// The shares of a pair's α for the anytime bounds of the main limit and of the second one, which
+/// is that of δ. The rest is for the fixed-sample limits.
 const ANYTIME_SHARES: [f64; 2] = [0.03125, 0.03125];
 
-/// The same in a run that ends as soon as its claim is refuted, which is what the anytime bounds are for.
+/// The same in a run that ends as soon as its claim is refuted, which is what the anytime bounds
+/// are for.
 const ANYTIME_SHARES_UNTIL_DECIDED: [f64; 2] = [0.8, 0.1];
 
 /// The level of a pair's evidence, and how it is divided.
@@ -22,7 +23,8 @@ pub struct Level {
 }
 
 impl Level {
-    /// An equal share of a run's α for each of its pairs, so that all bounds of the run hold at once.
+    /// An equal share of a run's α for each of its pairs, so that all bounds of the run hold at
+    /// once.
     #[must_use]
     pub fn of_pair(confidence: f64, pairs: usize) -> Self {
         Self { alpha: (1.0 - confidence) / pairs.max(1) as f64, anytime: ANYTIME_SHARES }
@@ -79,8 +81,8 @@ pub struct Certified {
 }
 
 impl Certified {
-    /// What is known with confidence `1 − α` about a rule that gives `regions` different answers. The method was
-    /// chosen before the draws.
+    /// What is known with confidence `1 − α` about a rule that gives `regions` different answers.
+    /// The method was chosen before the draws.
     #[must_use]
     pub fn new(tally: Tally, regions: u8, alpha: f64, claim: &Claim, method: Method) -> Self {
         let limits = Limits::new(tally, regions, alpha, claim, method);
@@ -131,8 +133,9 @@ impl Certified {
     }
 }
 
-/// The rule that shows most of the claim, and whether it does so in the second limit, which is that of δ: in the main one, unless that is not
-/// refuted and the second shows more. The first of equal ones.
+/// The rule that shows most of the claim, and whether it does so in the second limit, which is that
+/// of δ: in the main one, unless that is not refuted and the second shows more. The first of equal
+/// ones.
 #[must_use]
 pub fn strongest(parts: &[Certified], claim: &Claim) -> Option<(usize, bool)> {
     let best = |share: &dyn Fn(&Certified) -> f64| {
@@ -142,5 +145,9 @@ pub fn strongest(parts: &[Certified], claim: &Claim) -> Option<(usize, bool)> {
     let second = claim.second().map_or(0.0, |limit| limit.value);
     let by_main = best(&|part| part.lower() / claim.main().value)?;
     let by_second = best(&|part| if second > 0.0 { part.second_lower() / second } else { 0.0 })?;
-    Some(if by_main.1 <= 1.0 && by_second.1 > by_main.1 { (by_second.0, true) } else { (by_main.0, false) })
+    Some(if by_main.1 <= 1.0 && by_second.1 > by_main.1 {
+        (by_second.0, true)
+    } else {
+        (by_main.0, false)
+    })
 }

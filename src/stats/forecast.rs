@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::Tally;
 
-/// What is known about a rule before it is judged: how often it is correct and wrong, estimated from how many draws.
+/// What is known about a rule before it is judged: how often it is correct and wrong, estimated
+/// from how many draws.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Forecast {
     /// Estimated `P(correct)`.

@@ -1,9 +1,11 @@
 //! What a rule's two probabilities say about a claim, in the claim's unit.
 //!
-//! A claim limits the probability of every event: `P(S) ≤ F(P'(S))` and `P'(S) ≤ F(P(S))` with a concave function F. A rule that gives r of
-//! the two answers has `P(correct) ≤ (r/2)·F(2·P(wrong)/r)` (Jensen). So with `p = 2·P(correct)/r` and `a = 2·P(wrong)/r`, the claim must
-//! allow an event to have probability p on one side and a on the other. The least value of a measure that does is a lower bound of it. It
-//! grows with p and falls with a as long as p > a. It also grows if both grow in proportion, because thinning an event is post-processing.
+//! A claim limits the probability of every event: `P(S) ≤ F(P'(S))` and `P'(S) ≤ F(P(S))` with a
+//! concave function F. A rule that gives r of the two answers has `P(correct) ≤
+//! (r/2)·F(2·P(wrong)/r)` (Jensen). So with `p = 2·P(correct)/r` and `a = 2·P(wrong)/r`, the claim
+//! must allow an event to have probability p on one side and a on the other. The least value of a
+//! measure that does is a lower bound of it. It grows with p and falls with a as long as p > a. It
+//! also grows if both grow in proportion, because thinning an event is post-processing.
 
 use super::binomial::{normal_quantile, normal_tail};
 use super::fixed::effective;
@@ -16,14 +18,16 @@ const ORDERS: [f64; 2] = [0.002, 300.0];
 const LARGEST: f64 = 1e3;
 
 impl Measure {
-    /// The least value that allows a rule that gives `regions` answers to be correct and wrong so often. It is not above 0 if the rule is not
-    /// better than chance.
+    /// The least value that allows a rule that gives `regions` answers to be correct and wrong so
+    /// often. It is not above 0 if the rule is not better than chance.
     #[must_use]
     pub fn of(&self, correct: f64, wrong: f64, regions: u8) -> f64 {
         let scale = 2.0 / f64::from(regions.max(1));
         let (p, a) = event(correct, wrong, regions);
         match self {
-            Self::Epsilon { delta } => solved_for_epsilon(correct, wrong, effective(*delta, regions)),
+            Self::Epsilon { delta } => {
+                solved_for_epsilon(correct, wrong, effective(*delta, regions))
+            }
             Self::Delta { epsilon } => scale * solved_for_delta(correct, wrong, *epsilon),
             // How often a rule is right says nothing about distances.
             Self::Distance { .. } => 0.0,
@@ -34,20 +38,26 @@ impl Measure {
             Self::Rho => Coins::new(p, a).rho().1,
             Self::Orders(orders) => {
                 let coins = Coins::new(p, a);
-                orders.iter().map(|(order, claimed)| coins.renyi(*order) / claimed).fold(0.0, f64::max)
+                orders
+                    .iter()
+                    .map(|(order, claimed)| coins.renyi(*order) / claimed)
+                    .fold(0.0, f64::max)
             }
             Self::Profile(points) => {
-                let factor = |(epsilon, delta): &(f64, f64)| if p > *delta { ((p - delta) / a).ln() / epsilon } else { 0.0 };
+                let factor = |(epsilon, delta): &(f64, f64)| {
+                    if p > *delta { ((p - delta) / a).ln() / epsilon } else { 0.0 }
+                };
                 points.iter().map(factor).fold(0.0, f64::max)
             }
         }
     }
 
-    /// The same, if P(correct) is smaller and P(wrong) is larger than these frequencies in `draws` draws: by `z` standard errors together, in
-    /// the direction in which the value falls fastest.
+    /// The same, if P(correct) is smaller and P(wrong) is larger than these frequencies in `draws`
+    /// draws: by `z` standard errors together, in the direction in which the value falls fastest.
     #[must_use]
     pub fn cautious(&self, correct: f64, wrong: f64, regions: u8, draws: f64, z: f64) -> f64 {
-        // By chance a rule that gives one answer may be correct on all draws of its side, and more than half of the draws may be of this side.
+        // By chance a rule that gives one answer may be correct on all draws of its side, and more
+        // than half of the draws may be of this side.
         let correct = correct.min(f64::from(regions) / 2.0 - 0.5 / draws);
         let of = self.near(correct, wrong, regions);
         let (by_correct, by_wrong) = slopes(&of, correct, wrong);
@@ -58,8 +68,10 @@ impl Measure {
             return 0.0;
         }
         let (down, up) = (z * fall / length, z * rise / length);
-        // Few wrong guesses may by chance be far fewer than expected: the upper limit of a Poisson mean.
-        let (correct, wrong) = (correct - down * errors.0, wrong + up * errors.1 + up * up / (2.0 * draws));
+        // Few wrong guesses may by chance be far fewer than expected: the upper limit of a Poisson
+        // mean.
+        let (correct, wrong) =
+            (correct - down * errors.0, wrong + up * errors.1 + up * up / (2.0 * draws));
         if correct <= 0.0 { 0.0 } else { of(correct, wrong) }
     }
 
@@ -69,7 +81,8 @@ impl Measure {
         slopes(&self.near(correct, wrong, regions), correct, wrong)
     }
 
-    /// The value near these probabilities. For ρ it keeps the order that is best here: another one is hardly better nearby, and never needed.
+    /// The value near these probabilities. For ρ it keeps the order that is best here: another one
+    /// is hardly better nearby, and never needed.
     fn near(&self, correct: f64, wrong: f64, regions: u8) -> impl Fn(f64, f64) -> f64 {
         let (p, a) = event(correct, wrong, regions);
         let order = (*self == Self::Rho && p > a).then(|| Coins::new(p, a).rho().0);
@@ -89,19 +102,26 @@ impl Measure {
             Self::Renyi { order } => vec![*order],
             Self::Rho => vec![1.2, 1.5, 2.0, 3.0],
             Self::Orders(orders) => orders.iter().map(|(order, _)| *order).collect(),
-            Self::Epsilon { .. } | Self::Delta { .. } | Self::Mu | Self::Profile(_) | Self::Distance { .. } => Vec::new(),
+            Self::Epsilon { .. }
+            | Self::Delta { .. }
+            | Self::Mu
+            | Self::Profile(_)
+            | Self::Distance { .. } => Vec::new(),
         }
     }
 
-    /// The least value that allows this Rényi divergence, of one of the [`moment_orders`](Self::moment_orders); 0 for other orders.
+    /// The least value that allows this Rényi divergence, of one of the
+    /// [`moment_orders`](Self::moment_orders); 0 for other orders.
     #[must_use]
     pub fn of_divergence(&self, order: f64, divergence: f64) -> f64 {
         match self {
             Self::Renyi { order: of } if *of == order => divergence,
             Self::Rho => divergence / order,
-            Self::Orders(orders) => {
-                orders.iter().filter(|(of, _)| *of == order).map(|(_, claimed)| divergence / claimed).fold(0.0, f64::max)
-            }
+            Self::Orders(orders) => orders
+                .iter()
+                .filter(|(of, _)| *of == order)
+                .map(|(_, claimed)| divergence / claimed)
+                .fold(0.0, f64::max),
             _ => 0.0,
         }
     }
@@ -123,16 +143,23 @@ impl Measure {
                     .into_iter()
                     .fold(1.0, f64::min)
             }
-            Self::Orders(orders) => orders.iter().map(|(order, claimed)| renyi_delta(*order, value * claimed, epsilon)).fold(1.0, f64::min),
-            Self::Profile(points) => points.iter().map(|(at, delta)| implied_delta((value * at, *delta), epsilon)).fold(1.0, f64::min),
+            Self::Orders(orders) => orders
+                .iter()
+                .map(|(order, claimed)| renyi_delta(*order, value * claimed, epsilon))
+                .fold(1.0, f64::min),
+            Self::Profile(points) => points
+                .iter()
+                .map(|(at, delta)| implied_delta((value * at, *delta), epsilon))
+                .fold(1.0, f64::min),
             // Outputs without noise may be told apart, however close they are.
             Self::Distance { .. } => 1.0,
         };
         delta.clamp(0.0, 1.0)
     }
 
-    /// A pair (ε, δ) that holds if the measure is at most `value`: the one that allows least where the other side has probability `a`.
-    /// Every ε gives a pair that holds, so a search that is not exact costs power only.
+    /// A pair (ε, δ) that holds if the measure is at most `value`: the one that allows least where
+    /// the other side has probability `a`. Every ε gives a pair that holds, so a search that is not
+    /// exact costs power only.
     #[must_use]
     pub fn line(&self, value: f64, a: f64) -> (f64, f64) {
         const STEPS: usize = 20;
@@ -154,11 +181,14 @@ impl Measure {
 }
 
 impl Limit {
-    /// The largest share of right guesses that the limit allows a rule that guesses on this part of all draws.
+    /// The largest share of right guesses that the limit allows a rule that guesses on this part of
+    /// all draws.
     #[must_use]
     pub fn allowed_right(&self, guesses: f64, regions: u8) -> f64 {
         const HALVINGS: usize = 50;
-        let allows = |right: f64| self.measure.of(guesses * right, guesses * (1.0 - right), regions) <= self.value;
+        let allows = |right: f64| {
+            self.measure.of(guesses * right, guesses * (1.0 - right), regions) <= self.value
+        };
         let (mut low, mut high) = (0.5, 1.0);
         if allows(high) {
             return high;
@@ -172,7 +202,8 @@ impl Limit {
 }
 
 impl Claim {
-    /// The claimed ε; for a claim in another unit, an ε that follows from it at its [`delta`](Claim::delta).
+    /// The claimed ε; for a claim in another unit, an ε that follows from it at its
+    /// [`delta`](Claim::delta).
     #[must_use]
     pub fn epsilon(&self) -> f64 {
         const HALVINGS: usize = 60;
@@ -201,7 +232,8 @@ impl Claim {
     }
 }
 
-/// The probabilities of an event on one side and on the other that a rule with so many answers shows.
+/// The probabilities of an event on one side and on the other that a rule with so many answers
+/// shows.
 fn event(correct: f64, wrong: f64, regions: u8) -> (f64, f64) {
     let scale = 2.0 / f64::from(regions.max(1));
     ((scale * correct).min(1.0), (scale * wrong).min(1.0))
@@ -217,15 +249,16 @@ fn slopes(of: &impl Fn(f64, f64) -> f64, correct: f64, wrong: f64) -> (f64, f64)
     (by_correct, by_wrong)
 }
 
-/// Nearly the largest value between these ends, and where it is: both ends, and a golden-section search between them. It is never larger than
-/// the largest.
+/// Nearly the largest value between these ends, and where it is: both ends, and a golden-section
+/// search between them. It is never larger than the largest.
 fn largest([mut low, mut high]: [f64; 2], value: impl Fn(f64) -> f64) -> (f64, f64) {
     const STEPS: usize = 11;
     let golden = (5.0_f64.sqrt() - 1.0) / 2.0;
     let at = |place: f64| (place, value(place));
     let better = |one: (f64, f64), other: (f64, f64)| if other.1 > one.1 { other } else { one };
     let ends = better(at(low), at(high));
-    let (mut first, mut second) = (at(high - golden * (high - low)), at(low + golden * (high - low)));
+    let (mut first, mut second) =
+        (at(high - golden * (high - low)), at(low + golden * (high - low)));
     for _ in 0..STEPS {
         if first.1 >= second.1 {
             high = second.0;
@@ -269,20 +302,27 @@ impl Coins {
     fn renyi(&self, order: f64) -> f64 {
         let (this, other) = self.direction;
         // ln Σ x^λ·y^(1−λ) over both outcomes, without overflow.
-        let [first, second] = [self.heads, self.tails].map(|logs| order * logs[this] + (1.0 - order) * logs[other]);
+        let [first, second] =
+            [self.heads, self.tails].map(|logs| order * logs[this] + (1.0 - order) * logs[other]);
         ((first.max(second) + (-(first - second).abs()).exp().ln_1p()) / (order - 1.0)).max(0.0)
     }
 
     /// The best order for ρ, and what it shows.
     fn rho(&self) -> (f64, f64) {
-        let (log, value) = largest(ORDERS.map(f64::ln), |log| self.renyi(1.0 + log.exp()) / (1.0 + log.exp()));
+        let (log, value) =
+            largest(ORDERS.map(f64::ln), |log| self.renyi(1.0 + log.exp()) / (1.0 + log.exp()));
         (1.0 + log.exp(), value)
     }
 }
 
-/// The δ at this ε that follows from (ε, δ) at another one. For a smaller ε the worst mechanism has two outputs beside its δ.
+/// The δ at this ε that follows from (ε, δ) at another one. For a smaller ε the worst mechanism has
+/// two outputs beside its δ.
 fn implied_delta((known, delta): (f64, f64), epsilon: f64) -> f64 {
-    if epsilon >= known { delta } else { 1.0 - (1.0 - delta) * (1.0 + epsilon.exp()) / (1.0 + known.exp()) }
+    if epsilon >= known {
+        delta
+    } else {
+        1.0 - (1.0 - delta) * (1.0 + epsilon.exp()) / (1.0 + known.exp())
+    }
 }
 
 /// The δ at this ε of Gaussian noise with sensitivity μ in standard deviations (Balle & Wang 2018).
@@ -313,7 +353,11 @@ mod tests {
             let (p, a) = gaussian_event(cut);
             let of = |measure: Measure| measure.of(p / 2.0, a / 2.0, 1);
             assert!((of(Measure::Mu) - 1.0).abs() < 1e-9, "every event shows μ");
-            assert!(of(Measure::Rho) <= 0.5 && of(Measure::Rho) > 0.1, "{cut}: ρ {}", of(Measure::Rho));
+            assert!(
+                of(Measure::Rho) <= 0.5 && of(Measure::Rho) > 0.1,
+                "{cut}: ρ {}",
+                of(Measure::Rho)
+            );
             for order in [1.5, 2.0, 8.0] {
                 assert!(of(Measure::Renyi { order }) <= order / 2.0);
             }
@@ -323,9 +367,13 @@ mod tests {
 
     #[test]
     fn divergences_are_those_of_the_definition() {
-        // ln Σ x^λ·y^(1−λ)/(λ − 1) with plain powers, and for ρ the largest divided by λ on a fine grid.
+        // ln Σ x^λ·y^(1−λ)/(λ − 1) with plain powers, and for ρ the largest divided by λ on a fine
+        // grid.
         let plain = |order: f64, p: f64, a: f64| {
-            let sum = |x: f64, y: f64| x.powf(order) * y.powf(1.0 - order) + (1.0 - x).powf(order) * (1.0 - y).powf(1.0 - order);
+            let sum = |x: f64, y: f64| {
+                x.powf(order) * y.powf(1.0 - order)
+                    + (1.0 - x).powf(order) * (1.0 - y).powf(1.0 - order)
+            };
             sum(p, a).max(sum(a, p)).ln() / (order - 1.0)
         };
         for (p, a) in [(0.7, 0.3), (0.02, 0.001), (0.999, 0.6), (0.3, 0.29)] {
@@ -333,10 +381,15 @@ mod tests {
                 let found = Measure::Renyi { order }.of(p / 2.0, a / 2.0, 1);
                 assert!((found - plain(order, p, a)).abs() < 1e-9, "{p} {a} {order}: {found}");
             }
-            let fine = (0..4000).map(|step| 1.0 + 1e-4 * 1.0033_f64.powi(step)).filter(|order| *order < 60.0);
+            let fine = (0..4000)
+                .map(|step| 1.0 + 1e-4 * 1.0033_f64.powi(step))
+                .filter(|order| *order < 60.0);
             let largest = fine.map(|order| plain(order, p, a) / order).fold(0.0, f64::max);
             let found = Measure::Rho.of(p / 2.0, a / 2.0, 1);
-            assert!(found <= largest * (1.0 + 1e-4) && found > 0.999 * largest, "{p} {a}: {found} against {largest}");
+            assert!(
+                found <= largest * (1.0 + 1e-4) && found > 0.999 * largest,
+                "{p} {a}: {found} against {largest}"
+            );
         }
     }
 
@@ -356,10 +409,18 @@ mod tests {
         for measure in &measures {
             for regions in [1, 2] {
                 for guess in [0.02, 0.1, 0.4] {
-                    let at = |guess: f64, right: f64| measure.of(guess * right, guess * (1.0 - right), regions);
+                    let at = |guess: f64, right: f64| {
+                        measure.of(guess * right, guess * (1.0 - right), regions)
+                    };
                     for right in [0.55, 0.7, 0.9, 0.99] {
-                        assert!(at(guess, right) <= at(guess, right + 0.005) + 1e-12, "{measure:?} {guess} {right}");
-                        assert!(at(guess, right) <= at(guess * 1.1, right) + 1e-12, "{measure:?} {guess} {right}");
+                        assert!(
+                            at(guess, right) <= at(guess, right + 0.005) + 1e-12,
+                            "{measure:?} {guess} {right}"
+                        );
+                        assert!(
+                            at(guess, right) <= at(guess * 1.1, right) + 1e-12,
+                            "{measure:?} {guess} {right}"
+                        );
                     }
                     assert!(at(guess, 0.4) <= 0.0, "{measure:?}");
                 }
@@ -369,15 +430,23 @@ mod tests {
 
     #[test]
     fn what_follows_from_a_claim_allows_every_event_that_the_claim_allows() {
-        // For Gaussian noise at its claim, every event stays below the line of every claim, wherever it touches.
-        let measures =
-            [(Measure::Mu, 1.0), (Measure::Rho, 0.5), (Measure::Renyi { order: 4.0 }, 2.0), (Measure::Renyi { order: 1.5 }, 0.75)];
+        // For Gaussian noise at its claim, every event stays below the line of every claim,
+        // wherever it touches.
+        let measures = [
+            (Measure::Mu, 1.0),
+            (Measure::Rho, 0.5),
+            (Measure::Renyi { order: 4.0 }, 2.0),
+            (Measure::Renyi { order: 1.5 }, 0.75),
+        ];
         for (measure, value) in measures {
             for touch in [1e-6, 1e-3, 0.05, 0.3] {
                 let (epsilon, delta) = measure.line(value, touch);
                 for cut in [-1.0, 0.0, 0.5, 1.0, 2.0, 3.0, 5.0] {
                     let (p, a) = gaussian_event(cut);
-                    assert!(p <= epsilon.exp() * a + delta + 1e-12, "{measure:?} at {touch}, cut {cut}");
+                    assert!(
+                        p <= epsilon.exp() * a + delta + 1e-12,
+                        "{measure:?} at {touch}, cut {cut}"
+                    );
                 }
             }
         }
@@ -391,13 +460,17 @@ mod tests {
     fn the_epsilon_of_a_claim_follows_from_its_unit() {
         // Δ = 1 and σ = 1 has δ = Φ(½ − ε) − e^ε·Φ(−½ − ε), which falls through 1e-5 there.
         let found = Claim::mu(1.0).unwrap().epsilon();
-        let delta = |epsilon: f64| normal_tail(epsilon - 0.5) - epsilon.exp() * normal_tail(epsilon + 0.5);
+        let delta =
+            |epsilon: f64| normal_tail(epsilon - 0.5) - epsilon.exp() * normal_tail(epsilon + 0.5);
         assert!(delta(found - 1e-6) > 1e-5 && delta(found + 1e-6) < 1e-5, "{found}");
         // From ρ less can be known: it is above, and below the simple conversion ρ + 2√(ρ·ln(1/δ)).
         let of_rho = Claim::rho(0.5).unwrap().epsilon();
         assert!(of_rho > found && of_rho < 0.5 + 2.0 * (0.5 * 1e5_f64.ln()).sqrt(), "{of_rho}");
         assert_eq!(Claim::new(0.7, 0.1).unwrap().epsilon(), 0.7);
-        assert!(Claim::profile([(1.0, 0.1)]).unwrap().epsilon().is_infinite(), "nothing is said about δ = 1e-5");
+        assert!(
+            Claim::profile([(1.0, 0.1)]).unwrap().epsilon().is_infinite(),
+            "nothing is said about δ = 1e-5"
+        );
         assert!((Claim::profile([(1.0, 1e-5), (0.5, 0.1)]).unwrap().epsilon() - 1.0).abs() < 1e-9);
     }
 

@@ -18,7 +18,8 @@ pub enum Method {
 }
 
 impl Method {
-    /// For the bound on this measure, of a rule of which this is known before the draws, of which there will be `draws`.
+    /// For the bound on this measure, of a rule of which this is known before the draws, of which
+    /// there will be `draws`.
     #[must_use]
     pub fn new(measure: &Measure, forecast: Forecast, regions: u8, draws: u64) -> Self {
         match measure {
@@ -28,8 +29,13 @@ impl Method {
         }
     }
 
-    /// For a measure without a closed form: derivatives by θ and γ times the standard errors, as below.
-    fn for_measure(measure: &Measure, Forecast { correct, wrong, draws }: Forecast, regions: u8) -> Self {
+    /// For a measure without a closed form: derivatives by θ and γ times the standard errors, as
+    /// below.
+    fn for_measure(
+        measure: &Measure,
+        Forecast { correct, wrong, draws }: Forecast,
+        regions: u8,
+    ) -> Self {
         let guess = (correct + wrong).min(1.0);
         if draws <= 0.0 || guess <= 0.0 {
             return Self::Region(Weights::ONLY_RIGHT);
@@ -38,15 +44,17 @@ impl Method {
         let (correct, right) = (guess - wrong, 1.0 - wrong / guess);
         let (by_correct, by_wrong) = measure.slopes(correct, wrong, regions);
         let by_right = guess * (by_correct - by_wrong) * (right * (1.0 - right) / guess).sqrt();
-        let by_guess = (right * by_correct + (1.0 - right) * by_wrong) * (guess * (1.0 - guess)).sqrt();
+        let by_guess =
+            (right * by_correct + (1.0 - right) * by_wrong) * (guess * (1.0 - guess)).sqrt();
         Self::Region(Weights::new(by_right.max(0.0), by_guess.max(0.0)))
     }
 
     /// For the bound on ε of a rule of which this is known before the draws.
     ///
-    /// Weights are in proportion to the influence of each probability on the bound, times its standard error. The bound is
-    /// `ε = ln((θ − s)/(1 − θ))` with `s = δ_eff/γ`. Times `θ − s`, its derivative by θ is `1 + e^ε = (1 − s)/(1 − θ)` and that by γ is
-    /// `s/γ`. The standard errors are `√(θ(1 − θ)/(nγ))` and `√(γ(1 − γ)/n)`.
+    /// Weights are in proportion to the influence of each probability on the bound, times its
+    /// standard error. The bound is `ε = ln((θ − s)/(1 − θ))` with `s = δ_eff/γ`. Times `θ − s`,
+    /// its derivative by θ is `1 + e^ε = (1 − s)/(1 − θ)` and that by γ is `s/γ`. The standard
+    /// errors are `√(θ(1 − θ)/(nγ))` and `√(γ(1 − γ)/n)`.
     #[must_use]
     pub fn for_epsilon(Forecast { correct, wrong, draws }: Forecast, delta_eff: f64) -> Self {
         let guess = (correct + wrong).min(1.0);
@@ -55,13 +63,18 @@ impl Method {
         }
         let wrong = ((wrong + 0.5 / draws) / guess).min(0.5);
         let spent = (delta_eff / guess).min(1.0);
-        Self::Region(Weights::new((1.0 - spent) * ((1.0 - wrong) / wrong).sqrt(), spent * (1.0 - guess).sqrt()))
+        Self::Region(Weights::new(
+            (1.0 - spent) * ((1.0 - wrong) / wrong).sqrt(),
+            spent * (1.0 - guess).sqrt(),
+        ))
     }
 
-    /// For the bound on δ at the claimed ε, of a rule of which this is known before the draws, of which there will be `draws`.
+    /// For the bound on δ at the claimed ε, of a rule of which this is known before the draws, of
+    /// which there will be `draws`.
     ///
-    /// The bound is `δ_eff = γ·a` with `a = 1 − (1 − θ)(1 + e^ε)`. Its derivative by θ is `γ·(1 + e^ε)`, that by γ is `a`. Where few guesses
-    /// are expected, hardly anything is known about θ, and bets are better.
+    /// The bound is `δ_eff = γ·a` with `a = 1 − (1 − θ)(1 + e^ε)`. Its derivative by θ is `γ·(1 +
+    /// e^ε)`, that by γ is `a`. Where few guesses are expected, hardly anything is known about θ,
+    /// and bets are better.
     #[must_use]
     pub fn for_delta(Forecast { correct, wrong, .. }: Forecast, epsilon: f64, draws: u64) -> Self {
         /// With fewer expected guesses than this, bets are better.
@@ -71,7 +84,10 @@ impl Method {
             return Self::Bets;
         }
         let wrong = wrong / guess;
-        let (right, mass) = ((1.0 + odds) * (wrong * (1.0 - wrong)).sqrt(), (1.0 - wrong * (1.0 + odds)).max(0.0) * (1.0 - guess).sqrt());
+        let (right, mass) = (
+            (1.0 + odds) * (wrong * (1.0 - wrong)).sqrt(),
+            (1.0 - wrong * (1.0 + odds)).max(0.0) * (1.0 - guess).sqrt(),
+        );
         Self::Region(Weights::new(right, mass))
     }
 }
@@ -88,7 +104,10 @@ mod tests {
     fn weights_follow_the_forecast() {
         let only_right = Method::Region(Weights::ONLY_RIGHT);
         assert_eq!(Method::for_epsilon(forecast(0.3, 0.8), 0.0), only_right);
-        assert_eq!(Method::for_epsilon(Forecast { correct: 0.0, wrong: 0.0, draws: 0.0 }, 0.1), only_right);
+        assert_eq!(
+            Method::for_epsilon(Forecast { correct: 0.0, wrong: 0.0, draws: 0.0 }, 0.1),
+            only_right
+        );
         // A rule that always guesses: there is nothing to learn about how often it does.
         assert_eq!(Method::for_epsilon(forecast(1.0, 0.8), 0.01), only_right);
         // A rule that shows no δ.
@@ -96,16 +115,28 @@ mod tests {
         // The standard errors of both terms, found by numerical differentiation.
         let (guess, right, spent, step) = (0.06, 0.8, 0.01, 1e-7);
         let epsilon = |guess: f64, right: f64| ((right - spent / guess) / (1.0 - right)).ln();
-        let of_right = (epsilon(guess, right + step) - epsilon(guess, right)) / step * (right * (1.0 - right) / guess).sqrt();
-        let of_guess = (epsilon(guess + step, right) - epsilon(guess, right)) / step * (guess * (1.0 - guess)).sqrt();
-        let Method::Region(found) = Method::for_epsilon(forecast(guess, right), spent) else { panic!("bets") };
-        let Method::Region(expected) = Method::Region(Weights::new(of_right, of_guess)) else { panic!("bets") };
-        assert!(format!("{found:.4?}") == format!("{expected:.4?}"), "{found:?} against {expected:?}");
+        let of_right = (epsilon(guess, right + step) - epsilon(guess, right)) / step
+            * (right * (1.0 - right) / guess).sqrt();
+        let of_guess = (epsilon(guess + step, right) - epsilon(guess, right)) / step
+            * (guess * (1.0 - guess)).sqrt();
+        let Method::Region(found) = Method::for_epsilon(forecast(guess, right), spent) else {
+            panic!("bets")
+        };
+        let Method::Region(expected) = Method::Region(Weights::new(of_right, of_guess)) else {
+            panic!("bets")
+        };
+        assert!(
+            format!("{found:.4?}") == format!("{expected:.4?}"),
+            "{found:?} against {expected:?}"
+        );
     }
 
     #[test]
     fn rare_events_are_bet_on() {
         assert_eq!(Method::for_delta(forecast(0.001, 0.98), 1.0, 100_000), Method::Bets);
-        assert!(matches!(Method::for_delta(forecast(0.001, 0.98), 1.0, 10_000_000), Method::Region(_)));
+        assert!(matches!(
+            Method::for_delta(forecast(0.001, 0.98), 1.0, 10_000_000),
+            Method::Region(_)
+        ));
     }
 }

@@ -1,15 +1,18 @@
-//! Tests whether two sources draw from the same distribution. Two processes of one program must: noise that a process draws once and keeps,
-//! for example in a cache, makes a distribution of its own.
+//! Tests whether two sources draw from the same distribution. Two processes of one program must:
+//! noise that a process draws once and keeps, for example in a cache, makes a distribution of its
+//! own.
 //!
-//! Both tests are exact for outputs of any distribution, with or without atoms. They rest on this: if all draws are independent and alike,
-//! then swapping a draw of one source with a draw of the other one does not change the joint distribution.
+//! Both tests are exact for outputs of any distribution, with or without atoms. They rest on this:
+//! if all draws are independent and alike, then swapping a draw of one source with a draw of the
+//! other one does not change the joint distribution.
 //!
-//! *Values.* Let `S` be the values in the first half of a source's draws. Pair each draw of its second half with a draw of the other source.
-//! Among the pairs of which exactly one draw is in `S`, the number whose own draw is in `S` is Binomial(n, ½). A source with kept noise
-//! repeats its own values and has none of the other's.
+//! *Values.* Let `S` be the values in the first half of a source's draws. Pair each draw of its
+//! second half with a draw of the other source. Among the pairs of which exactly one draw is in
+//! `S`, the number whose own draw is in `S` is Binomial(n, ½). A source with kept noise repeats its
+//! own values and has none of the other's.
 //!
-//! *Order.* Among the pairs of draws without ties, the number of times that the first source's is the larger one is Binomial(n, ½). It finds
-//! kept noise to which fresh noise is added.
+//! *Order.* Among the pairs of draws without ties, the number of times that the first source's is
+//! the larger one is Binomial(n, ½). It finds kept noise to which fresh noise is added.
 
 use std::fmt;
 
@@ -27,7 +30,8 @@ const MAX_COMPONENTS: usize = 64;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SourceDifference {
-    /// One repeats values that the other one does not have: comparisons in its favour, and all comparisons.
+    /// One repeats values that the other one does not have: comparisons in its favour, and all
+    /// comparisons.
     Values(u64, u64),
     /// The outputs of one are larger on this side: comparisons in its favour, and all comparisons.
     Order(Side, u64, u64),
@@ -36,15 +40,21 @@ pub enum SourceDifference {
 impl fmt::Display for SourceDifference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Values(favour, all) => write!(f, "each repeats values that the other one does not have ({favour} of {all} comparisons"),
-            Self::Order(side, favour, all) => write!(f, "on {side} the outputs of one are larger ({favour} of {all} comparisons"),
+            Self::Values(favour, all) => write!(
+                f,
+                "each repeats values that the other one does not have ({favour} of {all} comparisons"
+            ),
+            Self::Order(side, favour, all) => {
+                write!(f, "on {side} the outputs of one are larger ({favour} of {all} comparisons")
+            }
         }?;
         f.write_str(" go the same way, half of them would by chance)")
     }
 }
 
-/// Looks for a difference between two sources, each with its draws of left and of right. All have equally many draws of the same width. For
-/// sources that do not differ it returns None, except with probability at most [`FALSE_ALARM`].
+/// Looks for a difference between two sources, each with its draws of left and of right. All have
+/// equally many draws of the same width. For sources that do not differ it returns None, except
+/// with probability at most [`FALSE_ALARM`].
 #[must_use]
 pub fn difference(one: [&Rows; 2], other: [&Rows; 2]) -> Option<SourceDifference> {
     let width = one[0].width();
@@ -63,11 +73,19 @@ pub fn difference(one: [&Rows; 2], other: [&Rows; 2]) -> Option<SourceDifference
     (0..tracks).find_map(|index| {
         let [one, other] = [one, other].map(|sides| sides.map(|rows| track(rows, index)));
         let values = test_values(&one, &other, alpha).or_else(|| test_values(&other, &one, alpha));
-        values.or_else(|| Side::BOTH.into_iter().find_map(|side| test_order(side, &one[side as usize], &other[side as usize], alpha)))
+        values.or_else(|| {
+            Side::BOTH.into_iter().find_map(|side| {
+                test_order(side, &one[side as usize], &other[side as usize], alpha)
+            })
+        })
     })
 }
 
-fn test_values(own: &[Vec<u64>; 2], foreign: &[Vec<u64>; 2], alpha: f64) -> Option<SourceDifference> {
+fn test_values(
+    own: &[Vec<u64>; 2],
+    foreign: &[Vec<u64>; 2],
+    alpha: f64,
+) -> Option<SourceDifference> {
     let (mut favour, mut all) = (0, 0);
     for (own, foreign) in own.iter().zip(foreign) {
         let (first, second) = own.split_at(own.len() / 2);
@@ -75,24 +93,28 @@ fn test_values(own: &[Vec<u64>; 2], foreign: &[Vec<u64>; 2], alpha: f64) -> Opti
         favour += in_favour;
         all += compared;
     }
-    (all > 0 && upper_tail(favour, all, 0.5) <= alpha).then_some(SourceDifference::Values(favour, all))
+    (all > 0 && upper_tail(favour, all, 0.5) <= alpha)
+        .then_some(SourceDifference::Values(favour, all))
 }
 
-/// Pairs draws of two kinds. Of the pairs with exactly one draw among the known values: in how many it is the first kind's, and how many there
-/// are.
+/// Pairs draws of two kinds. Of the pairs with exactly one draw among the known values: in how many
+/// it is the first kind's, and how many there are.
 pub(super) fn compare_values(known: &[u64], own: &[u64], foreign: &[u64]) -> (u64, u64) {
     let mut known = known.to_vec();
     known.sort_unstable();
     let is_known = |value: &u64| known.binary_search(value).is_ok();
     let pairs = own.iter().zip(foreign).map(|(own, foreign)| (is_known(own), is_known(foreign)));
-    pairs.fold((0, 0), |(favour, all), (own, foreign)| (favour + u64::from(own && !foreign), all + u64::from(own != foreign)))
+    pairs.fold((0, 0), |(favour, all), (own, foreign)| {
+        (favour + u64::from(own && !foreign), all + u64::from(own != foreign))
+    })
 }
 
 fn test_order(side: Side, one: &[u64], other: &[u64], alpha: f64) -> Option<SourceDifference> {
     let all = one.iter().zip(other).filter(|(a, b)| a != b).count() as u64;
     let larger = one.iter().zip(other).filter(|(a, b)| a > b).count() as u64;
     let favour = larger.max(all - larger);
-    (all > 0 && 2.0 * upper_tail(favour, all, 0.5) <= alpha).then_some(SourceDifference::Order(side, favour, all))
+    (all > 0 && 2.0 * upper_tail(favour, all, 0.5) <= alpha)
+        .then_some(SourceDifference::Order(side, favour, all))
 }
 
 #[cfg(test)]
@@ -104,7 +126,8 @@ mod tests {
 
     const DRAWS: usize = 256;
 
-    /// The difference between two sources; `draw` gets the generator of a source, what this source keeps, and the side.
+    /// The difference between two sources; `draw` gets the generator of a source, what this source
+    /// keeps, and the side.
     fn found<const WIDTH: usize>(
         seed: u64,
         keep: impl Fn(&mut Generator) -> Vec<f64>,
@@ -138,45 +161,82 @@ mod tests {
     fn noise_that_is_kept_is_found() {
         for seed in 0..50 {
             let one = found(seed, kept(1), |_, kept, side| [shifted(side, kept[0])]);
-            assert_eq!(one, Some(SourceDifference::Values(DRAWS as u64, DRAWS as u64)), "one value");
+            assert_eq!(
+                one,
+                Some(SourceDifference::Values(DRAWS as u64, DRAWS as u64)),
+                "one value"
+            );
             // One of several values; 500 of them leave about 50 comparisons, of which 24 suffice.
             for values in [2, 10, 100, 500] {
-                let several = found(seed, kept(values), |rng, kept, side| [shifted(side, kept[rng.random_range(0..values)])]);
-                assert!(matches!(several, Some(SourceDifference::Values(..))), "seed {seed}, {values} values: {several:?}");
+                let several = found(seed, kept(values), |rng, kept, side| {
+                    [shifted(side, kept[rng.random_range(0..values)])]
+                });
+                assert!(
+                    matches!(several, Some(SourceDifference::Values(..))),
+                    "seed {seed}, {values} values: {several:?}"
+                );
             }
-            let part = found(seed, kept(1), |rng, kept, side| [Cell::number(laplace(rng, 1.0)), shifted(side, kept[0])]);
+            let part = found(seed, kept(1), |rng, kept, side| {
+                [Cell::number(laplace(rng, 1.0)), shifted(side, kept[0])]
+            });
             assert!(matches!(part, Some(SourceDifference::Values(..))), "a component: {part:?}");
         }
     }
 
     #[test]
     fn kept_noise_under_fresh_noise_is_found() {
-        // Two sources whose kept noise differs by 2, under fresh noise of scale ½: 0.97 of the comparisons go the same way.
+        // Two sources whose kept noise differs by 2, under fresh noise of scale ½: 0.97 of the
+        // comparisons go the same way.
         for seed in 0..50 {
-            let offset = |rng: &mut Generator| vec![if *rng == Generator::seed_from_u64(2 * seed) { 2.0 } else { 0.0 }];
-            let found = found(seed, offset, |rng, kept, side| [shifted(side, kept[0] + laplace(rng, 0.5))]);
+            let offset = |rng: &mut Generator| {
+                vec![if *rng == Generator::seed_from_u64(2 * seed) { 2.0 } else { 0.0 }]
+            };
+            let found =
+                found(seed, offset, |rng, kept, side| [shifted(side, kept[0] + laplace(rng, 0.5))]);
             assert!(matches!(found, Some(SourceDifference::Order(..))), "seed {seed}: {found:?}");
         }
     }
 
     #[test]
     fn sources_that_do_not_differ_pass() {
-        // 1,000 pairs of sources of each kind; a false alarm has probability 3e-7 at most in each: 1.5e-3 for all together.
+        // 1,000 pairs of sources of each kind; a false alarm has probability 3e-7 at most in each:
+        // 1.5e-3 for all together.
         for seed in 0..1000 {
-            assert_eq!(found(seed, nothing, |rng, _, side| [shifted(side, laplace(rng, 1.0))]), None, "noise, seed {seed}");
-            assert_eq!(found(seed, nothing, |rng, _, side| [shifted(side, laplace(rng, 1.0).round())]), None, "atoms, seed {seed}");
-            let rare =
-                |rng: &mut Generator, _: &[f64], _| [if rng.random_bool(0.02) { Cell::PANIC } else { Cell::number(laplace(rng, 1.0)) }];
+            assert_eq!(
+                found(seed, nothing, |rng, _, side| [shifted(side, laplace(rng, 1.0))]),
+                None,
+                "noise, seed {seed}"
+            );
+            assert_eq!(
+                found(seed, nothing, |rng, _, side| [shifted(side, laplace(rng, 1.0).round())]),
+                None,
+                "atoms, seed {seed}"
+            );
+            let rare = |rng: &mut Generator, _: &[f64], _| {
+                [if rng.random_bool(0.02) { Cell::PANIC } else { Cell::number(laplace(rng, 1.0)) }]
+            };
             assert_eq!(found(seed, nothing, rare), None, "a rare symbol, seed {seed}");
-            assert_eq!(found(seed, nothing, |_, _, side| [shifted(side, 0.0), Cell::ABSENT]), None, "a constant");
-            let coin =
-                |rng: &mut Generator, _: &[f64], _| [Cell::symbol(if rng.random() { "a" } else { "b" }), Cell::number(laplace(rng, 1.0))];
+            assert_eq!(
+                found(seed, nothing, |_, _, side| [shifted(side, 0.0), Cell::ABSENT]),
+                None,
+                "a constant"
+            );
+            let coin = |rng: &mut Generator, _: &[f64], _| {
+                [
+                    Cell::symbol(if rng.random() { "a" } else { "b" }),
+                    Cell::number(laplace(rng, 1.0)),
+                ]
+            };
             assert_eq!(found(seed, nothing, coin), None, "a coin, seed {seed}");
         }
     }
 
     #[test]
     fn one_kept_value_of_each_source_may_be_the_same() {
-        assert_eq!(found(1, |_| vec![4.0], |_, kept, side| [shifted(side, kept[0])]), None, "a deterministic mechanism");
+        assert_eq!(
+            found(1, |_| vec![4.0], |_, kept, side| [shifted(side, kept[0])]),
+            None,
+            "a deterministic mechanism"
+        );
     }
 }

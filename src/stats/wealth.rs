@@ -1,11 +1,12 @@
 //! Evidence that is valid at any time: a gambler bets that the mechanism leaks more than it claims.
 //!
-//! Under a claim (ε, δ) every guess rule has `P(correct) ≤ e^ε·P(wrong) + δ_eff`. Take a stake `μ ∈ [0, 1/(e^ε + δ_eff))` that is fixed
-//! before the draw. Then the payoff `1 + μ·(1[correct] − e^ε·1[wrong] − δ_eff)` is positive and has mean at most 1. So the wealth is a
-//! supermartingale, and `P(wealth ever ≥ 1/α) ≤ α` (Ville).
+//! Under a claim (ε, δ) every guess rule has `P(correct) ≤ e^ε·P(wrong) + δ_eff`. Take a stake `μ ∈
+//! [0, 1/(e^ε + δ_eff))` that is fixed before the draw. Then the payoff `1 + μ·(1[correct] −
+//! e^ε·1[wrong] − δ_eff)` is positive and has mean at most 1. So the wealth is a supermartingale,
+//! and `P(wealth ever ≥ 1/α) ≤ α` (Ville).
 //!
-//! Each rule bets with its own *purse*, and the wealth is the mean of all purses. A mean of supermartingales is a supermartingale, so it is
-//! valid too.
+//! Each rule bets with its own *purse*, and the wealth is the mean of all purses. A mean of
+//! supermartingales is a supermartingale, so it is valid too.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +16,8 @@ use super::forecast::Forecast;
 use crate::model::{Limit, Measure, Tally};
 
 impl Forecast {
-    /// The Kelly stake for these estimates, each moved a little to the pessimistic side. More caution would make no bet after few draws.
+    /// The Kelly stake for these estimates, each moved a little to the pessimistic side. More
+    /// caution would make no bet after few draws.
     fn stake(self, epsilon: f64, delta_eff: f64) -> f64 {
         /// In standard errors.
         const CAUTION: f64 = 0.25;
@@ -53,13 +55,16 @@ pub struct Bet {
 }
 
 impl Bet {
-    /// A pair (ε, δ) that holds if the measure is at most `value`: the best one to bet against with this rule.
+    /// A pair (ε, δ) that holds if the measure is at most `value`: the best one to bet against with
+    /// this rule.
     fn point(&self, measure: &Measure, value: f64) -> Point {
-        let (epsilon, delta) = measure.line(value, 2.0 * self.forecast.wrong / f64::from(self.regions.max(1)));
+        let (epsilon, delta) =
+            measure.line(value, 2.0 * self.forecast.wrong / f64::from(self.regions.max(1)));
         Point { epsilon, delta }
     }
 
-    /// The growth of the log-wealth against the claim `against`, with the best stake against the claim `staked`, which may be weaker.
+    /// The growth of the log-wealth against the claim `against`, with the best stake against the
+    /// claim `staked`, which may be weaker.
     ///
     /// It decreases as `against` gets weaker.
     fn growth(&self, against: Point, staked: Point) -> f64 {
@@ -69,8 +74,11 @@ impl Bet {
         }
         let delta_eff = effective(against.delta, self.regions);
         let Tally { correct, wrong, abstained } = self.tally;
-        let part = |count: u64, change: f64| if count == 0 { 0.0 } else { count as f64 * change.ln_1p() };
-        part(correct, mu * (1.0 - delta_eff)) + part(wrong, -mu * (against.epsilon.exp() + delta_eff)) + part(abstained, -mu * delta_eff)
+        let part =
+            |count: u64, change: f64| if count == 0 { 0.0 } else { count as f64 * change.ln_1p() };
+        part(correct, mu * (1.0 - delta_eff))
+            + part(wrong, -mu * (against.epsilon.exp() + delta_eff))
+            + part(abstained, -mu * delta_eff)
     }
 }
 
@@ -81,7 +89,8 @@ struct Point {
     delta: f64,
 }
 
-/// The bets of all looks: `looks[t]` has one bet for each purse. All purses start with the same share of the wealth.
+/// The bets of all looks: `looks[t]` has one bet for each purse. All purses start with the same
+/// share of the wealth.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Ledger {
@@ -108,7 +117,11 @@ impl Ledger {
         self.path(limit).fold(0.0, f64::max)
     }
 
-    fn staked_path(&self, against: impl Fn(&Bet) -> Point, staked: impl Fn(&Bet) -> Point) -> impl Iterator<Item = f64> {
+    fn staked_path(
+        &self,
+        against: impl Fn(&Bet) -> Point,
+        staked: impl Fn(&Bet) -> Point,
+    ) -> impl Iterator<Item = f64> {
         let purses = self.looks.first().map_or(0, Vec::len);
         let mut logs = vec![0.0_f64; purses];
         self.looks.iter().map(move |bets| {
@@ -119,14 +132,15 @@ impl Ledger {
         })
     }
 
-    /// The largest value of a measure that is known at level α to be exceeded; 0 if there is none. The limit is one of the values that are
-    /// tested.
+    /// The largest value of a measure that is known at level α to be exceeded; 0 if there is none.
+    /// The limit is one of the values that are tested.
     #[must_use]
     pub fn lower(&self, limit: &Limit, alpha: f64) -> f64 {
         let Limit { measure, value: claimed } = limit;
         // Whether the wealth ever reached 1/α.
         let refuted = |against: f64, staked: f64| {
-            let path = self.staked_path(|bet| bet.point(measure, against), |bet| bet.point(measure, staked));
+            let path = self
+                .staked_path(|bet| bet.point(measure, against), |bet| bet.point(measure, staked));
             path.fold(0.0, f64::max) >= -alpha.ln()
         };
         match measure {
@@ -137,22 +151,27 @@ impl Ledger {
     }
 }
 
-/// The largest value of a grid such that all values of the grid up to it are refuted. The limit is on the grid. If the bound exceeds the
-/// truth, then the smallest value of the grid that is not below the truth is refuted. The grid is fixed in advance, so that is one test, and
-/// `P(bound > truth) ≤ α`.
+/// The largest value of a grid such that all values of the grid up to it are refuted. The limit is
+/// on the grid. If the bound exceeds the truth, then the smallest value of the grid that is not
+/// below the truth is refuted. The grid is fixed in advance, so that is one test, and `P(bound >
+/// truth) ≤ α`.
 fn largest_on_grid(claimed: f64, refuted: impl Fn(f64) -> bool) -> f64 {
     const RATIO: f64 = 1.02;
     /// From an eighth of the claim to forty times the claim.
     const POWERS: std::ops::Range<i32> = -105..187;
-    let refuted = POWERS.map(|power| claimed * RATIO.powi(power)).take_while(|value| refuted(*value));
+    let refuted =
+        POWERS.map(|power| claimed * RATIO.powi(power)).take_while(|value| refuted(*value));
     refuted.last().map_or(0.0, f64::next_up)
 }
 
-/// The largest value such that all values up to it are refuted. It returns the next float, because a refuted value is exceeded.
+/// The largest value such that all values up to it are refuted. It returns the next float, because
+/// a refuted value is exceeded.
 ///
-/// The values are divided into intervals that end at `claimed` and at its multiples by powers of a fixed ratio. Within an interval all bets
-/// have the stake of its upper end, so refuting a value also refutes all smaller values of the interval. So if the bound exceeds the truth,
-/// then the truth is refuted with the stakes of its own interval, and these are fixed in advance: `P(bound > truth) ≤ α`.
+/// The values are divided into intervals that end at `claimed` and at its multiples by powers of a
+/// fixed ratio. Within an interval all bets have the stake of its upper end, so refuting a value
+/// also refutes all smaller values of the interval. So if the bound exceeds the truth, then the
+/// truth is refuted with the stakes of its own interval, and these are fixed in advance: `P(bound >
+/// truth) ≤ α`.
 fn largest_refuted(claimed: f64, min: f64, max: f64, refuted: impl Fn(f64, f64) -> bool) -> f64 {
     const RATIO: f64 = 1.05;
     const HALVINGS: usize = 16;
@@ -187,7 +206,11 @@ mod tests {
     }
 
     fn bet(correct: u64, wrong: u64, abstained: u64) -> Bet {
-        Bet { forecast: Forecast { correct: 0.6, wrong: 0.1, draws: 1000.0 }, regions: 2, tally: Tally { correct, wrong, abstained } }
+        Bet {
+            forecast: Forecast { correct: 0.6, wrong: 0.1, draws: 1000.0 },
+            regions: 2,
+            tally: Tally { correct, wrong, abstained },
+        }
     }
 
     #[test]
@@ -201,11 +224,16 @@ mod tests {
 
     #[test]
     fn a_draw_pays_one_on_average_at_the_limit_of_the_claim() {
-        // The worst distribution that the claim allows: wrong = w, correct = e^ε·w + δ·r/2. With any stake the mean payoff is
-        // 1 + μ(correct − e^ε·wrong − δ_eff) = 1.
-        for (epsilon, delta, regions) in [(0.1_f64, 0.0, 2), (1.0, 0.0, 1), (1.0, 0.05, 2), (0.5, 0.2, 1), (1.2, 1e-3, 2)] {
-            let (against, staked) = (Point { epsilon, delta }, Point { epsilon: epsilon * 1.02, delta });
-            let growth = |correct, wrong, abstained| Bet { regions, ..bet(correct, wrong, abstained) }.growth(against, staked);
+        // The worst distribution that the claim allows: wrong = w, correct = e^ε·w + δ·r/2. With
+        // any stake the mean payoff is 1 + μ(correct − e^ε·wrong − δ_eff) = 1.
+        for (epsilon, delta, regions) in
+            [(0.1_f64, 0.0, 2), (1.0, 0.0, 1), (1.0, 0.05, 2), (0.5, 0.2, 1), (1.2, 1e-3, 2)]
+        {
+            let (against, staked) =
+                (Point { epsilon, delta }, Point { epsilon: epsilon * 1.02, delta });
+            let growth = |correct, wrong, abstained| {
+                Bet { regions, ..bet(correct, wrong, abstained) }.growth(against, staked)
+            };
             let [correct, wrong, none] = [growth(1, 0, 0), growth(0, 1, 0), growth(0, 0, 1)];
             assert!(correct > 0.0 && wrong < 0.0 && none <= 0.0);
             for w in [0.0, 0.01, 0.05, 0.1] {
@@ -225,15 +253,23 @@ mod tests {
         let mut ledger = Ledger::default();
         looks.iter().for_each(|bets| ledger.push(bets.to_vec()));
         let payoffs = looks.map(|bets| bets.map(|bet| bet.growth(claim, claim).exp()));
-        let wealth =
-            [f64::midpoint(payoffs[0][0], payoffs[0][1]), f64::midpoint(payoffs[0][0] * payoffs[1][0], payoffs[0][1] * payoffs[1][1])];
+        let wealth = [
+            f64::midpoint(payoffs[0][0], payoffs[0][1]),
+            f64::midpoint(payoffs[0][0] * payoffs[1][0], payoffs[0][1] * payoffs[1][1]),
+        ];
         let path: Vec<f64> = ledger.path(&of_epsilon(1.0, 0.01)).collect();
         assert_eq!(path.len(), 2);
-        assert!(path.iter().zip(wealth).all(|(log, wealth)| (log - wealth.ln()).abs() < 1e-12), "{path:?} against {wealth:?}");
+        assert!(
+            path.iter().zip(wealth).all(|(log, wealth)| (log - wealth.ln()).abs() < 1e-12),
+            "{path:?} against {wealth:?}"
+        );
         // Logarithms whose exponentials overflow, and empty purses.
         assert_eq!(log_mean_exp(&[2000.0, 2000.0]), 2000.0);
         assert!((log_mean_exp(&[f64::NEG_INFINITY, 4.0_f64.ln()]) - 2.0_f64.ln()).abs() < 1e-15);
-        assert_eq!([log_mean_exp(&[]), log_mean_exp(&[f64::NEG_INFINITY; 2])], [f64::NEG_INFINITY; 2]);
+        assert_eq!(
+            [log_mean_exp(&[]), log_mean_exp(&[f64::NEG_INFINITY; 2])],
+            [f64::NEG_INFINITY; 2]
+        );
     }
 
     #[test]
@@ -254,25 +290,34 @@ mod tests {
         let bound = ledger.lower(&of_epsilon(1.0, 0.0), 0.05);
         assert!(bound > 1.6 && bound < 6.0_f64.ln(), "{bound}");
         assert!(ledger.lower(&of_epsilon(1.0, 0.1), 0.05) < bound);
-        let delta = ledger.lower(&Limit { measure: Measure::Delta { epsilon: 1.0 }, value: 0.0 }, 0.05);
+        let delta =
+            ledger.lower(&Limit { measure: Measure::Delta { epsilon: 1.0 }, value: 0.0 }, 0.05);
         // correct − e·wrong = 0.6 − 0.2718…
         assert!(delta > 0.2 && delta < 0.6 - 0.1 * 1.0_f64.exp(), "{delta}");
     }
 
     #[test]
     fn values_below_the_bound_are_refuted_with_the_stake_of_their_interval() {
-        // This does not depend on the search: every ε of a fine grid below the bound is refuted with the stake of the end of its interval,
-        // and an ε just above the bound is not.
+        // This does not depend on the search: every ε of a fine grid below the bound is refuted
+        // with the stake of the end of its interval, and an ε just above the bound is not.
         let mut ledger = Ledger::default();
         ledger.push(vec![bet(60_000, 10_000, 30_000)]);
         for claimed in [0.5, 1.0, 1.7, 3.0] {
             let bound = ledger.lower(&of_epsilon(claimed, 0.0), 0.05);
-            let end = |epsilon: f64| claimed * 1.05_f64.powf(((epsilon / claimed).ln() / 1.05_f64.ln()).ceil());
+            let end = |epsilon: f64| {
+                claimed * 1.05_f64.powf(((epsilon / claimed).ln() / 1.05_f64.ln()).ceil())
+            };
             let refuted = |epsilon: f64| {
                 let point = |epsilon| move |_: &Bet| Point { epsilon, delta: 0.0 };
-                ledger.staked_path(point(epsilon), point(end(epsilon))).fold(0.0, f64::max) >= -0.05_f64.ln()
+                ledger.staked_path(point(epsilon), point(end(epsilon))).fold(0.0, f64::max)
+                    >= -0.05_f64.ln()
             };
-            assert!((1..1000).map(|step| f64::from(step) / 1000.0 * bound).filter(|epsilon| *epsilon > 2e-3).all(refuted));
+            assert!(
+                (1..1000)
+                    .map(|step| f64::from(step) / 1000.0 * bound)
+                    .filter(|epsilon| *epsilon > 2e-3)
+                    .all(refuted)
+            );
             assert!(!refuted(bound * 1.0001));
         }
     }
@@ -283,7 +328,10 @@ mod tests {
         ledger.push(vec![bet(600, 100, 300), bet(10, 10, 980)]);
         let mut alone = Ledger::default();
         alone.push(vec![bet(600, 100, 300)]);
-        assert!(ledger.log_wealth(&of_epsilon(1.0, 0.0)) > alone.log_wealth(&of_epsilon(1.0, 0.0)) - 2.0_f64.ln() - 1e-9);
+        assert!(
+            ledger.log_wealth(&of_epsilon(1.0, 0.0))
+                > alone.log_wealth(&of_epsilon(1.0, 0.0)) - 2.0_f64.ln() - 1e-9
+        );
     }
 
     #[test]
@@ -291,14 +339,20 @@ mod tests {
         for claimed in [0.0, 1e-5, 0.3, 1.0, 40.0, 5000.0] {
             let search = |largest: f64| {
                 largest_refuted(claimed, 1e-3, 1e3, |against, staked| {
-                    assert!(against <= staked && staked <= 1.050_001 * against, "{against} with the stake of {staked}");
+                    assert!(
+                        against <= staked && staked <= 1.050_001 * against,
+                        "{against} with the stake of {staked}"
+                    );
                     against <= largest
                 })
             };
             for largest in [1.1e-3, 0.25, 1.0, 7.0, 900.0] {
                 // An interval of 5 % is halved sixteen times.
                 let found = search(largest);
-                assert!(found <= largest.next_up() && found > largest * (1.0 - 1e-6), "claim {claimed}: {found} for {largest}");
+                assert!(
+                    found <= largest.next_up() && found > largest * (1.0 - 1e-6),
+                    "claim {claimed}: {found} for {largest}"
+                );
             }
             if (1e-3..1e3).contains(&claimed) {
                 // A claim that is only just refuted is itself tested, so it is found.
@@ -311,23 +365,33 @@ mod tests {
 
     #[test]
     fn the_stake_maximises_the_pessimistic_expected_growth() {
-        for (epsilon, delta_eff, correct, wrong) in [(1.0_f64, 0.0, 0.6_f64, 0.05_f64), (0.5, 0.1, 0.5, 0.1), (0.1, 0.3, 0.8, 0.1)] {
+        for (epsilon, delta_eff, correct, wrong) in
+            [(1.0_f64, 0.0, 0.6_f64, 0.05_f64), (0.5, 0.1, 0.5, 0.1), (0.1, 0.3, 0.8, 0.1)]
+        {
             for draws in [50.0, 1e4] {
                 let mu = Forecast { correct, wrong, draws }.stake(epsilon, delta_eff);
-                // A quarter of a standard error fewer correct guesses, as much more wrong guesses, and half a wrong guess more.
-                let (correct, wrong) = (correct - (correct / draws).sqrt() / 4.0, wrong + (wrong / draws).sqrt() / 4.0 + 0.5 / draws);
+                // A quarter of a standard error fewer correct guesses, as much more wrong guesses,
+                // and half a wrong guess more.
+                let (correct, wrong) = (
+                    correct - (correct / draws).sqrt() / 4.0,
+                    wrong + (wrong / draws).sqrt() / 4.0 + 0.5 / draws,
+                );
                 let (gain, loss) = (1.0 - delta_eff, epsilon.exp() + delta_eff);
                 let slope = correct * gain / (1.0 + mu * gain)
                     - wrong * loss / (1.0 - mu * loss)
                     - (1.0 - correct - wrong) * delta_eff / (1.0 - mu * delta_eff);
-                assert!(mu > 0.0 && slope.abs() < 1e-12, "ε {epsilon}, δ {delta_eff}, {draws} draws: slope {slope} at {mu}");
+                assert!(
+                    mu > 0.0 && slope.abs() < 1e-12,
+                    "ε {epsilon}, δ {delta_eff}, {draws} draws: slope {slope} at {mu}"
+                );
             }
         }
     }
 
     #[test]
     fn a_wrong_guess_never_costs_everything() {
-        // No wrong guess in very many draws, so that only rounding matters: all but a billionth is staked.
+        // No wrong guess in very many draws, so that only rounding matters: all but a billionth is
+        // staked.
         let mu = Forecast { correct: 1.0, wrong: 0.0, draws: 1e300 }.stake(1.0, 0.0);
         let left = 1.0 - mu * 1.0_f64.exp();
         assert!(left > 0.9e-9 && left < 1.1e-9, "{left}");

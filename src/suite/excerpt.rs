@@ -1,4 +1,5 @@
-//! Shows where in a file a problem is: line, column, and the line itself with a mark under the problem.
+//! Shows where in a file a problem is: line, column, and the line itself with a mark under the
+//! problem.
 
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -15,15 +16,17 @@ pub enum PathStep {
     Index(usize),
 }
 
-/// The steps of a path such as `params.query.sum` or `pair.2.left`. Numbers are positions in an array.
+/// The steps of a path such as `params.query.sum` or `pair.2.left`. Numbers are positions in an
+/// array.
 #[must_use]
 pub fn path_steps(path: &str) -> Vec<PathStep> {
-    let step = |part: &str| part.parse().map_or_else(|_| PathStep::Key(part.to_owned()), PathStep::Index);
+    let step =
+        |part: &str| part.parse().map_or_else(|_| PathStep::Key(part.to_owned()), PathStep::Index);
     path.split('.').filter(|part| !part.is_empty()).map(step).collect()
 }
 
-/// The byte range of a value in the text of a file. If the file does not contain the value, the range of the innermost table or array
-/// around it.
+/// The byte range of a value in the text of a file. If the file does not contain the value, the
+/// range of the innermost table or array around it.
 #[must_use]
 pub fn find_span(text: &str, path: &[PathStep]) -> Option<Range<usize>> {
     let root = DeTable::parse(text).ok()?;
@@ -35,12 +38,19 @@ pub fn find_span(text: &str, path: &[PathStep]) -> Option<Range<usize>> {
 pub fn find_key(text: &str, path: &[PathStep]) -> Option<Range<usize>> {
     let root = DeTable::parse(text).ok()?;
     let (PathStep::Key(last), around) = path.split_last()? else { return None };
-    let table = if around.is_empty() { root.get_ref() } else { find_value(&root, around)?.get_ref().as_table()? };
+    let table = if around.is_empty() {
+        root.get_ref()
+    } else {
+        find_value(&root, around)?.get_ref().as_table()?
+    };
     table.iter().find(|(key, _)| key.get_ref() == last).map(|(key, _)| key.span())
 }
 
 /// A value, or the innermost table or array around it.
-fn find_value<'a, 'i>(root: &'a Spanned<DeTable<'i>>, path: &[PathStep]) -> Option<&'a Spanned<DeValue<'i>>> {
+fn find_value<'a, 'i>(
+    root: &'a Spanned<DeTable<'i>>,
+    path: &[PathStep],
+) -> Option<&'a Spanned<DeValue<'i>>> {
     let first = match path.first()? {
         PathStep::Key(key) => root.get_ref().get(key.as_str())?,
         PathStep::Index(_) => return None,
@@ -66,28 +76,36 @@ pub fn with_location(text: &str, span: Range<usize>, message: &str) -> String {
     let start = char_boundary(text, span.start);
     let line_start = text[..start].rfind('\n').map_or(0, |end| end + 1);
     let line = text[line_start..].lines().next().unwrap_or_default();
-    let (number, column) = (text[..start].matches('\n').count() + 1, text[line_start..start].chars().count() + 1);
+    let (number, column) =
+        (text[..start].matches('\n').count() + 1, text[line_start..start].chars().count() + 1);
     let end = char_boundary(text, span.end).clamp(start, line_start + line.len());
     let marked = text[start..end].chars().count().max(1);
     let mut message = format!("line {number}, column {column}: {message}");
     let gutter = " ".repeat(number.to_string().len());
     // Control characters would move the mark and could control the terminal.
     let line: String = line.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    let _ = write!(message, "\n {gutter} |\n {number} | {line}\n {gutter} | {}{}", " ".repeat(column - 1), "^".repeat(marked));
+    let _ = write!(
+        message,
+        "\n {gutter} |\n {number} | {line}\n {gutter} | {}{}",
+        " ".repeat(column - 1),
+        "^".repeat(marked)
+    );
     message
 }
 
 /// The last character boundary at or before a byte position.
 fn char_boundary(text: &str, position: usize) -> usize {
-    (0..=position.min(text.len())).rev().find(|position| text.is_char_boundary(*position)).unwrap_or(0)
+    (0..=position.min(text.len()))
+        .rev()
+        .find(|position| text.is_char_boundary(*position))
+        .unwrap_or(0)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const TEXT: &str =
-        "name = \"ä\"\nparams = { query = { sum = { lower = 3 } } }\n[[pair]]\nname = \"a\"\n[[pair]]\nname = \"b\"\nleft = [1]\n";
+    const TEXT: &str = "name = \"ä\"\nparams = { query = { sum = { lower = 3 } } }\n[[pair]]\nname = \"a\"\n[[pair]]\nname = \"b\"\nleft = [1]\n";
 
     fn at(path: &str) -> &'static str {
         &TEXT[find_span(TEXT, &path_steps(path)).unwrap()]
@@ -106,8 +124,14 @@ mod tests {
     #[test]
     fn keys_are_found_by_their_path() {
         let key = |path: &str| find_key(TEXT, &path_steps(path)).map(|span| &TEXT[span]);
-        assert_eq!((key("name"), key("pair.1.left"), key("params.query.sum")), (Some("name"), Some("left"), Some("sum")));
-        assert_eq!((key("claim"), key("params.upper"), key("pair.1"), key("")), (None, None, None, None));
+        assert_eq!(
+            (key("name"), key("pair.1.left"), key("params.query.sum")),
+            (Some("name"), Some("left"), Some("sum"))
+        );
+        assert_eq!(
+            (key("claim"), key("params.upper"), key("pair.1"), key("")),
+            (None, None, None, None)
+        );
     }
 
     #[test]
@@ -118,7 +142,10 @@ mod tests {
         assert_eq!(lines[0], "line 2, column 38: lower is 3");
         assert_eq!(lines[2], " 2 | params = { query = { sum = { lower = 3 } } }");
         assert_eq!(lines[3].find('^'), lines[2].find("3 }"));
-        assert!(with_location("ä", 1..9, "cut").starts_with("line 1, column 1: cut"), "half a character");
+        assert!(
+            with_location("ä", 1..9, "cut").starts_with("line 1, column 1: cut"),
+            "half a character"
+        );
         assert!(with_location("", 0..0, "empty").starts_with("line 1, column 1: empty"));
     }
 }

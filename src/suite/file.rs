@@ -16,7 +16,10 @@ use crate::audit::{Audit, Control, Pair};
 use crate::catalogue::registry;
 use crate::model::checked::{NonNegative, Positive};
 use crate::model::claim::{Spelling, Stability};
-use crate::model::{AskedReach, Claim, Dataset, Delta, Expectation, FileProblem, MAX_DRAWS, Params, Relation, Truth, Whole, check_draws};
+use crate::model::{
+    AskedReach, Claim, Dataset, Delta, Expectation, FileProblem, MAX_DRAWS, Params, Relation,
+    Truth, Whole, check_draws,
+};
 use crate::target::Subject;
 use crate::target::process::{self, CommandLine};
 
@@ -68,10 +71,12 @@ impl AuditFile {
         problems
     }
 
-    /// What is missing for a privacy claim, or superfluous without one. A privacy claim is about pairs; a claim that no pair tests would
-    /// pass unseen.
+    /// What is missing for a privacy claim, or superfluous without one. A privacy claim is about
+    /// pairs; a claim that no pair tests would pass unseen.
     fn privacy_problems(&self) -> Vec<KeyProblem> {
-        let missing = |key: &str, example: &str| KeyProblem::new("", format!("missing field `{key}`; pairs need it: {example}"));
+        let missing = |key: &str, example: &str| {
+            KeyProblem::new("", format!("missing field `{key}`; pairs need it: {example}"))
+        };
         let about_pairs = [
             ("claim", self.claim.is_some()),
             ("stability", self.stability.is_some()),
@@ -86,25 +91,34 @@ impl AuditFile {
         let mut problems = Vec::new();
         if !self.pair.is_empty() || self.pairs.is_some() || self.search.is_some() {
             if self.claim.is_some() && self.stability.is_some() {
-                problems.push(KeyProblem::new("stability", "stability and claim are both given; an audit has one claim, so remove one"));
+                problems.push(KeyProblem::new(
+                    "stability",
+                    "stability and claim are both given; an audit has one claim, so remove one",
+                ));
             }
             let claimed = self.claim.is_some() || self.stability.is_some();
             problems.extend((!claimed).then(|| missing("claim", "claim = { epsilon = 1.0 }")));
             problems.extend(self.stability_problem());
-            problems.extend(self.relation.is_none().then(|| missing("relation", "relation = \"add-remove\"")));
+            problems.extend(
+                self.relation.is_none().then(|| missing("relation", "relation = \"add-remove\"")),
+            );
         } else if self.accuracy.is_empty() {
             let problem = "pair: there is none; add a [[pair]] with name, left and right, or say in [search] what a dataset may be, or set \
                  pairs.patterns, or add an [[accuracy]]";
             problems.push(KeyProblem::new("", problem));
         } else if let Some((key, _)) = about_pairs.into_iter().find(|(_, given)| *given) {
-            problems.push(KeyProblem::new(key, format!("{key} is about pairs, and there is none; add a [[pair]], or remove {key}")));
+            problems.push(KeyProblem::new(
+                key,
+                format!("{key} is about pairs, and there is none; add a [[pair]], or remove {key}"),
+            ));
         }
         problems
     }
 
     /// A key that a stability claim has no use for: outputs without noise are compared exactly.
     fn stability_problem(&self) -> Option<KeyProblem> {
-        let is_stability = self.stability.is_some() || self.claim.as_ref().is_some_and(|claim| claim.stability.is_some());
+        let is_stability = self.stability.is_some()
+            || self.claim.as_ref().is_some_and(|claim| claim.stability.is_some());
         let pair = self.pair.iter().position(|pair| pair.truth.is_some());
         let useless = [
             ("truth".to_owned(), self.truth.is_some()),
@@ -113,7 +127,9 @@ impl AuditFile {
             ("attacks".to_owned(), self.attacks.is_some()),
         ];
         let (key, _) = useless.into_iter().find(|(_, given)| is_stability && *given)?;
-        let problem = format!("{key} is about privacy, and this is a stability claim, which is decided exactly; remove it");
+        let problem = format!(
+            "{key} is about privacy, and this is a stability claim, which is decided exactly; remove it"
+        );
         Some(KeyProblem::new(key, problem))
     }
 }
@@ -153,7 +169,8 @@ struct PairFile {
 
 /// Reads and checks one file. Reports every problem in it, not only the first.
 pub fn read(path: &Path) -> Result<Vec<Audit>, Vec<FileProblem>> {
-    let text = std::fs::read_to_string(path).map_err(|error| vec![FileProblem::new(path, format!("cannot be read: {error}"))])?;
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| vec![FileProblem::new(path, format!("cannot be read: {error}"))])?;
     from_text(path, &text)
 }
 
@@ -164,11 +181,15 @@ pub fn from_text(path: &Path, text: &str) -> Result<Vec<Audit>, Vec<FileProblem>
     for entry in &entries {
         match parse(&entry.table).and_then(|file| check(path, file)) {
             Ok(audit) if audits.iter().any(|other| other.name == audit.name) => {
-                let problem = format!("name is \"{}\", which another audit of the file has already; names must be unique", audit.name);
+                let problem = format!(
+                    "name is \"{}\", which another audit of the file has already; names must be unique",
+                    audit.name
+                );
                 problems.push(KeyProblem::new("name", problem).of(entry).in_file(path, text));
             }
             Ok(audit) => audits.push(audit),
-            Err(found) => problems.extend(found.into_iter().map(|problem| problem.of(entry).in_file(path, text))),
+            Err(found) => problems
+                .extend(found.into_iter().map(|problem| problem.of(entry).in_file(path, text))),
         }
     }
     let several = audits.len() > 1;
@@ -176,18 +197,22 @@ pub fn from_text(path: &Path, text: &str) -> Result<Vec<Audit>, Vec<FileProblem>
     if problems.is_empty() { Ok(audits) } else { Err(distinct(problems)) }
 }
 
-/// A problem with a key of an audit that was found later, with its location if the file can still be read.
+/// A problem with a key of an audit that was found later, with its location if the file can still
+/// be read.
 pub fn problem_of(audit: &Audit, path: &str, message: &str) -> FileProblem {
     let text = std::fs::read_to_string(&audit.file).unwrap_or_default();
     let entries = entries(&text).unwrap_or_default();
     let entry = entries.iter().find(|entry| entry.name() == Some(&audit.name));
     let problem = KeyProblem::new(path, message);
-    entry.map_or(KeyProblem::new(path, message), |entry| problem.of(entry)).in_file(&audit.file, &text)
+    entry
+        .map_or(KeyProblem::new(path, message), |entry| problem.of(entry))
+        .in_file(&audit.file, &text)
 }
 
 /// The audits of a file as tables.
 fn entries(text: &str) -> Result<Vec<Entry>, KeyProblem> {
-    let table = toml::from_str(text).map_err(|error| KeyProblem::at(error.span(), error.message()))?;
+    let table =
+        toml::from_str(text).map_err(|error| KeyProblem::at(error.span(), error.message()))?;
     several::entries(table).map_err(|(key, message)| KeyProblem::new(key, message))
 }
 
@@ -207,7 +232,10 @@ fn parse(table: &toml::Table) -> Result<AuditFile, Vec<KeyProblem>> {
 
 /// The parameters as JSON values, which is what mechanisms and programs read.
 fn params(path: &str, table: &toml::Table) -> Result<Params, KeyProblem> {
-    table.iter().map(|(name, value)| Ok((name.clone(), json_value(&format!("{path}.{name}"), value)?))).collect()
+    table
+        .iter()
+        .map(|(name, value)| Ok((name.clone(), json_value(&format!("{path}.{name}"), value)?)))
+        .collect()
 }
 
 fn json_value(path: &str, value: &toml::Value) -> Result<serde_json::Value, KeyProblem> {
@@ -216,15 +244,21 @@ fn json_value(path: &str, value: &toml::Value) -> Result<serde_json::Value, KeyP
         toml::Value::Integer(integer) => (*integer).into(),
         toml::Value::Float(float) if float.is_finite() => (*float).into(),
         toml::Value::Boolean(truth) => (*truth).into(),
-        toml::Value::Array(items) => items.iter().map(|item| json_value(path, item)).collect::<Result<_, _>>()?,
+        toml::Value::Array(items) => {
+            items.iter().map(|item| json_value(path, item)).collect::<Result<_, _>>()?
+        }
         toml::Value::Table(table) => {
-            let entries = table.iter().map(|(name, value)| Ok((name.clone(), json_value(&format!("{path}.{name}"), value)?)));
+            let entries = table.iter().map(|(name, value)| {
+                Ok((name.clone(), json_value(&format!("{path}.{name}"), value)?))
+            });
             serde_json::Value::Object(entries.collect::<Result<_, KeyProblem>>()?)
         }
         toml::Value::Float(_) | toml::Value::Datetime(_) => {
             return Err(KeyProblem::new(
                 path,
-                format!("{path} is {value}, must be a finite number, a string, true or false; use quotes to pass it as a string"),
+                format!(
+                    "{path} is {value}, must be a finite number, a string, true or false; use quotes to pass it as a string"
+                ),
             ));
         }
     })
@@ -233,16 +267,22 @@ fn json_value(path: &str, value: &toml::Value) -> Result<serde_json::Value, KeyP
 /// Checks a number of draws.
 pub fn draws(number: Whole) -> Result<u64, String> {
     let checked = u64::try_from(number.get()).ok().and_then(|draws| check_draws(draws).ok());
-    checked.ok_or_else(|| format!("is {}, must be a whole number from 1 to {MAX_DRAWS:e}", number.get()))
+    checked.ok_or_else(|| {
+        format!("is {}, must be a whole number from 1 to {MAX_DRAWS:e}", number.get())
+    })
 }
 
-/// Checks a name. Reports and terminals show it, so it must be visible and must not contain control characters.
+/// Checks a name. Reports and terminals show it, so it must be visible and must not contain control
+/// characters.
 pub fn check_name(path: &str, what: &str, name: &str) -> Option<KeyProblem> {
     if name.trim().is_empty() {
         return Some(KeyProblem::new(path, format!("{what} is empty; give it a name")));
     }
     let control = name.chars().find(|c| c.is_control())?;
-    Some(KeyProblem::new(path, format!("{what} contains the control character {}; remove it", control.escape_default())))
+    Some(KeyProblem::new(
+        path,
+        format!("{what} contains the control character {}; remove it", control.escape_default()),
+    ))
 }
 
 fn check(file_path: &Path, file: AuditFile) -> Result<Audit, Vec<KeyProblem>> {
@@ -255,22 +295,31 @@ fn check(file_path: &Path, file: AuditFile) -> Result<Audit, Vec<KeyProblem>> {
     problems.extend(file.empty_problems());
     problems.extend(file.privacy_problems());
     let expect = file.expect.unwrap_or_default();
-    let relation = relation(file.relation.unwrap_or(RelationName::AddRemove), file.reason).unwrap_or_else(|problem| {
-        problems.push(problem);
-        Relation::AddRemove
-    });
+    let relation = relation(file.relation.unwrap_or(RelationName::AddRemove), file.reason)
+        .unwrap_or_else(|problem| {
+            problems.push(problem);
+            Relation::AddRemove
+        });
     problems.extend(file.truth.into_iter().flat_map(|truth| check_truth("truth", "truth", truth)));
-    let subject = match subject(file_path, file.mechanism, &file.params, file.command, file.timeout, file.setup) {
+    let subject = match subject(
+        file_path,
+        file.mechanism,
+        &file.params,
+        file.command,
+        file.timeout,
+        file.setup,
+    ) {
         Ok(subject) => subject,
         Err(problem) => {
             problems.push(problem);
             return Err(problems);
         }
     };
-    let stated_control = file.control.map(|table| control(&table, expect)).transpose().unwrap_or_else(|problem| {
-        problems.push(problem);
-        None
-    });
+    let stated_control =
+        file.control.map(|table| control(&table, expect)).transpose().unwrap_or_else(|problem| {
+            problems.push(problem);
+            None
+        });
     let claim = match claim(file_path, file.claim, file.stability) {
         Ok(claim) => claim,
         Err(problem) => return Err(problems.into_iter().chain([problem]).collect()),
@@ -279,7 +328,8 @@ fn check(file_path: &Path, file: AuditFile) -> Result<Audit, Vec<KeyProblem>> {
     if let Some(GeneratedPairs { patterns }) = file.pairs {
         match Pattern::all(&relation, patterns.components) {
             Ok(patterns) => add_patterns(&mut raw_pairs, patterns),
-            Err(problem) => problems.push(KeyProblem::new("pairs.patterns", format!("pairs.patterns: {problem}"))),
+            Err(problem) => problems
+                .push(KeyProblem::new("pairs.patterns", format!("pairs.patterns: {problem}"))),
         }
     }
     let mut pairs: Vec<Pair> = Vec::new();
@@ -292,23 +342,36 @@ fn check(file_path: &Path, file: AuditFile) -> Result<Audit, Vec<KeyProblem>> {
                 format!("{key}: another pair has this name; names must be unique in a file"),
             ));
         }
-        problems.extend(raw.truth.into_iter().flat_map(|truth| check_truth(&format!("{path}.truth"), &format!("{key}: truth"), truth)));
+        problems.extend(raw.truth.into_iter().flat_map(|truth| {
+            check_truth(&format!("{path}.truth"), &format!("{key}: truth"), truth)
+        }));
         if problems.is_empty()
-            && let Err(problem) = relation.check_within(claim.input_distance(), &raw.left, &raw.right)
+            && let Err(problem) =
+                relation.check_within(claim.input_distance(), &raw.left, &raw.right)
         {
             problems.push(KeyProblem::new(format!("{path}.right"), format!("{key}: {problem}")));
         }
         let truth = raw.truth.or(file.truth).unwrap_or_default();
-        pairs.push(Pair { name: raw.name, left: raw.left, right: raw.right, expect: raw.expect, truth });
+        pairs.push(Pair {
+            name: raw.name,
+            left: raw.left,
+            right: raw.right,
+            expect: raw.expect,
+            truth,
+        });
     }
-    let accuracy = accuracy::check(file.accuracy, pairs.iter().map(|pair| pair.name.clone()).collect()).unwrap_or_else(|mut found| {
-        problems.append(&mut found);
-        Vec::new()
-    });
-    let search = file.search.map(|raw| search::check(raw, &relation)).transpose().unwrap_or_else(|mut found| {
-        problems.append(&mut found);
-        None
-    });
+    let accuracy =
+        accuracy::check(file.accuracy, pairs.iter().map(|pair| pair.name.clone()).collect())
+            .unwrap_or_else(|mut found| {
+                problems.append(&mut found);
+                Vec::new()
+            });
+    let search = file.search.map(|raw| search::check(raw, &relation)).transpose().unwrap_or_else(
+        |mut found| {
+            problems.append(&mut found);
+            None
+        },
+    );
     if !problems.is_empty() {
         return Err(problems);
     }
@@ -343,14 +406,21 @@ fn check(file_path: &Path, file: AuditFile) -> Result<Audit, Vec<KeyProblem>> {
 }
 
 /// The claim. Without pairs, nothing reads it.
-fn claim(file: &Path, privacy: Option<Spelling>, stability: Option<Stability>) -> Result<Claim, KeyProblem> {
+fn claim(
+    file: &Path,
+    privacy: Option<Spelling>,
+    stability: Option<Stability>,
+) -> Result<Claim, KeyProblem> {
     let (key, spelling) = match (privacy, stability) {
         (Some(spelling), _) => ("claim", spelling),
         (None, Some(_)) => ("stability", Spelling { stability, ..Spelling::default() }),
         (None, None) => return Ok((NonNegative::default(), Delta::default()).into()),
     };
     let folder = file.parent().unwrap_or(Path::new(""));
-    spelling.with_points(folder).and_then(Claim::try_from).map_err(|problem| KeyProblem::new(key, format!("{key} {problem}")))
+    spelling
+        .with_points(folder)
+        .and_then(Claim::try_from)
+        .map_err(|problem| KeyProblem::new(key, format!("{key} {problem}")))
 }
 
 /// The control as stated: another audit, or parameters that replace those of the mechanism.
@@ -360,7 +430,10 @@ fn control(table: &toml::Table, expect: Expectation) -> Result<Control, KeyProbl
         return Err(KeyProblem::new("control", problem));
     }
     match (table.get("audit"), table.len()) {
-        (_, 0) => Err(KeyProblem::new("control", "control is empty; name a parameter that makes the mechanism leak more, or an audit")),
+        (_, 0) => Err(KeyProblem::new(
+            "control",
+            "control is empty; name a parameter that makes the mechanism leak more, or an audit",
+        )),
         (Some(toml::Value::String(name)), 1) => Ok(Control::Audit(name.clone())),
         (Some(_), _) => Err(KeyProblem::new(
             "control.audit",
@@ -377,13 +450,17 @@ fn relation(name: RelationName, reason: Option<String>) -> Result<Relation, KeyP
         (RelationName::ReplaceOne, None) => Ok(Relation::ReplaceOne),
         (RelationName::ComponentWise, None) => Ok(Relation::ComponentWise),
         (RelationName::SingleComponent, None) => Ok(Relation::SingleComponent),
-        (RelationName::Custom, Some(reason)) if !reason.trim().is_empty() => Ok(Relation::Custom { reason }),
-        (RelationName::Custom, _) => {
-            Err(KeyProblem::new("relation", "relation is \"custom\", which needs a reason; set reason = \"why the pairs are neighbours\""))
+        (RelationName::Custom, Some(reason)) if !reason.trim().is_empty() => {
+            Ok(Relation::Custom { reason })
         }
-        (_, Some(_)) => {
-            Err(KeyProblem::new("reason", "reason is only allowed with relation = \"custom\"; remove it or change the relation"))
-        }
+        (RelationName::Custom, _) => Err(KeyProblem::new(
+            "relation",
+            "relation is \"custom\", which needs a reason; set reason = \"why the pairs are neighbours\"",
+        )),
+        (_, Some(_)) => Err(KeyProblem::new(
+            "reason",
+            "reason is only allowed with relation = \"custom\"; remove it or change the relation",
+        )),
     }
 }
 
@@ -397,21 +474,33 @@ fn subject(
     setup: Option<String>,
 ) -> Result<Subject, KeyProblem> {
     let params = params("params", table)?;
-    let only_for_programs = [("command", command.is_some()), ("timeout", timeout.is_some()), ("setup", setup.is_some())];
+    let only_for_programs = [
+        ("command", command.is_some()),
+        ("timeout", timeout.is_some()),
+        ("setup", setup.is_some()),
+    ];
     match (mechanism.as_str(), command) {
         (process::NAME, Some(words)) => {
             let command = CommandLine::new(words, file, timeout.map(Positive::get), setup);
-            Ok(Subject::Program { command: command.map_err(|problem| KeyProblem::new("command", problem))?, params })
+            Ok(Subject::Program {
+                command: command.map_err(|problem| KeyProblem::new("command", problem))?,
+                params,
+            })
         }
         (process::NAME, None) => {
             let needed = "mechanism is \"command\", which needs one: command = [\"python3\", \"my_mechanism.py\"]";
             Err(KeyProblem::new("mechanism", needed))
         }
         (name, command) => match only_for_programs.into_iter().find(|(_, given)| *given) {
-            _ if registry::find(name).is_none() => Err(KeyProblem::new("mechanism", unknown_mechanism(name, command.is_some()))),
-            Some((key, _)) => {
-                Err(KeyProblem::new(key, format!("{key}: is for mechanism = \"command\" only; remove it or change the mechanism")))
+            _ if registry::find(name).is_none() => {
+                Err(KeyProblem::new("mechanism", unknown_mechanism(name, command.is_some())))
             }
+            Some((key, _)) => Err(KeyProblem::new(
+                key,
+                format!(
+                    "{key}: is for mechanism = \"command\" only; remove it or change the mechanism"
+                ),
+            )),
             None => Ok(Subject::Registered { mechanism, params }),
         },
     }
@@ -427,7 +516,8 @@ fn unknown_mechanism(name: &str, has_command: bool) -> String {
     )
 }
 
-/// Adds the patterns that are not among the pairs yet. An audit file may contain one of them as a [[pair]] to give it its own truth.
+/// Adds the patterns that are not among the pairs yet. An audit file may contain one of them as a
+/// [[pair]] to give it its own truth.
 fn add_patterns(pairs: &mut Vec<PairFile>, patterns: Vec<Pattern>) {
     for Pattern { name, left, right } in patterns {
         if !pairs.iter().any(|pair| pair.left == left && pair.right == right) {
@@ -439,11 +529,16 @@ fn add_patterns(pairs: &mut Vec<PairFile>, patterns: Vec<Pattern>) {
 fn check_truth(path: &str, key: &str, truth: Truth) -> Vec<KeyProblem> {
     let mut problems = Vec::new();
     if let Some(epsilon) = truth.epsilon.filter(|epsilon| epsilon.is_nan() || *epsilon < 0.0) {
-        problems
-            .push(KeyProblem::new(format!("{path}.epsilon"), format!("{key}.epsilon is {epsilon}, must be at least 0 (inf is allowed)")));
+        problems.push(KeyProblem::new(
+            format!("{path}.epsilon"),
+            format!("{key}.epsilon is {epsilon}, must be at least 0 (inf is allowed)"),
+        ));
     }
     if let Some(delta) = truth.delta.filter(|delta| !(0.0..=1.0).contains(delta)) {
-        problems.push(KeyProblem::new(format!("{path}.delta"), format!("{key}.delta is {delta}, must be between 0 and 1")));
+        problems.push(KeyProblem::new(
+            format!("{path}.delta"),
+            format!("{key}.delta is {delta}, must be between 0 and 1"),
+        ));
     }
     problems
 }

@@ -1,4 +1,5 @@
-//! Audit files: from TOML to checked audits. Audits that this module returns need no further checks.
+//! Audit files: from TOML to checked audits. Audits that this module returns need no further
+//! checks.
 
 mod accuracy;
 mod control;
@@ -19,10 +20,12 @@ use crate::model::{Error, Expectation, FileProblem, Relation, SearchRequest};
 use crate::target::PrepareError;
 use suggest::with_suggestion;
 
-/// Reads all audit files at and below the paths, in a fixed order. Reports every bad file, not only the first.
+/// Reads all audit files at and below the paths, in a fixed order. Reports every bad file, not only
+/// the first.
 ///
 /// # Errors
-/// When a path cannot be read, a file is not a valid audit, there are no files, or two audits have the same name.
+/// When a path cannot be read, a file is not a valid audit, there are no files, or two audits have
+/// the same name.
 pub fn load(paths: &[PathBuf]) -> Result<Vec<Audit>, Error> {
     let mut files = Vec::new();
     let mut errors = Vec::new();
@@ -41,8 +44,11 @@ pub fn load(paths: &[PathBuf]) -> Result<Vec<Audit>, Error> {
                 for audit in found {
                     match names.insert(audit.name.clone(), path.clone()) {
                         Some(other) => {
-                            let problem =
-                                format!("name is \"{}\", which {} has already; names must be unique", audit.name, other.display());
+                            let problem = format!(
+                                "name is \"{}\", which {} has already; names must be unique",
+                                audit.name,
+                                other.display()
+                            );
                             errors.push(file::problem_of(&audit, "name", &problem));
                         }
                         None => audits.push(audit),
@@ -62,8 +68,8 @@ pub fn load(paths: &[PathBuf]) -> Result<Vec<Audit>, Error> {
     Ok(audits)
 }
 
-/// Checks before anything is measured that every pair of these audits can be prepared. Targets are not kept: each is prepared again where
-/// it runs.
+/// Checks before anything is measured that every pair of these audits can be prepared. Targets are
+/// not kept: each is prepared again where it runs.
 ///
 /// # Errors
 /// Lists every audit whose parameters or data do not fit its mechanism.
@@ -76,20 +82,40 @@ pub fn check(audits: &[Audit]) -> Result<(), Error> {
                 Ok(_) => {}
                 // The parameters are the same for all pairs: one report is enough.
                 Err(error @ (PrepareError::Params { .. } | PrepareError::Unknown(_))) => {
-                    let path = if let PrepareError::Params { key, .. } = &error { key.as_str() } else { "mechanism" };
-                    problems.push(file::problem_of(audit, path, &with_suggestion(&error.to_string())));
+                    let path = if let PrepareError::Params { key, .. } = &error {
+                        key.as_str()
+                    } else {
+                        "mechanism"
+                    };
+                    problems.push(file::problem_of(
+                        audit,
+                        path,
+                        &with_suggestion(&error.to_string()),
+                    ));
                     break;
                 }
                 Err(error) => {
-                    let side = if let PrepareError::Data { side: Some(side), .. } = &error { format!(".{side}") } else { String::new() };
+                    let side = if let PrepareError::Data { side: Some(side), .. } = &error {
+                        format!(".{side}")
+                    } else {
+                        String::new()
+                    };
                     let message = format!("pair \"{}\": {error}", pair.name);
-                    problems.push(file::problem_of(audit, &format!("pair.{index}{side}"), &message));
+                    problems.push(file::problem_of(
+                        audit,
+                        &format!("pair.{index}{side}"),
+                        &message,
+                    ));
                 }
             }
         }
         if problems.len() == before {
             let found = accuracy::preparation_problems(audit);
-            problems.extend(found.iter().map(|(path, message)| file::problem_of(audit, path, &with_suggestion(message))));
+            problems.extend(
+                found.iter().map(|(path, message)| {
+                    file::problem_of(audit, path, &with_suggestion(message))
+                }),
+            );
         }
         if problems.len() == before {
             problems.extend(check_control(audit, audits));
@@ -108,7 +134,9 @@ fn check_control(audit: &Audit, audits: &[Audit]) -> Option<FileProblem> {
             twin if twin.claim != audit.claim => "has another claim",
             _ => return None,
         };
-        return Some(problem(&format!("control.audit is \"{name}\", which {what}; name an audit that breaks the same claim")));
+        return Some(problem(&format!(
+            "control.audit is \"{name}\", which {what}; name an audit that breaks the same claim"
+        )));
     }
     let (control, pair) = (audit.control_audit()?, audit.pairs.first()?);
     let error = registry::prepare_subject(&control.subject, &pair.left, &pair.right).err()?;
@@ -123,7 +151,10 @@ pub fn parse(file: &Path, text: &str) -> Result<Audit, Error> {
     let mut audits = parse_all(file, text)?;
     match audits.len() {
         1 => Ok(audits.remove(0)),
-        count => Err(Error::Input(vec![FileProblem::new(file, format!("has {count} audits, must have one"))])),
+        count => Err(Error::Input(vec![FileProblem::new(
+            file,
+            format!("has {count} audits, must have one"),
+        )])),
     }
 }
 
@@ -134,7 +165,9 @@ pub fn parse(file: &Path, text: &str) -> Result<Audit, Error> {
 pub fn search_request(json: &str, relation: &Relation) -> Result<SearchRequest, String> {
     let mut text = serde_json::Deserializer::from_str(json);
     let raw = serde_path_to_error::deserialize(&mut text).map_err(|error| error.to_string())?;
-    search::check(raw, relation).map_err(|problems| problems.iter().map(|problem| problem.message.clone()).collect::<Vec<_>>().join("; "))
+    search::check(raw, relation).map_err(|problems| {
+        problems.iter().map(|problem| problem.message.clone()).collect::<Vec<_>>().join("; ")
+    })
 }
 
 /// Parses the text of a file with one audit, or several as `[[audit]]`.
@@ -147,7 +180,9 @@ pub fn parse_all(file: &Path, text: &str) -> Result<Vec<Audit>, Error> {
 
 /// Whether the name, the mechanism or the file of an audit contains a text.
 fn matches(audit: &Audit, text: &str) -> bool {
-    audit.name.contains(text) || audit.subject.mechanism().contains(text) || audit.file.to_string_lossy().contains(text)
+    audit.name.contains(text)
+        || audit.subject.mechanism().contains(text)
+        || audit.file.to_string_lossy().contains(text)
 }
 
 /// The audits that match a filter; without a filter, all of them.
@@ -195,18 +230,24 @@ pub fn one(audits: Vec<Audit>, pattern: &str) -> Result<Audit, Error> {
     }
     match found.len() {
         1 => Ok(found.remove(0)),
-        _ => Err(Error::Ambiguous { pattern: pattern.to_owned(), names: found.into_iter().map(|audit| audit.name).collect() }),
+        _ => Err(Error::Ambiguous {
+            pattern: pattern.to_owned(),
+            names: found.into_iter().map(|audit| audit.name).collect(),
+        }),
     }
 }
 
-/// A folder that contains a file of this name is skipped, unless the path is given explicitly: its audits need more than a Rust toolchain.
+/// A folder that contains a file of this name is skipped, unless the path is given explicitly: its
+/// audits need more than a Rust toolchain.
 const OPT_IN: &str = "OPT-IN";
 
 /// Adds the audit file at `path`, or all audit files below it.
 fn collect(path: &Path, files: &mut Vec<PathBuf>) -> Result<(), FileProblem> {
     let unreadable = |error: std::io::Error| {
         let remedy = match error.kind() {
-            std::io::ErrorKind::NotFound => "; give an audit file or a folder, or get the built-in audits with `dp-audit export`",
+            std::io::ErrorKind::NotFound => {
+                "; give an audit file or a folder, or get the built-in audits with `dp-audit export`"
+            }
             _ => "",
         };
         FileProblem::new(path, format!("cannot be read: {error}{remedy}"))

@@ -1,7 +1,9 @@
-//! Generates pairs of neighbours from patterns, for mechanisms that answer many queries of sensitivity 1.
+//! Generates pairs of neighbours from patterns, for mechanisms that answer many queries of
+//! sensitivity 1.
 //!
-//! *Source*: Ding et al. 2018, "Detecting violations of differential privacy" (`StatDP`). Later black-box auditors use the same patterns.
-//! Mechanisms typically fail on inputs where one component differs from the rest, or one half from the other half.
+//! *Source*: Ding et al. 2018, "Detecting violations of differential privacy" (`StatDP`). Later
+//! black-box auditors use the same patterns. Mechanisms typically fail on inputs where one
+//! component differs from the rest, or one half from the other half.
 
 use serde::Deserialize;
 
@@ -20,8 +22,11 @@ impl TryFrom<Whole> for Components {
 
     fn try_from(value: Whole) -> Result<Self, String> {
         let value = value.get();
-        let count = usize::try_from(value).ok().filter(|count| (1..=MAX_COMPONENTS).contains(count));
-        count.map(Self).ok_or_else(|| format!("is {value}, must be a whole number from 1 to {MAX_COMPONENTS}"))
+        let count =
+            usize::try_from(value).ok().filter(|count| (1..=MAX_COMPONENTS).contains(count));
+        count
+            .map(Self)
+            .ok_or_else(|| format!("is {value}, must be a whole number from 1 to {MAX_COMPONENTS}"))
     }
 }
 
@@ -37,15 +42,17 @@ pub struct Pattern {
 }
 
 impl Pattern {
-    /// All patterns that are neighbours under the relation, each also with its sides swapped. With few components some patterns are equal;
-    /// only the first of them is kept.
+    /// All patterns that are neighbours under the relation, each also with its sides swapped. With
+    /// few components some patterns are equal; only the first of them is kept.
     ///
     /// # Errors
     /// When the relation is not between vectors.
     pub fn all(relation: &Relation, components: Components) -> Result<Vec<Self>, String> {
         let patterns = match relation {
             Relation::SingleComponent => single_component(components.0),
-            Relation::ComponentWise => [single_component(components.0), component_wise(components.0)].concat(),
+            Relation::ComponentWise => {
+                [single_component(components.0), component_wise(components.0)].concat()
+            }
             other => {
                 return Err(format!(
                     "relation is \"{other}\", which has no patterns; \
@@ -54,8 +61,10 @@ impl Pattern {
             }
         };
         let mut kept: Vec<Self> = Vec::new();
-        for pattern in patterns.into_iter().flat_map(|pattern| [pattern.clone(), pattern.swapped()]) {
-            if !kept.iter().any(|other| other.left == pattern.left && other.right == pattern.right) {
+        for pattern in patterns.into_iter().flat_map(|pattern| [pattern.clone(), pattern.swapped()])
+        {
+            if !kept.iter().any(|other| other.left == pattern.left && other.right == pattern.right)
+            {
                 kept.push(pattern);
             }
         }
@@ -63,7 +72,11 @@ impl Pattern {
     }
 
     fn new(name: &str, left: &[f64], right: &[f64]) -> Self {
-        Self { name: name.to_owned(), left: Dataset::of_numbers(left), right: Dataset::of_numbers(right) }
+        Self {
+            name: name.to_owned(),
+            left: Dataset::of_numbers(left),
+            right: Dataset::of_numbers(right),
+        }
     }
 
     fn swapped(self) -> Self {
@@ -79,7 +92,10 @@ fn split(k: usize, first: f64, times: usize, second: f64) -> Vec<f64> {
 /// The patterns where one component differs.
 fn single_component(k: usize) -> Vec<Pattern> {
     let ones = split(k, 1.0, k, 1.0);
-    vec![Pattern::new("one above", &ones, &split(k, 0.0, 1, 1.0)), Pattern::new("one below", &ones, &split(k, 2.0, 1, 1.0))]
+    vec![
+        Pattern::new("one above", &ones, &split(k, 0.0, 1, 1.0)),
+        Pattern::new("one below", &ones, &split(k, 2.0, 1, 1.0)),
+    ]
 }
 
 /// The patterns where all components differ. If `k` is odd, the first half is the smaller one.
@@ -111,7 +127,10 @@ mod tests {
                 let patterns = all(&relation, k);
                 for (i, pattern) in patterns.iter().enumerate() {
                     relation.check(&pattern.left, &pattern.right).unwrap();
-                    let same = |other: &Pattern| other.name == pattern.name || (other.left == pattern.left && other.right == pattern.right);
+                    let same = |other: &Pattern| {
+                        other.name == pattern.name
+                            || (other.left == pattern.left && other.right == pattern.right)
+                    };
                     assert!(!patterns[..i].iter().any(same), "{k}: {}", pattern.name);
                 }
             }
@@ -134,12 +153,17 @@ mod tests {
         assert_eq!(find("half half"), "[1 × 4] / [2 × 2, 0 × 2]");
         assert_eq!(find("X shape"), "[1 × 2, 0 × 2] / [0 × 2, 1 × 2]");
         let odd = all(&Relation::ComponentWise, 5);
-        assert!(odd.iter().any(|pattern| pattern.name == "X shape" && pattern.left.to_string() == "[1 × 2, 0 × 3]"));
+        assert!(odd.iter().any(
+            |pattern| pattern.name == "X shape" && pattern.left.to_string() == "[1 × 2, 0 × 3]"
+        ));
     }
 
     #[test]
     fn other_relations_have_no_patterns() {
         let problem = Pattern::all(&Relation::AddRemove, Components(3)).unwrap_err();
-        assert!(problem.contains("relation is \"add-remove\"") && problem.contains("component-wise"), "{problem}");
+        assert!(
+            problem.contains("relation is \"add-remove\"") && problem.contains("component-wise"),
+            "{problem}"
+        );
     }
 }

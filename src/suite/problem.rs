@@ -37,9 +37,15 @@ impl KeyProblem {
     /// The problem as a message about the file, with its location.
     pub fn in_file(self, file: &Path, text: &str) -> FileProblem {
         let steps = excerpt::path_steps(&self.path);
-        let key = || excerpt::find_key(text, &steps).filter(|_| self.message.contains("unknown field `"));
+        let key =
+            || excerpt::find_key(text, &steps).filter(|_| self.message.contains("unknown field `"));
         let span = self.span.clone().or_else(key).or_else(|| excerpt::find_span(text, &steps));
-        FileProblem::new(file, span.map_or(self.message.clone(), |span| excerpt::with_location(text, span, &self.message)))
+        FileProblem::new(
+            file,
+            span.map_or(self.message.clone(), |span| {
+                excerpt::with_location(text, span, &self.message)
+            }),
+        )
     }
 }
 

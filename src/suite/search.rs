@@ -80,8 +80,16 @@ enum AllNasty {
     Nasty,
 }
 
-const ALL_NASTY: [Nasty; 8] =
-    [Nasty::Nan, Nasty::Infinite, Nasty::NegativeZero, Nasty::Subnormal, Nasty::Outside, Nasty::Unseen, Nasty::Empty, Nasty::Long];
+const ALL_NASTY: [Nasty; 8] = [
+    Nasty::Nan,
+    Nasty::Infinite,
+    Nasty::NegativeZero,
+    Nasty::Subnormal,
+    Nasty::Outside,
+    Nasty::Unseen,
+    Nasty::Empty,
+    Nasty::Long,
+];
 
 /// Larger datasets are refused: each candidate has two of them.
 const MOST_RECORDS: i64 = 1_000_000;
@@ -91,11 +99,15 @@ const MOST_CHARACTERS: i64 = 10_000;
 /// Checks the section.
 pub fn check(raw: SearchFile, relation: &Relation) -> Result<SearchRequest, Vec<KeyProblem>> {
     let mut problems = Vec::new();
-    let mut problem = |path: &str, text: String| problems.push(KeyProblem::new(format!("search.{path}"), format!("search.{path} {text}")));
+    let mut problem = |path: &str, text: String| {
+        problems.push(KeyProblem::new(format!("search.{path}"), format!("search.{path} {text}")))
+    };
     if raw.relation.as_ref().is_some_and(|name| *name != relation.to_string()) {
         problem(
             "relation",
-            format!("is not that of the audit, which is \"{relation}\"; remove it, because neighbours are those of the claim"),
+            format!(
+                "is not that of the audit, which is \"{relation}\"; remove it, because neighbours are those of the claim"
+            ),
         );
     }
     let draws = raw.draws.map(file::draws).transpose().unwrap_or_else(|text| {
@@ -104,21 +116,35 @@ pub fn check(raw: SearchFile, relation: &Relation) -> Result<SearchRequest, Vec<
     });
     let (least, most) = (raw.size.least.get(), raw.size.most.get());
     if !(0..=MOST_RECORDS).contains(&least) {
-        problem("size.least", format!("is {least}, must be a whole number from 0 to {MOST_RECORDS}"));
+        problem(
+            "size.least",
+            format!("is {least}, must be a whole number from 0 to {MOST_RECORDS}"),
+        );
     }
     if !(1..=MOST_RECORDS).contains(&most) {
         problem("size.most", format!("is {most}, must be a whole number from 1 to {MOST_RECORDS}"));
     } else if most < least {
         problem("size.most", format!("is {most}, must be at least size.least, which is {least}"));
     } else if most == least && *relation == Relation::AddRemove {
-        problem("size.most", format!("is {most}, like size.least; add-remove neighbours have different sizes, so allow {} more", 1));
+        problem(
+            "size.most",
+            format!(
+                "is {most}, like size.least; add-remove neighbours have different sizes, so allow {} more",
+                1
+            ),
+        );
     }
     let record = record("search.record", raw.record).map_err(|found| problems.push(found)).ok();
     match record {
         Some(record) if problems.is_empty() => {
             let size = |number: i64| usize::try_from(number).unwrap_or_default();
             Ok(SearchRequest {
-                domain: Domain { record, least: size(least), most: size(most), ordered: raw.order == OrderName::Fixed },
+                domain: Domain {
+                    record,
+                    least: size(least),
+                    most: size(most),
+                    ordered: raw.order == OrderName::Fixed,
+                },
                 draws,
                 seconds: raw.seconds,
             })
@@ -130,11 +156,15 @@ pub fn check(raw: SearchFile, relation: &Relation) -> Result<SearchRequest, Vec<
 /// Checks that the section has candidates for its audit.
 pub fn check_candidates(audit: &Audit) -> Option<KeyProblem> {
     let request = audit.search.as_ref()?;
-    DomainPairs::new(audit, &request.domain).err().map(|problem| KeyProblem::new("search", format!("search: {problem}")))
+    DomainPairs::new(audit, &request.domain)
+        .err()
+        .map(|problem| KeyProblem::new("search", format!("search: {problem}")))
 }
 
 fn record(path: &str, raw: RecordFile) -> Result<RecordDomain, KeyProblem> {
-    let problem = |key: &str, text: &str| Err(KeyProblem::new(format!("{path}.{key}"), format!("{path}.{key} {text}")));
+    let problem = |key: &str, text: &str| {
+        Err(KeyProblem::new(format!("{path}.{key}"), format!("{path}.{key} {text}")))
+    };
     let kind = raw.kind;
     let is_number = matches!(kind, KindName::Number | KindName::Integer);
     let is_category = matches!(kind, KindName::Category | KindName::Label);
@@ -146,7 +176,10 @@ fn record(path: &str, raw: RecordFile) -> Result<RecordDomain, KeyProblem> {
         ("columns", raw.columns.is_some() && kind != KindName::Table, "table"),
     ];
     if let Some((key, _, kinds)) = misplaced.into_iter().find(|(_, misplaced, _)| *misplaced) {
-        return problem(key, &format!("is for records of type {kinds}; remove it, or change the type"));
+        return problem(
+            key,
+            &format!("is for records of type {kinds}; remove it, or change the type"),
+        );
     }
     let never = match raw.never {
         None => Vec::new(),
@@ -162,22 +195,42 @@ fn record(path: &str, raw: RecordFile) -> Result<RecordDomain, KeyProblem> {
                 );
             };
             if !(lower.is_finite() && upper.is_finite() && lower < upper) {
-                return problem("upper", &format!("is {upper}, must be finite and greater than lower, which is {lower}"));
+                return problem(
+                    "upper",
+                    &format!("is {upper}, must be finite and greater than lower, which is {lower}"),
+                );
             }
             let whole = lower.fract() == 0.0 && upper.fract() == 0.0;
             match kind {
-                KindName::Integer if !whole => return problem("lower", "and upper must be whole numbers for records of type integer"),
+                KindName::Integer if !whole => {
+                    return problem(
+                        "lower",
+                        "and upper must be whole numbers for records of type integer",
+                    );
+                }
                 KindName::Integer => Kind::Integer { lower, upper },
                 _ => Kind::Number { lower, upper },
             }
         }
         KindName::Category | KindName::Label => match raw.values {
             Some(values) if !values.is_empty() => Kind::Category { values },
-            _ => return problem("values", "is missing or empty; list the categories: values = [\"a\", \"b\"]"),
+            _ => {
+                return problem(
+                    "values",
+                    "is missing or empty; list the categories: values = [\"a\", \"b\"]",
+                );
+            }
         },
         KindName::Text => match raw.length.map_or(20, Whole::get) {
-            length if (1..=MOST_CHARACTERS).contains(&length) => Kind::Text { length: usize::try_from(length).unwrap_or_default() },
-            length => return problem("length", &format!("is {length}, must be a whole number from 1 to {MOST_CHARACTERS}")),
+            length if (1..=MOST_CHARACTERS).contains(&length) => {
+                Kind::Text { length: usize::try_from(length).unwrap_or_default() }
+            }
+            length => {
+                return problem(
+                    "length",
+                    &format!("is {length}, must be a whole number from 1 to {MOST_CHARACTERS}"),
+                );
+            }
         },
         KindName::Table => {
             let columns = raw.columns.unwrap_or_default();

@@ -27,14 +27,18 @@ impl Entry {
         Self { own: table.clone(), table, index: None }
     }
 
-    /// The path in the file to a key of the audit: `audit.2.claim.epsilon`, or `claim.epsilon` if the key is shared. The empty path is the
-    /// audit itself.
+    /// The path in the file to a key of the audit: `audit.2.claim.epsilon`, or `claim.epsilon` if
+    /// the key is shared. The empty path is the audit itself.
     pub fn path_in_file(&self, path: &str) -> String {
         let Some(index) = self.index else { return path.to_owned() };
         let mut steps = path.split('.');
         let own = match (steps.next().unwrap_or_default(), steps.next()) {
-            (PARAMS, Some(name)) if self.own.contains_key(PARAMS) => self.own[PARAMS].get(name).is_some(),
-            (key, _) => key.is_empty() || self.own.contains_key(key) || !self.table.contains_key(key),
+            (PARAMS, Some(name)) if self.own.contains_key(PARAMS) => {
+                self.own[PARAMS].get(name).is_some()
+            }
+            (key, _) => {
+                key.is_empty() || self.own.contains_key(key) || !self.table.contains_key(key)
+            }
         };
         match (own, path) {
             (true, "") => format!("{AUDIT}.{index}"),
@@ -58,13 +62,20 @@ pub fn entries(mut shared: Table) -> Result<Vec<Entry>, (String, String)> {
         return misspelt(&shared).map_or_else(|| Ok(vec![Entry::whole(shared)]), Err);
     };
     let problem = |key: &str, message: &str| (key.to_owned(), message.to_owned());
-    let no_list = || problem(AUDIT, "audit is not a list of tables; write [[audit]] above the keys of each");
+    let no_list =
+        || problem(AUDIT, "audit is not a list of tables; write [[audit]] above the keys of each");
     let Value::Array(audits) = audits else { return Err(no_list()) };
     if audits.is_empty() {
-        return Err(problem(AUDIT, "audit is empty; write [[audit]] above the keys of each audit, or remove it"));
+        return Err(problem(
+            AUDIT,
+            "audit is empty; write [[audit]] above the keys of each audit, or remove it",
+        ));
     }
     if shared.contains_key("name") {
-        return Err(problem("name", "name is for a file with one audit; give each [[audit]] its own name"));
+        return Err(problem(
+            "name",
+            "name is for a file with one audit; give each [[audit]] its own name",
+        ));
     }
     let entry = |(index, audit): (usize, Value)| match audit {
         Value::Table(own) => Ok(Entry { table: merged(&shared, &own), own, index: Some(index) }),
@@ -73,20 +84,26 @@ pub fn entries(mut shared: Table) -> Result<Vec<Entry>, (String, String)> {
     audits.into_iter().enumerate().map(entry).collect()
 }
 
-/// A list of tables that no audit has, with a name that is nearly that of the list of audits or pairs.
+/// A list of tables that no audit has, with a name that is nearly that of the list of audits or
+/// pairs.
 fn misspelt(table: &Table) -> Option<(String, String)> {
-    let is_list = |value: &Value| matches!(value, Value::Array(items) if items.iter().any(Value::is_table));
-    table.iter().filter(|(key, value)| is_list(value) && !LISTS.contains(&key.as_str())).find_map(|(key, _)| {
-        let near = nearest(key, LISTS)?;
-        Some((key.clone(), format!("unknown field `{key}`; did you mean [[{near}]]?")))
-    })
+    let is_list =
+        |value: &Value| matches!(value, Value::Array(items) if items.iter().any(Value::is_table));
+    table.iter().filter(|(key, value)| is_list(value) && !LISTS.contains(&key.as_str())).find_map(
+        |(key, _)| {
+            let near = nearest(key, LISTS)?;
+            Some((key.clone(), format!("unknown field `{key}`; did you mean [[{near}]]?")))
+        },
+    )
 }
 
 fn merged(shared: &Table, own: &Table) -> Table {
     let mut table = shared.clone();
     for (key, value) in own {
         match (table.get_mut(key), value) {
-            (Some(Value::Table(params)), Value::Table(changed)) if key == PARAMS => params.extend(changed.clone()),
+            (Some(Value::Table(params)), Value::Table(changed)) if key == PARAMS => {
+                params.extend(changed.clone())
+            }
             _ => _ = table.insert(key.clone(), value.clone()),
         }
     }
@@ -115,7 +132,8 @@ mod tests {
         }
         assert_eq!(found.len(), 2);
         let paths =
-            ["name", "draws", "claim.delta", "params.a", "params.b", "pair.0.name", "unknown", ""].map(|path| found[1].path_in_file(path));
+            ["name", "draws", "claim.delta", "params.a", "params.b", "pair.0.name", "unknown", ""]
+                .map(|path| found[1].path_in_file(path));
         let wanted = [
             "audit.1.name",
             "audit.1.draws",
@@ -132,7 +150,10 @@ mod tests {
     #[test]
     fn a_file_without_tables_is_one_audit() {
         let found = of("name = \"x\"\nparams = { a = 1 }\n").unwrap();
-        assert_eq!((found.len(), found[0].name(), found[0].path_in_file("params.a")), (1, Some("x"), "params.a".to_owned()));
+        assert_eq!(
+            (found.len(), found[0].name(), found[0].path_in_file("params.a")),
+            (1, Some("x"), "params.a".to_owned())
+        );
     }
 
     #[test]
@@ -148,9 +169,15 @@ mod tests {
         ] {
             assert_eq!(of(text).map(|_| ()).unwrap_err().0, key, "{text}");
         }
-        assert_eq!(of("[[audits]]").map(|_| ()).unwrap_err().1, "unknown field `audits`; did you mean [[audit]]?");
-        // Generated pairs are a table, and what is far from every name is left to the check of all keys.
-        for text in ["[pairs]\npatterns = { components = 2 }", "[[colours]]", "[[pair]]\n[[accuracy]]"] {
+        assert_eq!(
+            of("[[audits]]").map(|_| ()).unwrap_err().1,
+            "unknown field `audits`; did you mean [[audit]]?"
+        );
+        // Generated pairs are a table, and what is far from every name is left to the check of all
+        // keys.
+        for text in
+            ["[pairs]\npatterns = { components = 2 }", "[[colours]]", "[[pair]]\n[[accuracy]]"]
+        {
             assert!(of(text).is_ok(), "{text}");
         }
     }

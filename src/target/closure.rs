@@ -27,7 +27,10 @@ type WriteFeature<O> = dyn Fn(&O, &mut OutputRow) + Send + Sync;
 impl<O> Feature<O> {
     /// The column with this name. A value of several cells is one symbol.
     pub fn new<P: Output>(name: &str, feature: impl Fn(&O) -> P + Send + Sync + 'static) -> Self {
-        Self { name: name.to_owned(), write: Box::new(move |output, row| feature(output).write(row)) }
+        Self {
+            name: name.to_owned(),
+            write: Box::new(move |output, row| feature(output).write(row)),
+        }
     }
 }
 
@@ -47,11 +50,25 @@ pub struct Closure<D, O, F> {
 }
 
 impl<D, O: Output, F: Fn(&D, &mut Generator) -> O> Closure<D, O, F> {
-    /// The closure on two datasets. A few extra calls determine which columns its outputs have; their outputs are not used for anything
-    /// else.
-    pub fn new(mechanism: Arc<F>, features: Arc<Vec<Feature<O>>>, data: Arc<(D, D)>, seed: u64) -> Self {
+    /// The closure on two datasets. A few extra calls determine which columns its outputs have;
+    /// their outputs are not used for anything else.
+    pub fn new(
+        mechanism: Arc<F>,
+        features: Arc<Vec<Feature<O>>>,
+        data: Arc<(D, D)>,
+        seed: u64,
+    ) -> Self {
         let (panicked, symbols, reading) = (OnceLock::new(), Mutex::default(), Reading::default());
-        let mut closure = Self { mechanism, features, data, width: 1, reading, always_panics: None, panicked, symbols };
+        let mut closure = Self {
+            mechanism,
+            features,
+            data,
+            width: 1,
+            reading,
+            always_panics: None,
+            panicked,
+            symbols,
+        };
         let mut rng = Generator::seed_from_u64(Mix::new().text("width").word(seed).end());
         let mut row = OutputRow::default().and_texts();
         let (mut panics, mut last) = (0, String::new());
@@ -63,7 +80,8 @@ impl<D, O: Output, F: Fn(&D, &mut Generator) -> O> Closure<D, O, F> {
                 if let Err(message) = closure.call(data, &mut rng, &mut row) {
                     (panics, last) = (panics + 1, message);
                 }
-                let (output, features) = row.cells().split_at(row.cells().len() - closure.features.len());
+                let (output, features) =
+                    row.cells().split_at(row.cells().len() - closure.features.len());
                 closure.width = closure.width.max(output.len());
                 if let Some(texts) = row.texts() {
                     probe.see(output, texts);
@@ -76,13 +94,16 @@ impl<D, O: Output, F: Fn(&D, &mut Generator) -> O> Closure<D, O, F> {
         closure.reading = probe.reading(closure.width + closure.features.len());
         if !closure.reading.is_plain() || !closure.features.is_empty() {
             let own = (0..closure.width).map(|index| Symbols::unnamed_column(index, closure.width));
-            let own: Vec<String> = own.chain(closure.features.iter().map(|feature| feature.name.clone())).collect();
-            closure.symbols = Mutex::new(Symbols::default().with_columns(closure.reading.columns(&own)));
+            let own: Vec<String> =
+                own.chain(closure.features.iter().map(|feature| feature.name.clone())).collect();
+            closure.symbols =
+                Mutex::new(Symbols::default().with_columns(closure.reading.columns(&own)));
         }
         closure
     }
 
-    /// One call: its output is added to the row, or the symbol `panic`; then one cell for each feature.
+    /// One call: its output is added to the row, or the symbol `panic`; then one cell for each
+    /// feature.
     fn call(&self, data: &D, rng: &mut Generator, row: &mut OutputRow) -> Result<(), String> {
         let mut run = || {
             let output = (self.mechanism)(data, rng);
@@ -118,12 +139,20 @@ where
     fn open(&self) -> Result<usize, TargetError> {
         match &self.always_panics {
             Some(message) => Err(TargetError::AlwaysPanics { message: message.clone() }),
-            None if self.reading.width() > MAX_WIDTH => Err(TargetError::TooWide { width: self.reading.width() }),
+            None if self.reading.width() > MAX_WIDTH => {
+                Err(TargetError::TooWide { width: self.reading.width() })
+            }
             None => Ok(self.reading.width()),
         }
     }
 
-    fn draw(&self, side: Side, count: usize, seed: StreamSeed, sink: &mut dyn FnMut(&Rows)) -> Result<(), TargetError> {
+    fn draw(
+        &self,
+        side: Side,
+        count: usize,
+        seed: StreamSeed,
+        sink: &mut dyn FnMut(&Rows),
+    ) -> Result<(), TargetError> {
         let data = match side {
             Side::Left => &self.data.0,
             Side::Right => &self.data.1,
@@ -132,7 +161,11 @@ where
         let mut rows = Rows::new(self.reading.width());
         let place = seed.place();
         // Only rules need names, and rules are learned in exploration.
-        let mut output = if place.phase == Phase::Explore { OutputRow::with_names() } else { OutputRow::default() };
+        let mut output = if place.phase == Phase::Explore {
+            OutputRow::with_names()
+        } else {
+            OutputRow::default()
+        };
         if !self.reading.is_plain() {
             output = output.and_texts();
         }
@@ -164,11 +197,14 @@ where
     }
 
     fn note(&self) -> Option<String> {
-        self.panicked.get().map(|message| format!("the mechanism panicked; a panic is an output like any other: {message}"))
+        self.panicked.get().map(|message| {
+            format!("the mechanism panicked; a panic is an output like any other: {message}")
+        })
     }
 }
 
-/// Pads a short output with absent cells. In a long output, one symbol replaces all cells from the last column on.
+/// Pads a short output with absent cells. In a long output, one symbol replaces all cells from the
+/// last column on.
 fn fit(cells: &[Cell], row: &mut [Cell]) {
     // Most outputs are single cells.
     if let ([cell], [only]) = (cells, &mut *row) {

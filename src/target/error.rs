@@ -43,7 +43,8 @@ pub enum TargetError {
         /// Another one.
         other: String,
     },
-    /// It is claimed to be stable, and a value of its outputs has parts that a distance does not see.
+    /// It is claimed to be stable, and a value of its outputs has parts that a distance does not
+    /// see.
     #[error(
         "its output {column} is {left} on left and {right} on right: one value with several parts, in which no distance can be measured; \
          return a list of numbers or of records"
@@ -93,7 +94,8 @@ pub enum TargetError {
         /// The panic message.
         message: String,
     },
-    /// The caller interrupted the run. A pair that has begun keeps the evidence of its finished looks.
+    /// The caller interrupted the run. A pair that has begun keeps the evidence of its finished
+    /// looks.
     #[error("interrupted before any of its draws were judged")]
     Interrupted,
     /// It is a function of another language, and the function could not be called, or failed.
@@ -142,7 +144,9 @@ pub enum Problem {
         reason: String,
     },
     /// It uses another version of the protocol.
-    #[error("speaks version {theirs} of the protocol, and dp-audit speaks {ours}; docs/protocol.md describes it")]
+    #[error(
+        "speaks version {theirs} of the protocol, and dp-audit speaks {ours}; docs/protocol.md describes it"
+    )]
     Version {
         /// The version that dp-audit uses.
         ours: u64,
@@ -203,7 +207,9 @@ pub enum Problem {
         task: String,
     },
     /// It did not answer in time and was killed.
-    #[error("was silent for {seconds} s when it was {task}, and was killed; `timeout` in the audit file sets the limit")]
+    #[error(
+        "was silent for {seconds} s when it was {task}, and was killed; `timeout` in the audit file sets the limit"
+    )]
     Hung {
         /// The time limit.
         seconds: String,
@@ -228,7 +234,11 @@ impl Problem {
 pub const HELLO_TASK: &str = "to say hello";
 
 fn stderr_text(stderr: &str) -> String {
-    if stderr.is_empty() { String::new() } else { format!("\nIt wrote to standard error:\n{stderr}") }
+    if stderr.is_empty() {
+        String::new()
+    } else {
+        format!("\nIt wrote to standard error:\n{stderr}")
+    }
 }
 
 fn setup_text(setup: Option<&str>) -> String {
@@ -263,6 +273,8 @@ pub enum PrepareError {
     #[error("event: {0}")]
     Event(String),
     /// Only the caller can create it.
-    #[error("a {0} cannot be prepared from its description; only the code that created it can run it")]
+    #[error(
+        "a {0} cannot be prepared from its description; only the code that created it can run it"
+    )]
     Given(String),
 }

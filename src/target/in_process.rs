@@ -24,7 +24,8 @@ pub trait Mechanism: Sized + Send + Sync + 'static {
     /// Does all work that depends on the data only, once: sorting, counting, sensitivities.
     ///
     /// # Errors
-    /// When the data or the parameters do not fit the mechanism. The message says which value is wrong and what is needed.
+    /// When the data or the parameters do not fit the mechanism. The message says which value is
+    /// wrong and what is needed.
     fn prepare(params: &Self::Params, data: &Dataset, universe: &Universe) -> Result<Self, Misfit>;
 
     /// Cells per output. The same for all datasets with the same universe.
@@ -97,8 +98,8 @@ impl From<&str> for Misfit {
     }
 }
 
-/// What both sides of a pair share: all distinct records of either side, sorted (the attacker knows that they can occur), and the names of
-/// the symbols in outputs.
+/// What both sides of a pair share: all distinct records of either side, sorted (the attacker knows
+/// that they can occur), and the names of the symbols in outputs.
 pub struct Universe {
     records: Vec<Record>,
     symbols: RefCell<Symbols>,
@@ -108,13 +109,15 @@ impl Universe {
     /// The universe of two neighbours.
     #[must_use]
     pub fn of(left: &Dataset, right: &Dataset) -> Self {
-        let mut records: Vec<Record> = left.records().iter().chain(right.records()).cloned().collect();
+        let mut records: Vec<Record> =
+            left.records().iter().chain(right.records()).cloned().collect();
         records.sort_unstable();
         records.dedup();
         Self { records, symbols: RefCell::default() }
     }
 
-    /// A symbol for the output, such as ⊥ or a category. Mechanisms create their symbols once, in `prepare`.
+    /// A symbol for the output, such as ⊥ or a category. Mechanisms create their symbols once, in
+    /// `prepare`.
     #[must_use]
     pub fn symbol(&self, name: &str) -> Cell {
         self.symbols.borrow_mut().symbol(name)
@@ -154,18 +157,28 @@ impl<M: Mechanism> InProcess<M> {
     ///
     /// # Errors
     /// When the data or the parameters do not fit the mechanism.
-    pub fn prepare(params: &M::Params, left: &Dataset, right: &Dataset) -> Result<Self, PrepareError> {
+    pub fn prepare(
+        params: &M::Params,
+        left: &Dataset,
+        right: &Dataset,
+    ) -> Result<Self, PrepareError> {
         let universe = Universe::of(left, right);
-        let of_side = |data: &Dataset, side: Side| M::prepare(params, data, &universe).map_err(|misfit| misfit.on(Some(side)));
+        let of_side = |data: &Dataset, side: Side| {
+            M::prepare(params, data, &universe).map_err(|misfit| misfit.on(Some(side)))
+        };
         let (left, right) = (of_side(left, Side::Left)?, of_side(right, Side::Right)?);
         let target = Self { left, right, symbols: universe.symbols.into_inner() };
         let misfit = |problem: String| Err(PrepareError::Data { side: None, problem });
         match (target.left.width(), target.right.width()) {
-            (left, right) if left != right => {
-                misfit(format!("the output has {left} cells on left and {right} on right; both must have the same number"))
+            (left, right) if left != right => misfit(format!(
+                "the output has {left} cells on left and {right} on right; both must have the same number"
+            )),
+            (0, _) => {
+                misfit("the output has no cells; give the datasets at least one record".to_owned())
             }
-            (0, _) => misfit("the output has no cells; give the datasets at least one record".to_owned()),
-            (width, _) if width > MAX_WIDTH => misfit(format!("the output has {width} cells, must be at most {MAX_WIDTH}")),
+            (width, _) if width > MAX_WIDTH => {
+                misfit(format!("the output has {width} cells, must be at most {MAX_WIDTH}"))
+            }
             _ => Ok(target),
         }
     }
@@ -184,7 +197,8 @@ impl<M: Mechanism> InProcess<M> {
 const PROBES: usize = 64;
 
 impl<M: Mechanism> Target for InProcess<M> {
-    /// A mechanism that panics for all data is perfectly private but useless. That is reported as an error, not as a pass.
+    /// A mechanism that panics for all data is perfectly private but useless. That is reported as
+    /// an error, not as a pass.
     fn open(&self) -> Result<usize, TargetError> {
         let mut row = Rows::new(self.left.width());
         row.resize(1);
@@ -209,7 +223,13 @@ impl<M: Mechanism> Target for InProcess<M> {
         false
     }
 
-    fn draw(&self, side: Side, count: usize, seed: StreamSeed, sink: &mut dyn FnMut(&Rows)) -> Result<(), TargetError> {
+    fn draw(
+        &self,
+        side: Side,
+        count: usize,
+        seed: StreamSeed,
+        sink: &mut dyn FnMut(&Rows),
+    ) -> Result<(), TargetError> {
         let mechanism = self.mechanism(side);
         let mut rng = Generator::from_seed(seed.bytes());
         let mut rows = Rows::new(mechanism.width());
@@ -225,14 +245,16 @@ impl<M: Mechanism> Target for InProcess<M> {
     }
 }
 
-/// Makes one draw for each row. A draw that panics gives a row in which every cell is the symbol `panic`.
+/// Makes one draw for each row. A draw that panics gives a row in which every cell is the symbol
+/// `panic`.
 fn fill<M: Mechanism>(mechanism: &M, rng: &mut Generator, rows: &mut Rows) {
     let mut after = rng.clone();
     if catch_panic(|| run_rows(mechanism, &mut after, rows)).is_ok() {
         *rng = after;
         return;
     }
-    // Repeat the same draws one by one, from the same generator state. Drawing new values instead would change how often panics occur.
+    // Repeat the same draws one by one, from the same generator state. Drawing new values instead
+    // would change how often panics occur.
     let mut single = Rows::new(rows.width());
     single.resize(1);
     for row in rows {
@@ -243,8 +265,8 @@ fn fill<M: Mechanism>(mechanism: &M, rng: &mut Generator, rows: &mut Rows) {
     }
 }
 
-/// The only place that calls a mechanism. With a single call site the compiler inlines it into the loop and keeps the generator in
-/// registers.
+/// The only place that calls a mechanism. With a single call site the compiler inlines it into the
+/// loop and keeps the generator in registers.
 #[inline(never)]
 fn run_rows<M: Mechanism>(mechanism: &M, rng: &mut Generator, rows: &mut Rows) {
     let mut local = WriteBack { rng: rng.clone(), original: rng };
@@ -296,7 +318,11 @@ mod tests {
     }
 
     fn draws(panics_below: f64, count: usize) -> Rows {
-        let target = InProcess { left: Fragile { panics_below }, right: Fragile { panics_below }, symbols: Symbols::default() };
+        let target = InProcess {
+            left: Fragile { panics_below },
+            right: Fragile { panics_below },
+            symbols: Symbols::default(),
+        };
         let mut all = Rows::new(2);
         let seed = PairStream::new(1, "fragile", "").side(Phase::Explore, 0, Side::Left);
         target.draw(Side::Left, count, seed, &mut |rows| all.append(rows)).unwrap();
@@ -308,14 +334,21 @@ mod tests {
         let (calm, fragile) = (draws(0.0, 5000), draws(0.001, 5000));
         assert_eq!((calm.len(), fragile.len()), (5000, 5000));
         let panic = [Cell::PANIC; 2];
-        let first = fragile.iter().position(|row| row == panic).expect("one in a thousand draws panics");
+        let first =
+            fragile.iter().position(|row| row == panic).expect("one in a thousand draws panics");
         assert!(calm.iter().zip(&fragile).take(first).all(|(one, other)| one == other));
-        assert!(fragile.iter().all(|row| row == panic || row.iter().all(|cell| cell.as_number().is_some())), "no half-written row");
+        assert!(
+            fragile
+                .iter()
+                .all(|row| row == panic || row.iter().all(|cell| cell.as_number().is_some())),
+            "no half-written row"
+        );
     }
 
     #[test]
     fn panics_occur_with_the_right_frequency() {
-        // 100,000 draws at ¼: the standard deviation is 137. The probability of a false alarm at 5 standard deviations is 6e-7.
+        // 100,000 draws at ¼: the standard deviation is 137. The probability of a false alarm at 5
+        // standard deviations is 6e-7.
         let rows = draws(0.25, 100_000);
         let panics = rows.iter().filter(|row| row[0] == Cell::PANIC).count();
         assert!((panics as f64 - 25_000.0).abs() < 5.0 * 137.0, "{panics} panics in 100,000 draws");
@@ -324,9 +357,19 @@ mod tests {
     #[test]
     fn a_mechanism_that_always_panics_cannot_be_run() {
         let fragile = |panics_below| Fragile { panics_below };
-        let opened = |left, right| InProcess { left: fragile(left), right: fragile(right), symbols: Symbols::default() }.open();
-        assert_eq!(opened(2.0, 2.0), Err(TargetError::AlwaysPanics { message: "too low".to_owned() }));
-        assert_eq!(opened(2.0, 0.0), Ok(2), "if only one side panics, that is a leak that the audit must find");
+        let opened = |left, right| {
+            InProcess { left: fragile(left), right: fragile(right), symbols: Symbols::default() }
+                .open()
+        };
+        assert_eq!(
+            opened(2.0, 2.0),
+            Err(TargetError::AlwaysPanics { message: "too low".to_owned() })
+        );
+        assert_eq!(
+            opened(2.0, 0.0),
+            Ok(2),
+            "if only one side panics, that is a leak that the audit must find"
+        );
         assert_eq!(opened(0.5, 0.5), Ok(2));
     }
 }

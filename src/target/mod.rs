@@ -9,8 +9,9 @@
 //!
 //! `stop.rs` interrupts the draws of any of them.
 //!
-//! `subject.rs` describes what a target is created from, in a form that can be sent to another process. `seed.rs` defines the random
-//! streams. `timing.rs` says where the time of a program goes.
+//! `subject.rs` describes what a target is created from, in a form that can be sent to another
+//! process. `seed.rs` defines the random streams. `timing.rs` says where the time of a program
+//! goes.
 
 mod closure;
 mod error;
@@ -50,7 +51,13 @@ pub trait Target: Send + Sync {
     ///
     /// # Errors
     /// When the mechanism could not be run `count` times.
-    fn draw(&self, side: Side, count: usize, seed: StreamSeed, sink: &mut dyn FnMut(&Rows)) -> Result<(), TargetError>;
+    fn draw(
+        &self,
+        side: Side,
+        count: usize,
+        seed: StreamSeed,
+        sink: &mut dyn FnMut(&Rows),
+    ) -> Result<(), TargetError>;
 
     /// The names of the symbols that have occurred so far, or may occur.
     fn symbols(&self) -> Symbols {
@@ -62,8 +69,8 @@ pub trait Target: Send + Sync {
         true
     }
 
-    /// Whether a draw depends on the [place](StreamSeed::place) of its stream. If not, a part of the draws can be made without counting those
-    /// before it.
+    /// Whether a draw depends on the [place](StreamSeed::place) of its stream. If not, a part of
+    /// the draws can be made without counting those before it.
     fn needs_places(&self) -> bool {
         true
     }
@@ -88,7 +95,13 @@ impl<T: Target + ?Sized> Target for Arc<T> {
         self.as_ref().open()
     }
 
-    fn draw(&self, side: Side, count: usize, seed: StreamSeed, sink: &mut dyn FnMut(&Rows)) -> Result<(), TargetError> {
+    fn draw(
+        &self,
+        side: Side,
+        count: usize,
+        seed: StreamSeed,
+        sink: &mut dyn FnMut(&Rows),
+    ) -> Result<(), TargetError> {
         self.as_ref().draw(side, count, seed, sink)
     }
 

@@ -12,7 +12,8 @@ thread_local! {
 
 static HOOK: Once = Once::new();
 
-/// Runs the code. If it panics, returns the panic message. Panics of other threads are printed as usual.
+/// Runs the code. If it panics, returns the panic message. Panics of other threads are printed as
+/// usual.
 pub fn catch_panic<T>(code: impl FnOnce() -> T) -> Result<T, String> {
     HOOK.call_once(|| {
         let previous = panic::take_hook();
@@ -23,13 +24,17 @@ pub fn catch_panic<T>(code: impl FnOnce() -> T) -> Result<T, String> {
         }));
     });
     let before = QUIET.replace(true);
-    // Unwind safety: the code can only leave a generator, which is valid in any state, and a row, which the caller overwrites.
+    // Unwind safety: the code can only leave a generator, which is valid in any state, and a row,
+    // which the caller overwrites.
     let outcome = panic::catch_unwind(AssertUnwindSafe(code));
     QUIET.set(before);
     outcome.map_err(|payload| message(payload.as_ref()))
 }
 
 fn message(payload: &(dyn Any + Send)) -> String {
-    let text = payload.downcast_ref::<&str>().copied().or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+    let text = payload
+        .downcast_ref::<&str>()
+        .copied()
+        .or_else(|| payload.downcast_ref::<String>().map(String::as_str));
     text.unwrap_or("a panic without a message").to_owned()
 }

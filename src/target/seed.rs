@@ -14,7 +14,8 @@ pub enum Phase {
     Certify,
     /// Draws that check a witness. With any seed, they are different from the draws that made it.
     Replay,
-    /// Draws that show which columns the outputs have. Nothing is learned from them, and no rule is judged on them.
+    /// Draws that show which columns the outputs have. Nothing is learned from them, and no rule is
+    /// judged on them.
     Probe,
     /// Draws on which an accuracy claim is judged.
     Accuracy,
@@ -52,7 +53,8 @@ impl PairStream {
     }
 }
 
-/// The position of a stream's draws among all draws of their side. Needed for outputs that are looked up in a file.
+/// The position of a stream's draws among all draws of their side. Needed for outputs that are
+/// looked up in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     /// The phase.
@@ -61,7 +63,8 @@ pub struct Place {
     pub first: u64,
 }
 
-/// The seed of one stream, and the place of its draws. It has 128 bits, so that no two streams of any run are equal by chance.
+/// The seed of one stream, and the place of its draws. It has 128 bits, so that no two streams of
+/// any run are equal by chance.
 ///
 /// Written as 32 hexadecimal digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -119,13 +122,23 @@ mod tests {
         for run in 0..4 {
             for audit in ["a", "b", "ab"] {
                 for pair in ["a", "b", ""] {
-                    for phase in [Phase::Explore, Phase::Certify, Phase::Replay, Phase::Accuracy, Phase::Search] {
+                    for phase in [
+                        Phase::Explore,
+                        Phase::Certify,
+                        Phase::Replay,
+                        Phase::Accuracy,
+                        Phase::Search,
+                    ] {
                         for batch in 0..16 {
                             let stream = PairStream::new(run, audit, pair);
                             assert!(seen.insert(stream.side(phase, batch, Side::Left).bytes()));
                             assert!(seen.insert(stream.side(phase, batch, Side::Right).bytes()));
                             assert!(seen.insert(stream.coin(phase, batch).bytes()));
-                            assert!((0..3).all(|part| seen.insert(stream.side(phase, batch, Side::Left).part(part).bytes())));
+                            assert!((0..3).all(|part| {
+                                seen.insert(
+                                    stream.side(phase, batch, Side::Left).part(part).bytes(),
+                                )
+                            }));
                         }
                     }
                 }

@@ -45,7 +45,13 @@ impl Target for Stoppable {
         self.target.open()
     }
 
-    fn draw(&self, side: Side, count: usize, seed: StreamSeed, sink: &mut dyn FnMut(&Rows)) -> Result<(), TargetError> {
+    fn draw(
+        &self,
+        side: Side,
+        count: usize,
+        seed: StreamSeed,
+        sink: &mut dyn FnMut(&Rows),
+    ) -> Result<(), TargetError> {
         self.stop.check()?;
         self.target.draw(side, count, seed, sink)
     }

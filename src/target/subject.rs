@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 use super::process::CommandLine;
 use crate::model::Params;
 
-/// What makes the outputs. Mechanisms of the catalogue and programs can be sent to another process and prepared there.
+/// What makes the outputs. Mechanisms of the catalogue and programs can be sent to another process
+/// and prepared there.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]

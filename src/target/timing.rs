@@ -11,7 +11,8 @@ use serde::{Deserialize, Serialize};
 pub struct Timing {
     /// The number of processes that were greeted.
     pub processes: usize,
-    /// Starting them: what they do before they read the greeting, such as imports. Zero for processes of an earlier pair.
+    /// Starting them: what they do before they read the greeting, such as imports. Zero for
+    /// processes of an earlier pair.
     pub start_up: f64,
     /// From reading the greeting to the hello.
     pub prepare: f64,
@@ -25,6 +26,9 @@ impl fmt::Display for Timing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { processes, start_up, prepare, draw, .. } = self;
         let processes = counted(*processes, "process");
-        write!(f, "{processes}, together {start_up:.1} s to start, {prepare:.1} s to prepare, {draw:.1} s to draw")
+        write!(
+            f,
+            "{processes}, together {start_up:.1} s to start, {prepare:.1} s to prepare, {draw:.1} s to draw"
+        )
     }
 }

@@ -1,6 +1,7 @@
 //! Audits of closures, as other people's tests would make them.
 //!
-//! At the confidence of 99.9 % a false alarm has probability 0.001 at most in each audit of a claim that holds.
+//! At the confidence of 99.9 % a false alarm has probability 0.001 at most in each audit of a claim
+//! that holds.
 
 use std::panic::catch_unwind;
 
@@ -32,7 +33,8 @@ fn a_right_mechanism_is_consistent_and_a_broken_one_violated() {
     assert!(right.epsilon_lower() > 0.9 && right.epsilon_lower() <= 1.0, "{right}");
     let broken = noisy_count(0.5);
     broken.assert_violated();
-    // The truth is ε = 2; 1.966 ± 0.015, but the rule is a poor one now and then: bad luck in 8 of 2,000 seeds, 0.4 %.
+    // The truth is ε = 2; 1.966 ± 0.015, but the rule is a poor one now and then: bad luck in 8 of
+    // 2,000 seeds, 0.4 %.
     assert!(broken.epsilon_lower() > 1.9 && broken.epsilon_lower() <= 2.0, "{broken}");
     assert!(broken.delta_lower() > 0.1);
 }
@@ -58,8 +60,10 @@ fn a_failed_assertion_says_claim_bound_confidence_rule_counts_and_remedy() {
 
 #[test]
 fn too_few_draws_are_not_consistent() {
-    // 437 guesses are flagged with probability 0.9 from ε = 1.58 ± 0.07 on, never from less than 1.5; enough would be 1.1.
-    let few = audit(|x: &f64, rng| x + laplace(rng, 1.0)).claim(1.0, 0.0).pair(0.0, 1.0).draws(500).run();
+    // 437 guesses are flagged with probability 0.9 from ε = 1.58 ± 0.07 on, never from less than
+    // 1.5; enough would be 1.1.
+    let few =
+        audit(|x: &f64, rng| x + laplace(rng, 1.0)).claim(1.0, 0.0).pair(0.0, 1.0).draws(500).run();
     assert_eq!(few.verdict(), Ok(Verdict::Inconclusive(Reason::TooFewDraws)));
     few.assert_not_violated();
     assert!(complaint(&few, Finding::assert_consistent).contains("raise .draws"));
@@ -67,8 +71,14 @@ fn too_few_draws_are_not_consistent() {
 
 #[test]
 fn one_bad_pair_is_enough() {
-    // The bounds are 0.967 ± 0.011 and 2.90 ± 0.05; the precision on the first pair is about 0.04 where 0.1 is needed.
-    let finding = audit(|x: &f64, rng| x + laplace(rng, 1.0)).claim(1.0, 0.0).pair(0.0, 1.0).pair(0.0, 3.0).draws(100_000).run();
+    // The bounds are 0.967 ± 0.011 and 2.90 ± 0.05; the precision on the first pair is about 0.04
+    // where 0.1 is needed.
+    let finding = audit(|x: &f64, rng| x + laplace(rng, 1.0))
+        .claim(1.0, 0.0)
+        .pair(0.0, 1.0)
+        .pair(0.0, 3.0)
+        .draws(100_000)
+        .run();
     assert_eq!(finding.verdict(), Ok(Verdict::Violated));
     assert!(finding.to_string().contains("pair 1: consistent"), "{finding}");
     assert!(finding.to_string().contains("pair 2: violated"), "{finding}");
@@ -77,22 +87,31 @@ fn one_bad_pair_is_enough() {
 #[test]
 fn the_seed_and_the_name_decide_the_draws_and_nothing_else_does() {
     let with = |seed, name: &str| {
-        let audit = audit(|x: &f64, rng| x + laplace(rng, 1.0)).claim(1.0, 0.0).pair(0.0, 1.0).draws(50_000);
+        let audit = audit(|x: &f64, rng| x + laplace(rng, 1.0))
+            .claim(1.0, 0.0)
+            .pair(0.0, 1.0)
+            .draws(50_000);
         audit.name(name).seed(seed).confidence(0.95).run().epsilon_lower()
     };
     assert_eq!(with(1, "a"), with(1, "a"));
-    // Equal by chance only if both counts are: each varies by a hundred, so that is one case in 60,000.
+    // Equal by chance only if both counts are: each varies by a hundred, so that is one case in
+    // 60,000.
     assert_ne!(with(1, "a"), with(2, "a"));
     assert_ne!(with(1, "a"), with(1, "b"));
 }
 
-/// Randomized response with `P(truth)/P(lie) = e`: exactly ε = 1, in whatever form the answer comes.
+/// Randomized response with `P(truth)/P(lie) = e`: exactly ε = 1, in whatever form the answer
+/// comes.
 fn honest(rng: &mut Generator) -> bool {
     bernoulli(rng, 1.0 / (1.0 + (-1.0_f64).exp()))
 }
 
 fn bound<O: dp_audit::Output + 'static>(form: fn(bool) -> O) -> f64 {
-    let finding = audit(move |bit: &bool, rng| form(honest(rng) == *bit)).claim(1.0, 0.0).pair(false, true).draws(200_000).run();
+    let finding = audit(move |bit: &bool, rng| form(honest(rng) == *bit))
+        .claim(1.0, 0.0)
+        .pair(false, true)
+        .draws(200_000)
+        .run();
     finding.assert_consistent();
     finding.epsilon_lower()
 }
@@ -112,7 +131,8 @@ fn every_form_of_an_output_shows_the_same_leak() {
         bound(|bit| vec![1.0; if bit { 3 } else { 2 }]),
         bound(|bit| if bit { vec![vec![1], vec![2]] } else { vec![vec![1, 2]] }),
     ];
-    // 0.983 ± 0.005: bad luck 3e-10. All see the same draws, so that there is one false alarm for all or for none.
+    // 0.983 ± 0.005: bad luck 3e-10. All see the same draws, so that there is one false alarm for
+    // all or for none.
     for bound in bounds {
         assert!(bound > 0.95 && bound <= 1.0, "{bounds:?}");
     }
@@ -133,7 +153,8 @@ fn a_panic_is_an_output() {
 #[test]
 fn a_list_that_grows_beyond_all_probes_is_still_seen() {
     // One call in a thousand gives a long list, and only on the right: ε ≥ 3.18 ± 0.09.
-    let finding = audit(|long: &bool, rng| vec![0.0; if *long && bernoulli(rng, 0.001) { 40 } else { 2 }]);
+    let finding =
+        audit(|long: &bool, rng| vec![0.0; if *long && bernoulli(rng, 0.001) { 40 } else { 2 }]);
     finding.claim(1.0, 0.0).pair(false, true).draws(400_000).run().assert_violated();
 }
 
@@ -148,7 +169,11 @@ fn a_generator_of_ones_own_is_seeded_from_the_one_given() {
 
 #[test]
 fn an_audit_that_is_decided_stops() {
-    let finding = audit(|x: &f64, rng| x + laplace(rng, 0.2)).claim(1.0, 0.0).pair(0.0, 1.0).until(Until::Decided).run();
+    let finding = audit(|x: &f64, rng| x + laplace(rng, 0.2))
+        .claim(1.0, 0.0)
+        .pair(0.0, 1.0)
+        .until(Until::Decided)
+        .run();
     // The first look decides, at 1,024 draws, on each of 300 seeds.
     finding.assert_violated();
     assert!(finding.report().audits[0].evidence().next().unwrap().1.draws < 100_000);
@@ -170,7 +195,11 @@ fn a_half_described_audit_says_what_is_missing() {
 fn values_that_make_no_audit_are_refused_at_once() {
     let message = |run: fn()| {
         let payload = catch_unwind(run).expect_err("it is refused");
-        payload.downcast_ref::<String>().cloned().or_else(|| payload.downcast_ref::<&str>().map(|text| (*text).to_owned())).unwrap()
+        payload
+            .downcast_ref::<String>()
+            .cloned()
+            .or_else(|| payload.downcast_ref::<&str>().map(|text| (*text).to_owned()))
+            .unwrap()
     };
     macro_rules! refused {
         ($($call:ident($($value:expr),+) => $wanted:literal)*) => {$(
@@ -193,12 +222,20 @@ fn values_that_make_no_audit_are_refused_at_once() {
 #[test]
 fn outputs_of_more_cells_than_can_be_meant_are_an_error() {
     let finding = audit(|x: &f64, _| vec![*x; 100_001]).claim(1.0, 0.0).pair(0.0, 1.0).run();
-    assert_eq!(finding.verdict().unwrap_err().to_string(), "its output has 100001 cells, must be at most 100000; release less");
+    assert_eq!(
+        finding.verdict().unwrap_err().to_string(),
+        "its output has 100001 cells, must be at most 100000; release less"
+    );
 }
 
 /// A noisy count that is released in some form.
 fn released<O: dp_audit::Output + 'static>(scale: f64, release: fn(f64) -> O) -> Finding {
-    audit(move |count: &f64, rng| release(count + laplace(rng, scale))).claim(1.0, 0.0).pair(0.0, 1.0).draws(200_000).seed(7).run()
+    audit(move |count: &f64, rng| release(count + laplace(rng, scale)))
+        .claim(1.0, 0.0)
+        .pair(0.0, 1.0)
+        .draws(200_000)
+        .seed(7)
+        .run()
 }
 
 fn as_json(x: f64) -> String {
@@ -208,13 +245,16 @@ fn as_json(x: f64) -> String {
 #[test]
 fn numbers_in_text_are_numbers() {
     // A thousandth of the noise that the claim needs.
-    for finding in
-        [released(1e-3, as_json), released(1e-3, |x| format!("about {x:.6} people")), released(1e-3, |x| vec![Some(x.to_string()), None])]
-    {
+    for finding in [
+        released(1e-3, as_json),
+        released(1e-3, |x| format!("about {x:.6} people")),
+        released(1e-3, |x| vec![Some(x.to_string()), None]),
+    ] {
         finding.assert_violated();
         assert!(finding.epsilon_lower() > 5.0, "{finding}");
     }
-    // The bound is as good as that of the number itself, up to what the choice between more columns costs.
+    // The bound is as good as that of the number itself, up to what the choice between more columns
+    // costs.
     let (text, number) = (released(1.0, as_json), released(1.0, |x| x));
     text.assert_not_violated();
     assert!(text.epsilon_lower() > 0.95 * number.epsilon_lower(), "{text}, {number}");
@@ -236,15 +276,20 @@ fn texts_of_changing_kind_and_of_any_length_are_outputs() {
 #[test]
 fn minus_zero_is_not_zero() {
     let signed = |sign: f64| {
-        audit(move |is_right: &bool, rng| if *is_right && bernoulli(rng, 0.9) { sign * 0.0 } else { 0.0 })
-            .claim(1.0, 0.0)
-            .pair(false, true)
-            .draws(20_000)
-            .run()
+        audit(
+            move |is_right: &bool, rng| {
+                if *is_right && bernoulli(rng, 0.9) { sign * 0.0 } else { 0.0 }
+            },
+        )
+        .claim(1.0, 0.0)
+        .pair(false, true)
+        .draws(20_000)
+        .run()
     };
     signed(-1.0).assert_violated();
     signed(1.0).assert_not_violated();
-    // Rounding gives −0 on both sides. That is no leak: the bound of the rounded noise is below its ε.
+    // Rounding gives −0 on both sides. That is no leak: the bound of the rounded noise is below its
+    // ε.
     let rounded = released(1.0, f64::round);
     rounded.assert_not_violated();
     assert!(rounded.epsilon_lower() > 0.9, "{rounded}");

@@ -1,4 +1,5 @@
-//! All integration tests, in one binary: `cargo test --release --test integration reports::` runs those of one folder.
+//! All integration tests, in one binary: `cargo test --release --test integration reports::` runs
+//! those of one folder.
 //!
 //! | module | about |
 //! |---|---|
@@ -13,10 +14,13 @@
 //! | `terminal` | help, tables and messages, compared with `snapshots` |
 //! | `readme` | what the README shows is true |
 //!
-//! A test of something random has a fixed seed, so that it passes always or never. It states how often it would fail on a new seed, which every change of the
-//! draws amounts to. *False alarm*: a claim that holds is refuted, a bound lies above the truth. The confidence of the run says how often, at most. *Bad luck*: a leak that
-//! must be found is not, or a bound is too low. Means and standard deviations (`mean ± sd`) were measured on 20 to 2,000 other seeds; the rate is the normal tail beyond
-//! the threshold, or the share of seeds that failed. None is stated where the margin is above ten standard deviations.
+//! A test of something random has a fixed seed, so that it passes always or never. It states how
+//! often it would fail on a new seed, which every change of the draws amounts to. *False alarm*: a
+//! claim that holds is refuted, a bound lies above the truth. The confidence of the run says how
+//! often, at most. *Bad luck*: a leak that must be found is not, or a bound is too low. Means and
+//! standard deviations (`mean ± sd`) were measured on 20 to 2,000 other seeds; the rate is the
+//! normal tail beyond the threshold, or the share of seeds that failed. None is stated where the
+//! margin is above ten standard deviations.
 
 mod api;
 mod harness;

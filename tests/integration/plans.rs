@@ -4,8 +4,8 @@ use std::path::Path;
 use std::process::Command;
 
 use dp_audit::{
-    AccuracyPlan, Audit, CertifyPart, Exploration, PairPlan, PairResult, PartsError, Settings, Until, certify_range, conclude, explore,
-    run_pair,
+    AccuracyPlan, Audit, CertifyPart, Exploration, PairPlan, PairResult, PartsError, Settings,
+    Until, certify_range, conclude, explore, run_pair,
 };
 
 use crate::harness::{committed, defaults};
@@ -14,20 +14,27 @@ use crate::harness::{committed, defaults};
 const PLAN: &str = "DP_AUDIT_TEST_PLAN";
 const RESULT: &str = "DP_AUDIT_TEST_RESULT";
 
-/// Does nothing in an ordinary run of the tests; in a process that was started for it, runs a plan from a file.
+/// Does nothing in an ordinary run of the tests; in a process that was started for it, runs a plan
+/// from a file.
 #[test]
 fn runs_a_plan_from_a_file() {
     let (Ok(plan), Ok(result)) = (std::env::var(PLAN), std::env::var(RESULT)) else { return };
     let plan: PairPlan = serde_json::from_str(&std::fs::read_to_string(plan).unwrap()).unwrap();
     let target = dp_audit::prepare(&plan).unwrap();
-    std::fs::write(result, serde_json::to_vec(&run_pair(&plan, target.as_ref(), &())).unwrap()).unwrap();
+    std::fs::write(result, serde_json::to_vec(&run_pair(&plan, target.as_ref(), &())).unwrap())
+        .unwrap();
 }
 
 fn in_another_process(folder: &Path, plan: &PairPlan) -> PairResult {
     let (written, result) = (folder.join("plan.json"), folder.join("result.json"));
     std::fs::write(&written, serde_json::to_vec(plan).unwrap()).unwrap();
     let mut child = Command::new(std::env::current_exe().unwrap());
-    let output = child.args(["--exact", "plans::runs_a_plan_from_a_file"]).env(PLAN, &written).env(RESULT, &result).output().unwrap();
+    let output = child
+        .args(["--exact", "plans::runs_a_plan_from_a_file"])
+        .env(PLAN, &written)
+        .env(RESULT, &result)
+        .output()
+        .unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
     serde_json::from_slice(&std::fs::read(result).unwrap()).unwrap()
 }
@@ -48,7 +55,13 @@ fn assert_same(audits: &[Audit], settings: Settings) -> Vec<PairResult> {
     for (audit, report) in audits.iter().zip(&whole.audits) {
         for (plan, expected) in audit.plans(settings, pairs).zip(&report.results) {
             let found = in_another_process(folder.path(), &plan);
-            assert_eq!(without_seconds(&found), without_seconds(expected), "{} / {}", audit.name, plan.pair.name);
+            assert_eq!(
+                without_seconds(&found),
+                without_seconds(expected),
+                "{} / {}",
+                audit.name,
+                plan.pair.name
+            );
             results.push(found);
         }
     }
@@ -57,20 +70,36 @@ fn assert_same(audits: &[Audit], settings: Settings) -> Vec<PairResult> {
 
 #[test]
 fn a_plan_run_by_another_process_gives_the_result_of_the_run_in_one_piece() {
-    // Numbers, symbols with names, whole rows, refutations with witnesses, a truth that is infinite, generated pairs.
-    let files = ["notes/median-local-sensitivity.toml", "notes/mode-exact.toml", "benchmark/svt1.toml", "notes/k-anonymity-joined.toml"];
+    // Numbers, symbols with names, whole rows, refutations with witnesses, a truth that is
+    // infinite, generated pairs.
+    let files = [
+        "notes/median-local-sensitivity.toml",
+        "notes/mode-exact.toml",
+        "benchmark/svt1.toml",
+        "notes/k-anonymity-joined.toml",
+    ];
     let audits: Vec<Audit> = files.iter().flat_map(|file| committed(file)).collect();
     let results = assert_same(&audits, Settings { draws: Some(60_000), ..defaults(3) });
     let evidence: Vec<_> = results.iter().map(|result| result.outcome.as_ref().unwrap()).collect();
-    assert!(evidence.iter().any(|found| found.behaviour.is_some()) && evidence.iter().any(|found| found.behaviour.is_none()));
+    assert!(
+        evidence.iter().any(|found| found.behaviour.is_some())
+            && evidence.iter().any(|found| found.behaviour.is_none())
+    );
     assert!(results.iter().any(|result| result.truth.epsilon == Some(f64::INFINITY)));
     let rules: Vec<String> = evidence.iter().map(|found| found.rule_text()).collect();
-    assert!(rules.iter().any(|rule| rule.contains(" is ")) && rules.iter().all(|rule| !rule.contains('#')), "{rules:?}");
+    assert!(
+        rules.iter().any(|rule| rule.contains(" is "))
+            && rules.iter().all(|rule| !rule.contains('#')),
+        "{rules:?}"
+    );
 }
 
 #[test]
 fn a_plan_that_stops_early_stops_at_the_same_draw() {
-    assert_same(&committed("notes/median-local-sensitivity.toml"), Settings { until: Until::Decided, ..defaults(1) });
+    assert_same(
+        &committed("notes/median-local-sensitivity.toml"),
+        Settings { until: Until::Decided, ..defaults(1) },
+    );
 }
 
 #[cfg(unix)]
@@ -81,7 +110,10 @@ fn programs_and_their_errors_travel_too() {
     let folder = script(
         "read -r greeting\necho '{\"dp_audit\": 1, \"width\": 1, \"seeded\": true}'\nread -r line; echo '{\"error\": \"no\\u22a5\"}'\n",
     );
-    let results = assert_same(&load(folder.path().join("audits")), Settings { draws: Some(4_000), ..defaults(1) });
+    let results = assert_same(
+        &load(folder.path().join("audits")),
+        Settings { draws: Some(4_000), ..defaults(1) },
+    );
     let error = results[0].outcome.as_ref().unwrap_err().to_string();
     assert!(error.contains("gave up: no⊥"), "{error}");
 }
@@ -93,11 +125,23 @@ fn every_plan_of_the_suite_comes_back_from_a_file() {
         assert_eq!(serde_json::from_str::<Audit>(&text).unwrap(), audit, "{}", audit.name);
         for plan in audit.plans(defaults(1), 7) {
             let text = serde_json::to_string(&plan).unwrap();
-            assert_eq!(serde_json::from_str::<PairPlan>(&text).unwrap(), plan, "{} / {}", audit.name, plan.pair.name);
+            assert_eq!(
+                serde_json::from_str::<PairPlan>(&text).unwrap(),
+                plan,
+                "{} / {}",
+                audit.name,
+                plan.pair.name
+            );
         }
         for plan in audit.accuracy_plans(defaults(1), 7) {
             let text = serde_json::to_string(&plan).unwrap();
-            assert_eq!(serde_json::from_str::<AccuracyPlan>(&text).unwrap(), plan, "{} / {}", audit.name, plan.accuracy.name);
+            assert_eq!(
+                serde_json::from_str::<AccuracyPlan>(&text).unwrap(),
+                plan,
+                "{} / {}",
+                audit.name,
+                plan.accuracy.name
+            );
         }
     }
 }
@@ -110,8 +154,12 @@ fn sent<T: serde::Serialize + serde::de::DeserializeOwned>(value: &T) -> T {
 #[test]
 fn parts_of_a_pair_that_others_certify_give_the_evidence_of_the_run_in_one_piece() {
     // Rules of several kinds: numbers, whole rows, learned scores, groups of outputs, a tail.
-    let files =
-        ["notes/median-local-sensitivity.toml", "benchmark/svt1.toml", "units/gaussian-renyi-2-short.toml", "basics/gaussian-exact.toml"];
+    let files = [
+        "notes/median-local-sensitivity.toml",
+        "benchmark/svt1.toml",
+        "units/gaussian-renyi-2-short.toml",
+        "basics/gaussian-exact.toml",
+    ];
     for file in files {
         for audit in committed(file) {
             for plan in audit.plans(Settings { draws: Some(3_000_001), ..defaults(3) }, 1) {
@@ -123,13 +171,28 @@ fn parts_of_a_pair_that_others_certify_give_the_evidence_of_the_run_in_one_piece
                 let ranges = [11..29, 0..8, 29..batches, 8..11];
                 let part = |range: &std::ops::Range<u64>| {
                     let target = dp_audit::prepare(&plan).unwrap();
-                    sent(&certify_range(&plan, &exploration, target.as_ref(), range.clone(), &()).unwrap())
+                    sent(
+                        &certify_range(&plan, &exploration, target.as_ref(), range.clone(), &())
+                            .unwrap(),
+                    )
                 };
                 let parts: Vec<CertifyPart> = ranges.iter().map(part).collect();
                 let all: Vec<&CertifyPart> = parts.iter().collect();
-                assert_eq!(conclude(&plan, &exploration, &all).unwrap(), expected, "{} / {}", audit.name, plan.pair.name);
-                assert_eq!(conclude(&plan, &exploration, &all[1..]), Err(PartsError::Missing { from: 11, to: 29 }));
-                assert_eq!(conclude(&plan, &exploration, &all[..2]), Err(PartsError::Missing { from: 8, to: 11 }));
+                assert_eq!(
+                    conclude(&plan, &exploration, &all).unwrap(),
+                    expected,
+                    "{} / {}",
+                    audit.name,
+                    plan.pair.name
+                );
+                assert_eq!(
+                    conclude(&plan, &exploration, &all[1..]),
+                    Err(PartsError::Missing { from: 11, to: 29 })
+                );
+                assert_eq!(
+                    conclude(&plan, &exploration, &all[..2]),
+                    Err(PartsError::Missing { from: 8, to: 11 })
+                );
                 assert_eq!(
                     conclude(&plan, &exploration, &[all[0], all[1], all[2], all[3], all[3]]),
                     Err(PartsError::Overlapping { from: 8, to: 11 })
@@ -143,7 +206,13 @@ fn parts_of_a_pair_that_others_certify_give_the_evidence_of_the_run_in_one_piece
                 let mut early = [parts[1].clone(), parts[1].clone()];
                 (early[0].batches, early[1].batches) = (0..4, 4..8);
                 let early_cut = conclude(&plan, &exploration, &[&early[0], &early[1]]);
-                assert!(matches!(early_cut, Err(PartsError::WrongTallies { .. } | PartsError::Unchecked { .. })), "{early_cut:?}");
+                assert!(
+                    matches!(
+                        early_cut,
+                        Err(PartsError::WrongTallies { .. } | PartsError::Unchecked { .. })
+                    ),
+                    "{early_cut:?}"
+                );
             }
         }
     }

@@ -1,14 +1,19 @@
 //! What the program says, word for word: help, tables, messages.
 //!
-//! Each text is compared with its file in `snapshots`. Where one was meant to change, `INSTA_UPDATE=always cargo test --release --test integration terminal::` writes
-//! the files again, and `git diff` shows what is different. CI sets `INSTA_UPDATE=no`: there a text that differs fails, and nothing is written.
+//! Each text is compared with its file in `snapshots`. Where one was meant to change,
+//! `INSTA_UPDATE=always cargo test --release --test integration terminal::` writes the files again,
+//! and `git diff` shows what is different. CI sets `INSTA_UPDATE=no`: there a text that differs
+//! fails, and nothing is written.
 
 use std::path::Path;
 use std::process::Output;
 
 use insta::{Settings, assert_snapshot};
 
-use crate::harness::program::{GOOD, command, dp_audit, errors, folder, laplace, named, of_program, shown, with_draws, witnesses, write};
+use crate::harness::program::{
+    GOOD, command, dp_audit, errors, folder, laplace, named, of_program, shown, with_draws,
+    witnesses, write,
+};
 use crate::harness::repository;
 
 /// What varies from run to run and from version to version, and what stands for it.
@@ -28,7 +33,10 @@ fn compare(name: &str, args: &[&str], output: &Output) {
     settings.set_description(format!("dp-audit {}", args.join(" ")));
     VARYING.iter().for_each(|(pattern, replacement)| settings.add_filter(pattern, *replacement));
     let streams = [("standard output", shown(output)), ("standard error", errors(output))];
-    let said = streams.iter().filter(|(_, text)| !text.is_empty()).map(|(stream, text)| format!("[{stream}]\n{}", text.trim_end()));
+    let said = streams
+        .iter()
+        .filter(|(_, text)| !text.is_empty())
+        .map(|(stream, text)| format!("[{stream}]\n{}", text.trim_end()));
     let text: Vec<String> = [output.status.to_string()].into_iter().chain(said).collect();
     settings.bind(|| assert_snapshot!(name, text.join("\n\n")));
 }
@@ -91,13 +99,26 @@ fn runs_and_what_follows_them() {
     let folder = folder.path();
     says(folder, "run", &["run", "--json", "before.json"]);
     says(folder, "explain-run", &["explain", "audits/violated.toml", "--json", "before.json"]);
-    let witness = witnesses(folder).pop().unwrap().strip_prefix(folder).unwrap().display().to_string();
+    let witness =
+        witnesses(folder).pop().unwrap().strip_prefix(folder).unwrap().display().to_string();
     says(folder, "replay", &["replay", &witness, "--seed", "0"]);
     says(folder, "replay-not-confirmed", &["replay", &witness, "--seed", "0", "--draws", "20"]);
-    write(folder, "audits/consistent.toml", &with_draws(&laplace("consistent", 0.8, "consistent"), 200_000));
-    says(folder, "run-baseline", &["run", "--filter", "consistent.toml", "--baseline", "before.json"]);
+    write(
+        folder,
+        "audits/consistent.toml",
+        &with_draws(&laplace("consistent", 0.8, "consistent"), 200_000),
+    );
+    says(
+        folder,
+        "run-baseline",
+        &["run", "--filter", "consistent.toml", "--baseline", "before.json"],
+    );
     let args = ["run", "-q", "--filter", "i"];
-    compare("run-github", &args, &command(folder).args(args).env("GITHUB_ACTIONS", "true").output().unwrap());
+    compare(
+        "run-github",
+        &args,
+        &command(folder).args(args).env("GITHUB_ACTIONS", "true").output().unwrap(),
+    );
 }
 
 #[test]
@@ -105,19 +126,46 @@ fn collected_outputs() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     // Squares modulo a prime look random.
-    let outputs = |shift: u64| -> Vec<String> { (1..4000).map(|index| (index * index % 4001 + shift).to_string()).collect() };
+    let outputs = |shift: u64| -> Vec<String> {
+        (1..4000).map(|index| (index * index % 4001 + shift).to_string()).collect()
+    };
     write(folder, "left.csv", &format!("answer\n{}\n", outputs(0).join("\n")));
     write(folder, "right.csv", &format!("answer\n{}\n", outputs(2000).join("\n")));
-    says(folder, "samples", &["samples", "--left", "left.csv", "--right", "right.csv", "--claim-epsilon", "0.5", "--unordered"]);
+    says(
+        folder,
+        "samples",
+        &[
+            "samples",
+            "--left",
+            "left.csv",
+            "--right",
+            "right.csv",
+            "--claim-epsilon",
+            "0.5",
+            "--unordered",
+        ],
+    );
     write(folder, "right.csv", "answer\n");
-    says(folder, "samples-bad", &["samples", "--left", "left.csv", "--right", "right.csv", "--claim-epsilon", "0.5"]);
+    says(
+        folder,
+        "samples-bad",
+        &["samples", "--left", "left.csv", "--right", "right.csv", "--claim-epsilon", "0.5"],
+    );
 }
 
 #[test]
 fn calibration() {
     let folder = folder(&[]);
-    says(folder.path(), "calibrate", &["calibrate", "--seeds", "10", "--draws", "2000", "--confidence", "0.999"]);
-    says(folder.path(), "calibrate-power", &["calibrate", "--power", "--seeds", "5", "--draws", "1000"]);
+    says(
+        folder.path(),
+        "calibrate",
+        &["calibrate", "--seeds", "10", "--draws", "2000", "--confidence", "0.999"],
+    );
+    says(
+        folder.path(),
+        "calibrate-power",
+        &["calibrate", "--power", "--seeds", "5", "--draws", "1000"],
+    );
 }
 
 #[test]
@@ -136,7 +184,12 @@ fn messages_for_bad_audit_files() {
         let folder = folder(&[("bad", &GOOD.replace(old, new))]);
         says(folder.path(), name, &["run", "--draws", "1000"]);
     }
-    let folder = folder(&[("a", "name = 3"), ("b", &GOOD.replace("1.0 }\nrelation", "-1 }\nrelation")), ("c", GOOD), ("d", GOOD)]);
+    let folder = folder(&[
+        ("a", "name = 3"),
+        ("b", &GOOD.replace("1.0 }\nrelation", "-1 }\nrelation")),
+        ("c", GOOD),
+        ("d", GOOD),
+    ]);
     says(folder.path(), "bad-several", &["run", "--draws", "1000"]);
 }
 

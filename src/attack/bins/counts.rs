@@ -38,7 +38,9 @@ impl Counts {
 
     /// Adds other counts of the same bins.
     pub fn add(&mut self, other: &Self) {
-        let add = |mine: &mut Vec<u64>, theirs: &[u64]| mine.iter_mut().zip(theirs).for_each(|(a, b)| *a += b);
+        let add = |mine: &mut Vec<u64>, theirs: &[u64]| {
+            mine.iter_mut().zip(theirs).for_each(|(a, b)| *a += b)
+        };
         add(&mut self.left, &other.left);
         add(&mut self.right, &other.right);
     }
@@ -67,8 +69,8 @@ impl Counts {
         tally
     }
 
-    /// How many standard deviations the chi-square statistic is above its mean. Mean and deviation are those for equal sides: with d degrees
-    /// of freedom, d and √(2d).
+    /// How many standard deviations the chi-square statistic is above its mean. Mean and deviation
+    /// are those for equal sides: with d degrees of freedom, d and √(2d).
     #[must_use]
     pub fn contrast(&self) -> f64 {
         let total = |side: &[u64]| side.iter().sum::<u64>().max(1) as f64;
@@ -78,7 +80,8 @@ impl Counts {
             let (l, r) = (*l as f64, *r as f64);
             if l + r > 0.0 {
                 let expected = (l + r) * total_left / (total_left + total_right);
-                chi_square += (l - expected).powi(2) / expected + (l - expected).powi(2) / (l + r - expected).max(1e-9);
+                chi_square += (l - expected).powi(2) / expected
+                    + (l - expected).powi(2) / (l + r - expected).max(1e-9);
                 used += 1.0;
             }
         }
@@ -103,7 +106,10 @@ mod tests {
         assert_eq!(all.without(&part), Counts { left: vec![2, 3, 5], right: vec![7, 11, 13] });
         assert_eq!(all.draws(), 69.0 + 128.0);
         assert_eq!(all.tally(&[Answer::Left, Answer::Abstain, Answer::Right]), (19 + 50, 36 + 28));
-        assert_eq!(all.tally(&[Answer::Right, Answer::Left, Answer::Left]), (36 + 22 + 28, 19 + 42 + 50));
+        assert_eq!(
+            all.tally(&[Answer::Right, Answer::Left, Answer::Left]),
+            (36 + 22 + 28, 19 + 42 + 50)
+        );
         all.replace(Side::Left, vec![1]);
         all.replace(Side::Right, vec![4]);
         assert_eq!(all, Counts { left: vec![1], right: vec![4] });

@@ -1,4 +1,5 @@
-//! Smooths the log-ratios of bins: monotone regression, curves, straight lines, and tables of log-ratios.
+//! Smooths the log-ratios of bins: monotone regression, curves, straight lines, and tables of
+//! log-ratios.
 
 pub mod order;
 pub mod smooth;

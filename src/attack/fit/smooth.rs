@@ -1,8 +1,9 @@
 //! Fits a smooth curve through noisy log-ratios, so that neighbouring bins support each other.
 //!
-//! The log-odds of D along the numbers are piecewise linear between a few knots. The knots are on a normal-score scale, so that the tails
-//! have knots too. The fit is a penalised logistic regression with one coefficient per knot: maximum likelihood with a penalty on second
-//! differences, solved by Newton's method.
+//! The log-odds of D along the numbers are piecewise linear between a few knots. The knots are on a
+//! normal-score scale, so that the tails have knots too. The fit is a penalised logistic regression
+//! with one coefficient per knot: maximum likelihood with a penalty on second differences, solved
+//! by Newton's method.
 
 use statrs::function::erf::erf_inv;
 
@@ -11,10 +12,12 @@ use crate::stats::binomial::logistic;
 /// Knots at normal scores −4, −3.2, …, 4.
 const KNOTS: usize = 11;
 const REACH: f64 = 4.0;
-/// The maximum number of Newton steps. The log-likelihood is concave, and the start is at even odds.
+/// The maximum number of Newton steps. The log-likelihood is concave, and the start is at even
+/// odds.
 const STEPS: usize = 12;
 
-/// The share of D in each of several consecutive bins, given their `(left, right)` hits; `stiffness` is the weight of the penalty.
+/// The share of D in each of several consecutive bins, given their `(left, right)` hits;
+/// `stiffness` is the weight of the penalty.
 pub fn shares(hits: &[(f64, f64)], stiffness: f64) -> Vec<f64> {
     let positions = positions(hits);
     let mut curve = [0.0_f64; KNOTS];
@@ -47,11 +50,14 @@ pub fn shares(hits: &[(f64, f64)], stiffness: f64) -> Vec<f64> {
             break;
         }
     }
-    positions.iter().map(|(knot, weight)| logistic(curve[*knot] * (1.0 - weight) + curve[knot + 1] * weight)).collect()
+    positions
+        .iter()
+        .map(|(knot, weight)| logistic(curve[*knot] * (1.0 - weight) + curve[knot + 1] * weight))
+        .collect()
 }
 
-/// The straight line `(start, slope)` of log-odds through `(x, left, right)` hits: logistic regression with a weak ridge penalty, by
-/// Newton's method.
+/// The straight line `(start, slope)` of log-odds through `(x, left, right)` hits: logistic
+/// regression with a weak ridge penalty, by Newton's method.
 pub fn line(hits: &[(f64, f64, f64)]) -> (f64, f64) {
     const RIDGE: f64 = 1.0;
     let (mut start, mut slope) = (0.0_f64, 0.0_f64);
@@ -80,7 +86,8 @@ pub fn line(hits: &[(f64, f64, f64)]) -> (f64, f64) {
     (start, slope)
 }
 
-/// The position of each bin on the normal-score scale: the knot before it, and the fraction of the way to the next knot.
+/// The position of each bin on the normal-score scale: the knot before it, and the fraction of the
+/// way to the next knot.
 fn positions(hits: &[(f64, f64)]) -> Vec<(usize, f64)> {
     let total: f64 = hits.iter().map(|(left, right)| left + right).sum::<f64>().max(1.0);
     let mut before = 0.0;
@@ -88,17 +95,25 @@ fn positions(hits: &[(f64, f64)]) -> Vec<(usize, f64)> {
         .map(|(left, right)| {
             let middle = (before + (left + right) / 2.0) / total;
             before += left + right;
-            let score = std::f64::consts::SQRT_2 * erf_inv((2.0 * middle - 1.0).clamp(-0.999_999_9, 0.999_999_9));
+            let score = std::f64::consts::SQRT_2
+                * erf_inv((2.0 * middle - 1.0).clamp(-0.999_999_9, 0.999_999_9));
             let along = (score.clamp(-REACH, REACH) + REACH) / (2.0 * REACH) * (KNOTS - 1) as f64;
-            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // between 0 and KNOTS − 1
+            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+            // between 0 and KNOTS − 1
             let knot = (along as usize).min(KNOTS - 2);
             (knot, along - knot as f64)
         })
         .collect()
 }
 
-/// Adds the penalty `−stiffness/2 · Σ (second difference)²`, and a weak ridge penalty that makes the solution unique.
-fn penalise(curve: &[f64; KNOTS], stiffness: f64, gradient: &mut [f64; KNOTS], hessian: &mut [[f64; KNOTS]; KNOTS]) {
+/// Adds the penalty `−stiffness/2 · Σ (second difference)²`, and a weak ridge penalty that makes
+/// the solution unique.
+fn penalise(
+    curve: &[f64; KNOTS],
+    stiffness: f64,
+    gradient: &mut [f64; KNOTS],
+    hessian: &mut [[f64; KNOTS]; KNOTS],
+) {
     const RIDGE: f64 = 1e-3;
     for knot in 0..KNOTS {
         gradient[knot] -= RIDGE * curve[knot];
@@ -160,7 +175,8 @@ mod tests {
 
     #[test]
     fn a_line_of_log_odds_is_recovered() {
-        // Expected counts of log-odds −0.3 + 0.2·x, no noise. The ridge penalty has a weight of one part in ten thousand.
+        // Expected counts of log-odds −0.3 + 0.2·x, no noise. The ridge penalty has a weight of one
+        // part in ten thousand.
         let hits = (0..6).map(|x| {
             let share = 1.0 / (1.0 + (0.3 - 0.2 * f64::from(x)).exp());
             (f64::from(x), 20_000.0 * share, 20_000.0 * (1.0 - share))
@@ -178,25 +194,43 @@ mod tests {
 
     #[test]
     fn the_position_of_a_bin_is_the_normal_score_of_its_middle() {
-        // A share Φ(−2) of the hits is before the middle of the second bin, and the same share is after the middle of the last but one.
+        // A share Φ(−2) of the hits is before the middle of the second bin, and the same share is
+        // after the middle of the last but one.
         let tail = 2.0 * 0.022_750_131_948_179_2;
-        let hits = [(1e-13, 0.0), (0.75 * tail, 0.25 * tail), (0.4 - tail, 0.6 - tail), (0.1 * tail, 0.9 * tail), (0.0, 1e-13)];
+        let hits = [
+            (1e-13, 0.0),
+            (0.75 * tail, 0.25 * tail),
+            (0.4 - tail, 0.6 - tail),
+            (0.1 * tail, 0.9 * tail),
+            (0.0, 1e-13),
+        ];
         let hits = hits.map(|(left, right)| (1000.0 * left, 1000.0 * right));
         // Knots at −4, −3.2, …, 4; there is no position beyond them.
-        for ((knot, weight), score) in positions(&hits).into_iter().zip([-4.0, -2.0, 0.0, 2.0, 4.0]) {
+        for ((knot, weight), score) in positions(&hits).into_iter().zip([-4.0, -2.0, 0.0, 2.0, 4.0])
+        {
             assert!(knot < KNOTS - 1 && (-1e-9..1.0 + 1e-9).contains(&weight));
-            assert!((-4.0 + 0.8 * (knot as f64 + weight) - score).abs() < 1e-6, "{knot} and {weight} at {score}");
+            assert!(
+                (-4.0 + 0.8 * (knot as f64 + weight) - score).abs() < 1e-6,
+                "{knot} and {weight} at {score}"
+            );
         }
     }
 
     #[test]
     fn a_line_through_a_single_hit_is_shrunk_towards_even_odds() {
-        // At the maximum of log-likelihood − start²/2 − slope²/2 the derivatives are zero. For one hit from D at 0 this gives
-        // start = 1 − logistic(start), and for one hit at 1 it gives start = slope = 1 − logistic(start + slope).
+        // At the maximum of log-likelihood − start²/2 − slope²/2 the derivatives are zero. For one
+        // hit from D at 0 this gives start = 1 − logistic(start), and for one hit at 1 it gives
+        // start = slope = 1 − logistic(start + slope).
         let (start, slope) = line(&[(0.0, 1.0, 0.0)]);
-        assert!((start - (1.0 - logistic(start))).abs() < 1e-9 && slope.abs() < 1e-9, "{start} {slope}");
+        assert!(
+            (start - (1.0 - logistic(start))).abs() < 1e-9 && slope.abs() < 1e-9,
+            "{start} {slope}"
+        );
         let (start, slope) = line(&[(1.0, 1.0, 0.0)]);
-        assert!((start - (1.0 - logistic(start + slope))).abs() < 1e-9 && (start - slope).abs() < 1e-9, "{start} {slope}");
+        assert!(
+            (start - (1.0 - logistic(start + slope))).abs() < 1e-9 && (start - slope).abs() < 1e-9,
+            "{start} {slope}"
+        );
     }
 
     #[test]
@@ -205,13 +239,21 @@ mod tests {
         let positions = positions(&vec![(500.0, 500.0); 200]);
         let along = |bin: usize| -4.0 + 0.8 * (positions[bin].0 as f64 + positions[bin].1);
         let truth = |bin: usize| logistic(0.3 * along(bin).powi(2) - 0.5);
-        let hits: Vec<(f64, f64)> = (0..200).map(|bin| (1000.0 * truth(bin), 1000.0 * (1.0 - truth(bin)))).collect();
+        let hits: Vec<(f64, f64)> =
+            (0..200).map(|bin| (1000.0 * truth(bin), 1000.0 * (1.0 - truth(bin)))).collect();
         let log_odds = |share: f64| (share / (1.0 - share)).ln();
         let stiff: Vec<f64> = shares(&hits, 1e7).into_iter().map(log_odds).collect();
         let slope = (stiff[199] - stiff[0]) / (along(199) - along(0));
-        assert!((0..200).all(|bin| (stiff[bin] - stiff[0] - slope * (along(bin) - along(0))).abs() < 0.02), "{stiff:?}");
+        assert!(
+            (0..200)
+                .all(|bin| (stiff[bin] - stiff[0] - slope * (along(bin) - along(0))).abs() < 0.02),
+            "{stiff:?}"
+        );
         // Straight pieces of length 0.8 differ from the parabola by at most 0.3 · 0.4².
         let loose = shares(&hits, 1e-3);
-        assert!((0..200).all(|bin| (log_odds(loose[bin]) - log_odds(truth(bin))).abs() < 0.1), "{loose:?}");
+        assert!(
+            (0..200).all(|bin| (log_odds(loose[bin]) - log_odds(truth(bin))).abs() < 0.1),
+            "{loose:?}"
+        );
     }
 }

@@ -8,8 +8,8 @@ use crate::attack::fit::order::{ORDERS, Order, log_likelihood, shares};
 use crate::model::Side;
 use crate::output::Cell;
 
-/// Steps per unit of log-ratio. Scores are whole numbers of steps: a sum of raw floats would depend on the low bits of floating-point noise
-/// and find a leak that the ideal mechanism does not have.
+/// Steps per unit of log-ratio. Scores are whole numbers of steps: a sum of raw floats would depend
+/// on the low bits of floating-point noise and find a leak that the ideal mechanism does not have.
 pub const STEPS: f64 = 4096.0;
 
 /// About this many cells of each side are used to make the bins; all cells are counted.
@@ -23,16 +23,19 @@ pub struct Table {
 }
 
 impl Table {
-    /// Learns the ratios from cells of both sides. It smooths them in the way that best predicts the other half of the cells.
+    /// Learns the ratios from cells of both sides. It smooths them in the way that best predicts
+    /// the other half of the cells.
     #[must_use]
     pub fn learn(left: &[Cell], right: &[Cell]) -> Self {
         Self::learn_and_rate(left, right).0
     }
 
-    /// The same, and the gain: the log-likelihood of the other half with these ratios, minus that without any ratios.
+    /// The same, and the gain: the log-likelihood of the other half with these ratios, minus that
+    /// without any ratios.
     #[must_use]
     pub fn learn_and_rate(left: &[Cell], right: &[Cell]) -> (Self, f64) {
-        let bins = Bins::learn(&thinned(left).chain(thinned(right)).copied().collect::<Vec<Cell>>());
+        let bins =
+            Bins::learn(&thinned(left).chain(thinned(right)).copied().collect::<Vec<Cell>>());
         let mut halves = [Counts::new(bins.len()), Counts::new(bins.len())];
         for (side, cells) in [(Side::Left, left), (Side::Right, right)] {
             for (index, cell) in cells.iter().enumerate() {
@@ -40,7 +43,8 @@ impl Table {
             }
         }
         let prediction = |order: Order| {
-            log_likelihood(&shares(&bins, &halves[0], order), &halves[1]) + log_likelihood(&shares(&bins, &halves[1], order), &halves[0])
+            log_likelihood(&shares(&bins, &halves[0], order), &halves[1])
+                + log_likelihood(&shares(&bins, &halves[1], order), &halves[0])
         };
         let mut best = (f64::NEG_INFINITY, ORDERS[0]);
         for order in ORDERS {
@@ -53,7 +57,10 @@ impl Table {
         all.add(&halves[1]);
         // The different sizes of the sides are not evidence, so their ratio is removed.
         let even = (left.len().max(1) as f64 / right.len().max(1) as f64).ln();
-        let steps = shares(&bins, &all, best.1).into_iter().map(|share| in_steps((share / (1.0 - share)).ln() - even)).collect();
+        let steps = shares(&bins, &all, best.1)
+            .into_iter()
+            .map(|share| in_steps((share / (1.0 - share)).ln() - even))
+            .collect();
         let overall = left.len().max(1) as f64 / (left.len() + right.len()).max(1) as f64;
         let gain = best.0 - log_likelihood(&vec![overall; bins.len()], &all);
         (Self { bins, steps }, gain)
@@ -66,15 +73,18 @@ impl Table {
         Self { steps: vec![0; bins.len()], bins }
     }
 
-    /// The same ratios rounded to 64 levels, with neighbouring numeric bins of the same level merged. It is nearly as informative and
-    /// faster to look up.
+    /// The same ratios rounded to 64 levels, with neighbouring numeric bins of the same level
+    /// merged. It is nearly as informative and faster to look up.
     #[must_use]
     pub fn compact(self) -> Self {
         const LEVELS: i32 = 64;
         let (smallest, largest) =
-            self.steps.iter().fold((i32::MAX, i32::MIN), |(smallest, largest), steps| (smallest.min(*steps), largest.max(*steps)));
+            self.steps.iter().fold((i32::MAX, i32::MIN), |(smallest, largest), steps| {
+                (smallest.min(*steps), largest.max(*steps))
+            });
         let unit = (largest.saturating_sub(smallest) / LEVELS).max(1);
-        let rounded: Vec<i32> = self.steps.iter().map(|steps| (steps + unit / 2).div_euclid(unit) * unit).collect();
+        let rounded: Vec<i32> =
+            self.steps.iter().map(|steps| (steps + unit / 2).div_euclid(unit) * unit).collect();
         let (bins, first_bins) = self.bins.merged(|before, bin| rounded[before] == rounded[bin]);
         Self { bins, steps: first_bins.into_iter().map(|bin| rounded[bin]).collect() }
     }
@@ -116,9 +126,12 @@ mod tests {
 
     #[test]
     fn the_ratio_of_laplace_noise_is_found() {
-        // Lap(2) around 0 and 1: log-ratio ½ below 0, −½ above 1. With 100,000 cells per side the standard error is about 0.01.
+        // Lap(2) around 0 and 1: log-ratio ½ below 0, −½ above 1. With 100,000 cells per side the
+        // standard error is about 0.01.
         let mut rng = Generator::seed_from_u64(3);
-        let mut cells = |at: f64| (0..100_000).map(|_| Cell::number(at + laplace(&mut rng, 2.0))).collect::<Vec<_>>();
+        let mut cells = |at: f64| {
+            (0..100_000).map(|_| Cell::number(at + laplace(&mut rng, 2.0))).collect::<Vec<_>>()
+        };
         let table = Table::learn(&cells(0.0), &cells(1.0));
         for (at, expected) in [(-5.0, 0.5), (-1.0, 0.5), (0.5, 0.0), (2.0, -0.5), (8.0, -0.5)] {
             let found = f64::from(table.steps(Cell::number(at))) / STEPS;
@@ -129,8 +142,12 @@ mod tests {
     #[test]
     fn a_compact_table_has_nearly_the_same_ratios() {
         let mut rng = Generator::seed_from_u64(4);
-        let mut cells =
-            |at: f64| (0..50_000).map(|_| Cell::number(at + laplace(&mut rng, 1.0))).chain([Cell::symbol("⊥"); 9]).collect::<Vec<_>>();
+        let mut cells = |at: f64| {
+            (0..50_000)
+                .map(|_| Cell::number(at + laplace(&mut rng, 1.0)))
+                .chain([Cell::symbol("⊥"); 9])
+                .collect::<Vec<_>>()
+        };
         let (left, right) = (cells(0.0), cells(1.0));
         let table = Table::learn(&left, &right);
         let compact = table.clone().compact();
@@ -146,7 +163,9 @@ mod tests {
     fn the_sizes_of_the_sides_are_not_evidence() {
         let (a, b) = (Cell::symbol("a"), Cell::symbol("b"));
         // `a` in 3 of 4 cells of D and in 1 of 4 cells of D'; D' has half as many cells.
-        let side = |count: usize, of_four: usize| (0..count).map(|index| if index / 2 % 4 < of_four { a } else { b }).collect::<Vec<_>>();
+        let side = |count: usize, of_four: usize| {
+            (0..count).map(|index| if index / 2 % 4 < of_four { a } else { b }).collect::<Vec<_>>()
+        };
         let table = Table::learn(&side(8000, 3), &side(4000, 1));
         for (cell, expected) in [(a, 3_f64.ln()), (b, -3_f64.ln())] {
             let found = f64::from(table.steps(cell)) / STEPS;
@@ -162,7 +181,10 @@ mod tests {
 
     #[test]
     fn log_ratios_are_whole_steps_within_limits() {
-        assert_eq!([0.0, 1.0, -2.5, 1e9, f64::NEG_INFINITY].map(in_steps), [0, 4096, -10_240, 409_600, -409_600]);
+        assert_eq!(
+            [0.0, 1.0, -2.5, 1e9, f64::NEG_INFINITY].map(in_steps),
+            [0, 4096, -10_240, 409_600, -409_600]
+        );
         assert_eq!(in_steps(1.6 / 4096.0), 2);
     }
 

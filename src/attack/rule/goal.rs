@@ -62,7 +62,8 @@ impl<'a> Goal<'a> {
         }
     }
 
-    /// A bound on this measure from many guesses; none for δ, whose rules are chosen in another way.
+    /// A bound on this measure from many guesses; none for δ, whose rules are chosen in another
+    /// way.
     pub fn steady(measure: &'a Measure) -> Option<Self> {
         match measure {
             Measure::Epsilon { delta } => Some(Self::Steady { delta: *delta }),
@@ -86,27 +87,35 @@ impl<'a> Goal<'a> {
     pub fn value(self, odds: Odds, Caution { draws: n, z }: Caution) -> f64 {
         let (correct, wrong, regions) = (odds.correct, odds.wrong + 0.5 / n, odds.regions);
         match self {
-            // P(correct) ≤ e^ε·P(wrong) + δ_eff. The value is the odds x = e^ε at which correct − δ_eff − x·wrong is z standard errors
-            // above zero: (a − x·wrong)² = (z²/n)·(correct + x²·wrong) with a = correct − δ_eff. It is the smaller positive root.
+            // P(correct) ≤ e^ε·P(wrong) + δ_eff. The value is the odds x = e^ε at which correct −
+            // δ_eff − x·wrong is z standard errors above zero: (a − x·wrong)² = (z²/n)·(correct +
+            // x²·wrong) with a = correct − δ_eff. It is the smaller positive root.
             Self::Epsilon { delta } => {
                 let (a, v) = (correct - delta * regions / 2.0, z * z / n);
                 let rest = a * a - v * correct;
                 if a <= 0.0 || rest <= 0.0 {
                     return 0.0;
                 }
-                // The discriminant (a·wrong)² − wrong·(wrong − v)·rest, simplified so that nothing cancels.
+                // The discriminant (a·wrong)² − wrong·(wrong − v)·rest, simplified so that nothing
+                // cancels.
                 let discriminant = v * wrong * (a * a + correct * (wrong - v));
                 rest / (a * wrong + discriminant.max(0.0).sqrt())
             }
-            Self::Steady { delta } => Self::Epsilon { delta }.value(odds, Caution { draws: n, z: STEADY * z }),
+            Self::Steady { delta } => {
+                Self::Epsilon { delta }.value(odds, Caution { draws: n, z: STEADY * z })
+            }
             // In other units the logarithm of the value is the bound, as it is for ε.
             Self::Measure { measure, patience } => {
                 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // 0, 1 or 2
                 let bound = measure.cautious(correct, wrong, regions as u8, n, z * patience);
                 if bound > 0.0 { bound.exp() } else { 0.0 }
             }
-            // The same inequality solved for δ: δ_eff ≥ correct − x·wrong, minus z standard errors; then δ = δ_eff·2/r.
-            Self::Delta { odds: x } => (correct - x * wrong - z * ((correct + x * x * wrong) / n).sqrt()) * 2.0 / regions.max(1.0),
+            // The same inequality solved for δ: δ_eff ≥ correct − x·wrong, minus z standard errors;
+            // then δ = δ_eff·2/r.
+            Self::Delta { odds: x } => {
+                (correct - x * wrong - z * ((correct + x * x * wrong) / n).sqrt()) * 2.0
+                    / regions.max(1.0)
+            }
         }
     }
 }

@@ -1,4 +1,5 @@
-//! A guess rule: for which outputs the attacker guesses D, for which D', and for which there is no guess.
+//! A guess rule: for which outputs the attacker guesses D, for which D', and for which there is no
+//! guess.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +9,8 @@ use crate::attack::score::Score;
 use crate::model::number::Brief;
 use crate::output::{Cell, Rows, Symbols};
 
-/// A frozen rule on one score. Neighbouring bins with the same answer are merged, so that the rule is fast to judge and easy to read.
+/// A frozen rule on one score. Neighbouring bins with the same answer are merged, so that the rule
+/// is fast to judge and easy to read.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GuessRule {
     score: Score,
@@ -34,7 +36,8 @@ impl GuessRule {
             }
         }
         let other = answers[bins.len() - 1];
-        let of_symbols = bins.symbols().iter().copied().zip(answers[bins.numeric()..].iter().copied());
+        let of_symbols =
+            bins.symbols().iter().copied().zip(answers[bins.numeric()..].iter().copied());
         let symbols = of_symbols.filter(|(_, answer)| *answer != other).collect();
         Self { score, edges, answers: merged, symbols, other }
     }
@@ -42,18 +45,23 @@ impl GuessRule {
     /// `r`: how many of the two answers the rule ever gives.
     #[must_use]
     pub fn regions(&self) -> u8 {
-        let gives =
-            |wanted| self.other == wanted || self.answers.contains(&wanted) || self.symbols.iter().any(|(_, answer)| *answer == wanted);
+        let gives = |wanted| {
+            self.other == wanted
+                || self.answers.contains(&wanted)
+                || self.symbols.iter().any(|(_, answer)| *answer == wanted)
+        };
         u8::from(gives(Answer::Left)) + u8::from(gives(Answer::Right))
     }
 
-    /// Checks that a rule that was read from a file has exactly one answer to every output of this width.
+    /// Checks that a rule that was read from a file has exactly one answer to every output of this
+    /// width.
     ///
     /// # Errors
     /// When it does not. The error says why.
     pub fn check(&self, width: usize) -> Result<(), String> {
         self.score.check(width)?;
-        let increasing = self.edges.is_sorted_by(|a, b| a < b) && self.symbols.is_sorted_by(|a, b| a.0.key() < b.0.key());
+        let increasing = self.edges.is_sorted_by(|a, b| a < b)
+            && self.symbols.is_sorted_by(|a, b| a.0.key() < b.0.key());
         // Numbers are judged by the edges. One among the symbols would be counted twice.
         let only_symbols = self.symbols.iter().all(|(symbol, _)| symbol.as_number().is_none());
         if increasing && only_symbols && self.answers.len() == self.edges.len() + 1 {
@@ -77,26 +85,37 @@ impl GuessRule {
         let mut answers = AnswerCounts::default();
         let mut numbers = 0;
         if self.edges.len() < GROUP * GROUPS {
-            // Counting has no branches and uses the widest instructions of the processor. Symbols are NaN and reach no edge; unused edges
-            // are NaN and are reached by no score.
+            // Counting has no branches and uses the widest instructions of the processor. Symbols
+            // are NaN and reach no edge; unused edges are NaN and are reached by no score.
             let mut edges = [f64::NAN; GROUP * GROUPS];
             edges[0] = f64::NEG_INFINITY;
             edges[1..=self.edges.len()].copy_from_slice(&self.edges);
             let mut reached = [0; GROUP * GROUPS + 1];
             let arch = pulp::Arch::new();
-            for (edges, reached) in
-                edges.as_chunks::<GROUP>().0.iter().zip(reached.as_chunks_mut::<GROUP>().0).take(1 + self.edges.len() / GROUP)
+            for (edges, reached) in edges
+                .as_chunks::<GROUP>()
+                .0
+                .iter()
+                .zip(reached.as_chunks_mut::<GROUP>().0)
+                .take(1 + self.edges.len() / GROUP)
             {
                 *reached = arch.dispatch(
                     #[inline(always)]
                     || {
-                        let reaches = |score: &Cell| edges.map(|edge| u64::from(score.raw() >= edge));
-                        scores.iter().map(reaches).fold([0; GROUP], |[a, b, c], [x, y, z]| [a + x, b + y, c + z])
+                        let reaches =
+                            |score: &Cell| edges.map(|edge| u64::from(score.raw() >= edge));
+                        scores
+                            .iter()
+                            .map(reaches)
+                            .fold([0; GROUP], |[a, b, c], [x, y, z]| [a + x, b + y, c + z])
                     },
                 );
             }
             numbers = reached[0];
-            self.answers.iter().zip(reached.windows(2)).for_each(|(answer, reached)| answers.add(*answer, reached[0] - reached[1]));
+            self.answers
+                .iter()
+                .zip(reached.windows(2))
+                .for_each(|(answer, reached)| answers.add(*answer, reached[0] - reached[1]));
         } else {
             for number in scores.iter().filter_map(|score| score.as_number()) {
                 answers.add(self.answers[self.edges.partition_point(|edge| *edge <= number)], 1);
@@ -111,7 +130,8 @@ impl GuessRule {
 
     /// Adds the answers to the symbols among the scores, of which there are `symbols`.
     fn add_answers_to_symbols(&self, scores: &[Cell], symbols: u64, answers: &mut AnswerCounts) {
-        /// With more symbols than this, looking each score up is faster than counting them one symbol at a time.
+        /// With more symbols than this, looking each score up is faster than counting them one
+        /// symbol at a time.
         const FEW: usize = 4;
         if self.symbols.len() <= FEW {
             // Counting has no branches and uses the widest instructions.
@@ -129,7 +149,8 @@ impl GuessRule {
             answers.add(self.other, others);
         } else {
             for score in scores.iter().filter(|score| score.as_number().is_none()) {
-                let index = self.symbols.binary_search_by_key(&score.key(), |(symbol, _)| symbol.key());
+                let index =
+                    self.symbols.binary_search_by_key(&score.key(), |(symbol, _)| symbol.key());
                 answers.add(index.map_or(self.other, |index| self.symbols[index].1), 1);
             }
         }
@@ -152,7 +173,9 @@ impl GuessRule {
                     Some(atom) => format!("{score} > {}", Brief(atom)),
                     None => format!("{score} ≥ {}", Brief(from)),
                 },
-                (Some(from), Some(to)) if from.next_up() == to => format!("{score} = {}", Brief(from)),
+                (Some(from), Some(to)) if from.next_up() == to => {
+                    format!("{score} = {}", Brief(from))
+                }
                 (Some(from), Some(to)) => match atom_before(from) {
                     Some(atom) => format!("{} < {score} {}", Brief(atom), below(to)),
                     None => format!("{} ≤ {score} {}", Brief(from), below(to)),
@@ -168,7 +191,8 @@ impl GuessRule {
     }
 }
 
-/// The float just below an edge, if it has fewer digits: then it is an atom, and the edge is its upper end.
+/// The float just below an edge, if it has fewer digits: then it is an atom, and the edge is its
+/// upper end.
 fn atom_before(edge: f64) -> Option<f64> {
     let before = edge.next_down();
     (before.to_string().len() < edge.to_string().len()).then_some(before)
@@ -176,7 +200,8 @@ fn atom_before(edge: f64) -> Option<f64> {
 
 /// `< edge`, or `≤ atom` if the edge is the upper end of an atom.
 fn below(edge: f64) -> String {
-    atom_before(edge).map_or_else(|| format!("< {}", Brief(edge)), |atom| format!("≤ {}", Brief(atom)))
+    atom_before(edge)
+        .map_or_else(|| format!("< {}", Brief(edge)), |atom| format!("≤ {}", Brief(atom)))
 }
 
 impl GuessRule {
@@ -201,7 +226,11 @@ impl GuessRule {
             }
             parts.push(format!("{name} if {text}"));
         }
-        parts.push(if parts.is_empty() { "never guesses".to_owned() } else { "otherwise no guess".to_owned() });
+        parts.push(if parts.is_empty() {
+            "never guesses".to_owned()
+        } else {
+            "otherwise no guess".to_owned()
+        });
         parts.join("; ")
     }
 }
@@ -244,9 +273,16 @@ mod tests {
             let (rule, sample) = rule(many);
             let simple = |cell: &Cell| match cell.as_number() {
                 Some(x) => rule.answers[rule.edges.iter().filter(|edge| **edge <= x).count()],
-                None => rule.symbols.iter().find(|(symbol, _)| symbol == cell).map_or(rule.other, |(_, answer)| *answer),
+                None => rule
+                    .symbols
+                    .iter()
+                    .find(|(symbol, _)| symbol == cell)
+                    .map_or(rule.other, |(_, answer)| *answer),
             };
-            assert_eq!(rule.answers(&rows(&sample)), times(&sample.iter().map(simple).collect::<Vec<_>>()));
+            assert_eq!(
+                rule.answers(&rows(&sample)),
+                times(&sample.iter().map(simple).collect::<Vec<_>>())
+            );
             assert_eq!(rule.edges.len() > 12, many);
             assert_eq!(rule.regions(), 2);
         }
@@ -261,8 +297,16 @@ mod tests {
         assert_eq!(text, "left if y < 8; otherwise no guess");
         let atoms = Bins::learn(&[[Cell::number(0.0); 9], [Cell::number(3.0); 9]].concat());
         let answer = |bin: usize| if bin < 2 { Answer::Left } else { Answer::Right };
-        let text = GuessRule::new(Score::Output, &atoms, &(0..atoms.len()).map(answer).collect::<Vec<_>>()).describe(&Symbols::default());
-        assert_eq!(text, "left if y ≤ 0; right if y > 0 or y is any other symbol; otherwise no guess");
+        let text = GuessRule::new(
+            Score::Output,
+            &atoms,
+            &(0..atoms.len()).map(answer).collect::<Vec<_>>(),
+        )
+        .describe(&Symbols::default());
+        assert_eq!(
+            text,
+            "left if y ≤ 0; right if y > 0 or y is any other symbol; otherwise no guess"
+        );
         let silent = GuessRule::new(Score::WholeRow, &bins, &vec![Answer::Abstain; bins.len()]);
         assert_eq!(silent.describe(&Symbols::default()), "never guesses");
         assert_eq!(silent.regions(), 0);
@@ -270,34 +314,53 @@ mod tests {
 
     fn times(answers: &[Answer]) -> AnswerCounts {
         let times = |wanted| answers.iter().filter(|answer| **answer == wanted).count() as u64;
-        AnswerCounts { left: times(Answer::Left), right: times(Answer::Right), abstained: times(Answer::Abstain) }
+        AnswerCounts {
+            left: times(Answer::Left),
+            right: times(Answer::Right),
+            abstained: times(Answer::Abstain),
+        }
     }
 
     #[test]
     fn a_rule_gives_each_cell_the_answer_of_its_bin() {
         let (known, unknown) = (["⊥", "⊤", "!"].map(Cell::symbol), Cell::symbol("never seen"));
-        let mut sample: Vec<Cell> = (0..800).map(|i| Cell::number(f64::from(i % 400) / 8.0)).collect();
+        let mut sample: Vec<Cell> =
+            (0..800).map(|i| Cell::number(f64::from(i % 400) / 8.0)).collect();
         sample.extend([Cell::number(7.0); 9].into_iter().chain(known.repeat(9)));
         let bins = Bins::learn(&sample);
         let around = |edge: &f64| [edge.next_down(), *edge, edge.next_up()].map(Cell::number);
         let ends = [f64::NEG_INFINITY, -0.0, 0.0, f64::INFINITY].map(Cell::number);
-        let cells: Vec<Cell> = bins.edges().iter().flat_map(around).chain(ends).chain(known).chain([unknown]).collect();
+        let cells: Vec<Cell> = bins
+            .edges()
+            .iter()
+            .flat_map(around)
+            .chain(ends)
+            .chain(known)
+            .chain([unknown])
+            .collect();
         // Short and long runs of the same answer, so that there are many or few edges.
         for run in [1, 2, 5, 17, 1000] {
             for turn in 0..3 {
-                let answer = |bin: usize| [Answer::Left, Answer::Abstain, Answer::Right][(bin / run + turn) % 3];
+                let answer = |bin: usize| {
+                    [Answer::Left, Answer::Abstain, Answer::Right][(bin / run + turn) % 3]
+                };
                 let answers: Vec<Answer> = (0..bins.len()).map(answer).collect();
                 let rule = GuessRule::new(Score::Output, &bins, &answers);
                 let second = GuessRule::new(Score::Coordinate(1), &bins, &answers);
                 assert_eq!(rule.check(1), Ok(()));
                 for cell in &cells {
                     let expected = answers[bins.index(*cell)];
-                    assert_eq!(rule.answers(&rows(&[*cell])), times(&[expected]), "{cell:?} in runs of {run}");
+                    assert_eq!(
+                        rule.answers(&rows(&[*cell])),
+                        times(&[expected]),
+                        "{cell:?} in runs of {run}"
+                    );
                     let mut two_cells = Rows::new(2);
                     two_cells.push(&[unknown, *cell]);
                     assert_eq!(second.answers(&two_cells), times(&[expected]));
                 }
-                let all: Vec<Answer> = cells.iter().map(|cell| answers[bins.index(*cell)]).collect();
+                let all: Vec<Answer> =
+                    cells.iter().map(|cell| answers[bins.index(*cell)]).collect();
                 assert_eq!(rule.answers(&rows(&cells)), times(&all));
             }
         }
@@ -305,14 +368,31 @@ mod tests {
 
     #[test]
     fn a_rule_may_have_any_number_of_edges() {
-        let numbers: Vec<Cell> = (0..40).map(|i| Cell::number(f64::from(i) / 2.0 - 1.0)).chain([Cell::symbol("⊥")]).collect();
+        let numbers: Vec<Cell> = (0..40)
+            .map(|i| Cell::number(f64::from(i) / 2.0 - 1.0))
+            .chain([Cell::symbol("⊥")])
+            .collect();
         for count in 0..=16_u8 {
             let edges: Vec<f64> = (0..count).map(f64::from).collect();
-            let answer = |index: usize| [Answer::Left, Answer::Right, Answer::Abstain, Answer::Right][index % 4];
-            let rule = of(&edges, &(0..=edges.len()).map(answer).collect::<Vec<_>>(), &[], Answer::Abstain);
-            let expected =
-                |cell: &Cell| cell.as_number().map_or(Answer::Abstain, |x| answer(edges.iter().filter(|edge| **edge <= x).count()));
-            assert_eq!(rule.answers(&rows(&numbers)), times(&numbers.iter().map(expected).collect::<Vec<_>>()), "{count} edges");
+            let answer = |index: usize| {
+                [Answer::Left, Answer::Right, Answer::Abstain, Answer::Right][index % 4]
+            };
+            let rule = of(
+                &edges,
+                &(0..=edges.len()).map(answer).collect::<Vec<_>>(),
+                &[],
+                Answer::Abstain,
+            );
+            let expected = |cell: &Cell| {
+                cell.as_number().map_or(Answer::Abstain, |x| {
+                    answer(edges.iter().filter(|edge| **edge <= x).count())
+                })
+            };
+            assert_eq!(
+                rule.answers(&rows(&numbers)),
+                times(&numbers.iter().map(expected).collect::<Vec<_>>()),
+                "{count} edges"
+            );
         }
     }
 
@@ -321,8 +401,13 @@ mod tests {
         use Answer::{Abstain, Left, Right};
         let mut symbols = [(Cell::symbol("a"), Left), (Cell::symbol("b"), Right)].to_vec();
         symbols.sort_by_key(|(symbol, _)| symbol.key());
-        let valid =
-            GuessRule { score: Score::Coordinate(1), edges: vec![1.0, 2.0], answers: vec![Left, Abstain, Right], symbols, other: Abstain };
+        let valid = GuessRule {
+            score: Score::Coordinate(1),
+            edges: vec![1.0, 2.0],
+            answers: vec![Left, Abstain, Right],
+            symbols,
+            other: Abstain,
+        };
         assert_eq!(valid.check(2), Ok(()));
         assert!(valid.check(1).is_err(), "there is no second cell");
         let reversed = |rule: &GuessRule| rule.symbols.iter().rev().copied().collect();
@@ -335,8 +420,19 @@ mod tests {
     }
 
     /// A rule with these edges, answers and symbols.
-    fn of(edges: &[f64], answers: &[Answer], symbols: &[(Cell, Answer)], other: Answer) -> GuessRule {
-        GuessRule { score: Score::Output, edges: edges.to_vec(), answers: answers.to_vec(), symbols: symbols.to_vec(), other }
+    fn of(
+        edges: &[f64],
+        answers: &[Answer],
+        symbols: &[(Cell, Answer)],
+        other: Answer,
+    ) -> GuessRule {
+        GuessRule {
+            score: Score::Output,
+            edges: edges.to_vec(),
+            answers: answers.to_vec(),
+            symbols: symbols.to_vec(),
+            other,
+        }
     }
 
     #[test]
@@ -354,7 +450,12 @@ mod tests {
     #[test]
     fn all_kinds_of_conditions_are_described() {
         use Answer::{Abstain, Left, Right};
-        let rule = of(&[-2.0, 1.0, 1_f64.next_up(), 3.0], &[Left, Abstain, Left, Right, Left], &[(Cell::symbol("⊥"), Right)], Abstain);
+        let rule = of(
+            &[-2.0, 1.0, 1_f64.next_up(), 3.0],
+            &[Left, Abstain, Left, Right, Left],
+            &[(Cell::symbol("⊥"), Right)],
+            Abstain,
+        );
         assert_eq!(
             rule.describe(&Symbols::default()),
             "left if y < -2 or y = 1 or y ≥ 3; right if 1 < y < 3 or y is ⊥; otherwise no guess"
@@ -372,10 +473,17 @@ mod tests {
         );
         let alternating = |edges: i32| {
             let edges: Vec<f64> = (1..=edges).map(f64::from).collect();
-            let answers: Vec<Answer> = (0..=edges.len()).map(|bin| if bin % 2 == 0 { Left } else { Abstain }).collect();
+            let answers: Vec<Answer> =
+                (0..=edges.len()).map(|bin| if bin % 2 == 0 { Left } else { Abstain }).collect();
             of(&edges, &answers, &[], Abstain).describe(&Symbols::default())
         };
-        assert_eq!(alternating(7), "left if y < 1 or 2 ≤ y < 3 or 4 ≤ y < 5 or 6 ≤ y < 7; otherwise no guess");
-        assert_eq!(alternating(11), "left if y < 1 or 2 ≤ y < 3 or 4 ≤ y < 5 or 6 ≤ y < 7 or in 2 more cases; otherwise no guess");
+        assert_eq!(
+            alternating(7),
+            "left if y < 1 or 2 ≤ y < 3 or 4 ≤ y < 5 or 6 ≤ y < 7; otherwise no guess"
+        );
+        assert_eq!(
+            alternating(11),
+            "left if y < 1 or 2 ≤ y < 3 or 4 ≤ y < 5 or 6 ≤ y < 7 or in 2 more cases; otherwise no guess"
+        );
     }
 }

@@ -11,7 +11,11 @@ use crate::target::TargetError;
 ///
 /// # Errors
 /// When the mechanism could not be run.
-pub fn judge(sampler: &mut Sampler, draws: u64, rules: &[GuessRule]) -> Result<Tallies, TargetError> {
+pub fn judge(
+    sampler: &mut Sampler,
+    draws: u64,
+    rules: &[GuessRule],
+) -> Result<Tallies, TargetError> {
     let step = |tallies: &mut Tallies, side, rows: &Rows| tallies.judge(rules, side, rows);
     sampler.fold(draws, || Tallies::new(rules.len()), step, |all, next| all.add(&next))
 }

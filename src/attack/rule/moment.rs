@@ -16,7 +16,8 @@ const GROUPS: usize = 16;
 /// Log-ratios beyond plus or minus these are one group each.
 const ENDS: [f64; 6] = [0.5, 1.0, 1.5, 2.0, 3.0, 4.0];
 
-/// Groups of outputs, and the rules that recognise them: each guesses D on its group and abstains elsewhere.
+/// Groups of outputs, and the rules that recognise them: each guesses D on its group and abstains
+/// elsewhere.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Grouped {
     /// What is bounded.
@@ -28,17 +29,27 @@ pub struct Grouped {
     pub promise: f64,
 }
 
-/// The groups with the largest expected bound on this measure, in `draws` draws at the level α. None if a measure has no such bound.
-pub fn select(candidates: &[ScoreBins], measure: &Measure, draws: f64, alpha: f64) -> Option<Grouped> {
+/// The groups with the largest expected bound on this measure, in `draws` draws at the level α.
+/// None if a measure has no such bound.
+pub fn select(
+    candidates: &[ScoreBins],
+    measure: &Measure,
+    draws: f64,
+    alpha: f64,
+) -> Option<Grouped> {
     let predicted = candidates.iter().flat_map(|candidate| {
         let ratio = candidate.score().is_ratio();
         let orders: &[Order] = if ratio { &CALIBRATED } else { &ORDERS };
         orders.iter().map(move |order| (gain(candidate, *order), candidate, *order))
     });
     // The score and the curve that predict the side of a draw best.
-    let (_, candidate, curve) = predicted.reduce(|best, next| if next.0 > best.0 { next } else { best })?;
+    let (_, candidate, curve) =
+        predicted.reduce(|best, next| if next.0 > best.0 { next } else { best })?;
     let counts = candidate.counts();
-    let logs: Vec<f64> = shares(candidate.bins(), &counts, curve).iter().map(|share| (share / (1.0 - share)).ln()).collect();
+    let logs: Vec<f64> = shares(candidate.bins(), &counts, curve)
+        .iter()
+        .map(|share| (share / (1.0 - share)).ln())
+        .collect();
     let mut best: Option<(f64, Moment, Vec<usize>)> = None;
     for end in ENDS {
         let groups: Vec<usize> = logs.iter().map(|log| group_of(*log, end)).collect();
@@ -53,7 +64,10 @@ pub fn select(candidates: &[ScoreBins], measure: &Measure, draws: f64, alpha: f6
     }
     let (promise, moment, groups) = best?;
     let rule = |group: usize| {
-        let answers: Vec<Answer> = groups.iter().map(|of| if *of == group { Answer::Left } else { Answer::Abstain }).collect();
+        let answers: Vec<Answer> = groups
+            .iter()
+            .map(|of| if *of == group { Answer::Left } else { Answer::Abstain })
+            .collect();
         GuessRule::new(candidate.score().clone(), candidate.bins(), &answers)
     };
     Some(Grouped { moment, rules: (0..GROUPS).map(rule).collect(), promise })
@@ -61,8 +75,10 @@ pub fn select(candidates: &[ScoreBins], measure: &Measure, draws: f64, alpha: f6
 
 /// The group of a log-ratio: equal steps from `−end` to `end`.
 fn group_of(log: f64, end: f64) -> usize {
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // between 0 and the number of groups
-    let group = ((log + end) / (2.0 * end) * GROUPS as f64).clamp(0.0, GROUPS as f64 - 1.0) as usize;
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    // between 0 and the number of groups
+    let group =
+        ((log + end) / (2.0 * end) * GROUPS as f64).clamp(0.0, GROUPS as f64 - 1.0) as usize;
     group
 }
 
@@ -77,10 +93,13 @@ fn tallies(candidate: &ScoreBins, logs: &[f64], groups: &[usize]) -> (Vec<Tally>
         tallies[*group].wrong += right;
         let share = 1.0 / (1.0 + (-logs[bin]).exp());
         let hits = (left + right) as f64;
-        smoothed[*group] = (smoothed[*group].0 + hits * share, smoothed[*group].1 + hits * (1.0 - share));
+        smoothed[*group] =
+            (smoothed[*group].0 + hits * share, smoothed[*group].1 + hits * (1.0 - share));
     }
     let draws: u64 = tallies.iter().map(|tally| tally.correct + tally.wrong).sum();
     tallies.iter_mut().for_each(|tally| tally.abstained = draws - tally.correct - tally.wrong);
-    let ratio = |(left, right): &(f64, f64)| if *left > 0.0 && *right > 0.0 { (left / right).ln() } else { 0.0 };
+    let ratio = |(left, right): &(f64, f64)| {
+        if *left > 0.0 && *right > 0.0 { (left / right).ln() } else { 0.0 }
+    };
     (tallies.to_vec(), smoothed.iter().map(ratio).collect())
 }

@@ -1,4 +1,5 @@
-//! Bins in an order from "evidence for D" to "evidence for D'", and the best places to cut this order.
+//! Bins in an order from "evidence for D" to "evidence for D'", and the best places to cut this
+//! order.
 
 use crate::attack::answer::Answer;
 use crate::attack::bins::Bins;
@@ -25,7 +26,8 @@ struct Place {
     for_delta: bool,
 }
 
-/// A rule on ordered bins: it guesses D on the first `head` bins and D' from the bin `tail` on. `odds` is the expected result.
+/// A rule on ordered bins: it guesses D on the first `head` bins and D' from the bin `tail` on.
+/// `odds` is the expected result.
 #[derive(Clone, Copy, Debug)]
 pub struct Cut {
     head: usize,
@@ -40,7 +42,12 @@ impl OrderedBins {
         let (order, sums) = sort_bins(bins, counts, order);
         let draws = counts.draws();
         let share = |hits: f64| hits / draws.max(1.0);
-        let place = |(cut, for_delta): (usize, bool)| Place { bins: cut, left: share(sums[cut].0), right: share(sums[cut].1), for_delta };
+        let place = |(cut, for_delta): (usize, bool)| Place {
+            bins: cut,
+            left: share(sums[cut].0),
+            right: share(sums[cut].1),
+            for_delta,
+        };
         let places = cuts(&sums).into_iter().map(place);
         Self { bins: bins.len(), order, places: places.collect(), draws }
     }
@@ -54,10 +61,12 @@ impl OrderedBins {
     pub fn best_cut(&self, goal: Goal, caution: Caution) -> Cut {
         let end = self.places.len() - 1;
         let value = |head: usize, tail: usize| goal.value(self.odds(head, tail), caution);
-        // Coordinate ascent, one cut at a time. It starts with a rule that guesses only D, and with one that guesses only D'.
+        // Coordinate ascent, one cut at a time. It starts with a rule that guesses only D, and with
+        // one that guesses only D'.
         let tried = |place: &usize| !self.places[*place].for_delta || goal.is_delta();
         let best_head = |tail: usize| best_of((0..=tail).filter(tried), |head| value(head, tail));
-        let best_tail = |head: usize| best_of((head..=end).rev().filter(tried), |tail| value(head, tail));
+        let best_tail =
+            |head: usize| best_of((head..=end).rev().filter(tried), |tail| value(head, tail));
         let mut best = (f64::NEG_INFINITY, 0, end);
         for mut head in [best_head(end), 0] {
             let mut tail = end;
@@ -74,7 +83,11 @@ impl OrderedBins {
             }
         }
         let (_, head, tail) = best;
-        Cut { head: self.places[head].bins, tail: self.places[tail].bins, odds: self.odds(head, tail) }
+        Cut {
+            head: self.places[head].bins,
+            tail: self.places[tail].bins,
+            odds: self.odds(head, tail),
+        }
     }
 
     /// The answers of a cut.
@@ -109,7 +122,8 @@ fn sort_bins(bins: &Bins, counts: &Counts, order: Order) -> (Vec<usize>, Vec<(f6
             continue; // nothing is known about symbols that never occurred
         }
         for &bin in &block.bins {
-            // All bins of a block have the same ratio. Its smoothed hits are divided in proportion to the hits of each bin.
+            // All bins of a block have the same ratio. Its smoothed hits are divided in proportion
+            // to the hits of each bin.
             let share = (counts.left[bin] + counts.right[bin]) as f64 / hits.max(1.0);
             sum = (sum.0 + block.left * share, sum.1 + block.right * share);
             sorted.push(bin);
@@ -119,8 +133,9 @@ fn sort_bins(bins: &Bins, counts: &Counts, order: Order) -> (Vec<usize>, Vec<(f6
     (sorted, sums)
 }
 
-/// The places where a cut is tried: all of them if there are few, else quantiles of the hits and geometric masses at both ends. For the bound
-/// on δ also the first and the last bins, one of which may be a rare event.
+/// The places where a cut is tried: all of them if there are few, else quantiles of the hits and
+/// geometric masses at both ends. For the bound on δ also the first and the last bins, one of which
+/// may be a rare event.
 fn cuts(sums: &[(f64, f64)]) -> Vec<(usize, bool)> {
     const FEW: usize = 48;
     const AT_ENDS: usize = 4;
@@ -148,7 +163,10 @@ fn cuts(sums: &[(f64, f64)]) -> Vec<(usize, bool)> {
 /// The place with the largest value; the first one if there are several.
 fn best_of(places: impl Iterator<Item = usize>, value: impl Fn(usize) -> f64) -> usize {
     let start = (0, f64::NEG_INFINITY);
-    places.map(|place| (place, value(place))).fold(start, |best, next| if next.1 > best.1 { next } else { best }).0
+    places
+        .map(|place| (place, value(place)))
+        .fold(start, |best, next| if next.1 > best.1 { next } else { best })
+        .0
 }
 
 #[cfg(test)]
@@ -158,10 +176,13 @@ mod tests {
 
     /// Bins of `count` symbols with irregular hits. Numbers and other symbols have no hits.
     fn symbols(count: usize, turn: u64) -> (Bins, Counts) {
-        let sample: Vec<Cell> = (0..count).flat_map(|index| [Cell::symbol(&index.to_string()); 4]).collect();
+        let sample: Vec<Cell> =
+            (0..count).flat_map(|index| [Cell::symbol(&index.to_string()); 4]).collect();
         let bins = Bins::learn(&sample);
         let hits = |by: u64| -> Vec<u64> {
-            let hit = |bin: u64| if (1..=count as u64).contains(&bin) { (bin + turn) * by % 97 + 1 } else { 0 };
+            let hit = |bin: u64| {
+                if (1..=count as u64).contains(&bin) { (bin + turn) * by % 97 + 1 } else { 0 }
+            };
             (0..bins.len() as u64).map(hit).collect()
         };
         let counts = Counts { left: hits(7919), right: hits(6661) };
@@ -174,8 +195,12 @@ mod tests {
             let (bins, counts) = symbols(12, turn);
             let n = counts.draws();
             let ordered = OrderedBins::new(&bins, &counts, Order::Ranked(12));
-            // Symbols by falling share of D. The bin of the numbers has no hits, so its share is one half.
-            let share = |bin: &usize| (counts.left[*bin] as f64 + 0.5) / ((counts.left[*bin] + counts.right[*bin]) as f64 + 1.0);
+            // Symbols by falling share of D. The bin of the numbers has no hits, so its share is
+            // one half.
+            let share = |bin: &usize| {
+                (counts.left[*bin] as f64 + 0.5)
+                    / ((counts.left[*bin] + counts.right[*bin]) as f64 + 1.0)
+            };
             let mut order: Vec<usize> = (0..bins.len() - 1).collect();
             order.sort_by(|a, b| share(b).total_cmp(&share(a)));
             let goals = [
@@ -186,35 +211,55 @@ mod tests {
             ];
             for (goal, z) in goals.into_iter().flat_map(|goal| [0.0, 1.0, 3.0].map(|z| (goal, z))) {
                 let mut best = f64::NEG_INFINITY;
-                for (head, tail) in (0..=order.len()).flat_map(|head| (head..=order.len()).map(move |tail| (head, tail))) {
+                for (head, tail) in (0..=order.len())
+                    .flat_map(|head| (head..=order.len()).map(move |tail| (head, tail)))
+                {
                     let mut answers = vec![Answer::Abstain; bins.len()];
                     order[..head].iter().for_each(|bin| answers[*bin] = Answer::Left);
                     order[tail..].iter().for_each(|bin| answers[*bin] = Answer::Right);
                     let (correct, wrong) = counts.tally(&answers);
-                    let regions = [head > 0, tail < order.len()].into_iter().filter(|given| *given).count() as f64;
-                    let value = goal.value(Odds { correct: correct as f64 / n, wrong: wrong as f64 / n, regions }, Caution { draws: n, z });
+                    let regions =
+                        [head > 0, tail < order.len()].into_iter().filter(|given| *given).count()
+                            as f64;
+                    let value = goal.value(
+                        Odds { correct: correct as f64 / n, wrong: wrong as f64 / n, regions },
+                        Caution { draws: n, z },
+                    );
                     best = best.max(value);
                 }
                 let cut = ordered.best_cut(goal, ordered.caution(z));
                 let found = goal.value(cut.odds, Caution { draws: n, z });
-                assert!((found - best).abs() <= 1e-9 * best.abs(), "{goal:?} at {z}, {turn}: {found} instead of {best}");
+                assert!(
+                    (found - best).abs() <= 1e-9 * best.abs(),
+                    "{goal:?} at {z}, {turn}: {found} instead of {best}"
+                );
                 // The expected result is that of its answers.
                 let (correct, wrong) = counts.tally(&ordered.answers(cut));
-                assert!((cut.odds.correct * n - correct as f64).abs() < 1e-6 && (cut.odds.wrong * n - wrong as f64).abs() < 1e-6);
+                assert!(
+                    (cut.odds.correct * n - correct as f64).abs() < 1e-6
+                        && (cut.odds.wrong * n - wrong as f64).abs() < 1e-6
+                );
             }
         }
     }
 
     #[test]
     fn the_order_has_every_bin_with_hits_once_with_its_hits() {
-        let sample: Vec<Cell> = (0..4000).map(|i| Cell::number(f64::from(i))).chain([Cell::symbol("⊥"); 4]).collect();
+        let sample: Vec<Cell> =
+            (0..4000).map(|i| Cell::number(f64::from(i))).chain([Cell::symbol("⊥"); 4]).collect();
         let bins = Bins::learn(&sample);
         let mut counts = Counts::new(bins.len());
         for bin in 0..=bins.numeric() {
             counts.left[bin] = (bin * 7919 % 89) as u64;
             counts.right[bin] = (bin * 6661 % 97) as u64;
         }
-        for order in [Order::Falling, Order::Rising, Order::Smooth(30.0), Order::Calibrated(300.0), Order::Ranked(48)] {
+        for order in [
+            Order::Falling,
+            Order::Rising,
+            Order::Smooth(30.0),
+            Order::Calibrated(300.0),
+            Order::Ranked(48),
+        ] {
             let (sorted, sums) = sort_bins(&bins, &counts, order);
             let mut found = sorted.clone();
             found.sort_unstable();
@@ -223,11 +268,18 @@ mod tests {
             assert_eq!(sums.len(), sorted.len() + 1);
             for (bin, sums) in sorted.iter().zip(sums.windows(2)) {
                 let hits = (sums[1].0 + sums[1].1) - (sums[0].0 + sums[0].1);
-                assert!((hits - (counts.left[*bin] + counts.right[*bin]) as f64).abs() < 1e-6, "{order:?}");
+                assert!(
+                    (hits - (counts.left[*bin] + counts.right[*bin]) as f64).abs() < 1e-6,
+                    "{order:?}"
+                );
             }
             let answers = |head: usize| {
                 let odds = Odds { correct: 0.0, wrong: 0.0, regions: 0.0 };
-                OrderedBins::new(&bins, &counts, order).answers(Cut { head, tail: found.len(), odds })
+                OrderedBins::new(&bins, &counts, order).answers(Cut {
+                    head,
+                    tail: found.len(),
+                    odds,
+                })
             };
             assert_eq!(answers(0), vec![Answer::Abstain; bins.len()]);
             assert_eq!(*answers(found.len()).last().unwrap(), Answer::Abstain);
@@ -236,17 +288,22 @@ mod tests {
 
     #[test]
     fn long_orders_are_cut_at_quantiles_and_ever_more_densely_towards_both_ends() {
-        let even = |bins: u32| -> Vec<(f64, f64)> { (0..=bins).map(|bin| (f64::from(bin.div_ceil(2)), f64::from(bin / 2))).collect() };
+        let even = |bins: u32| -> Vec<(f64, f64)> {
+            (0..=bins).map(|bin| (f64::from(bin.div_ceil(2)), f64::from(bin / 2))).collect()
+        };
         assert_eq!(cuts(&even(48)), (0..=48).map(|cut| (cut, false)).collect::<Vec<_>>());
-        // One hit in each of 1,000 bins. Cuts are 21 bins apart, which is 1/48 of the hits. Where half of the hits to the nearer end is less,
-        // they are that far apart.
+        // One hit in each of 1,000 bins. Cuts are 21 bins apart, which is 1/48 of the hits. Where
+        // half of the hits to the nearer end is less, they are that far apart.
         let all = cuts(&even(1000));
-        let found: Vec<usize> = all.iter().filter(|(_, for_delta)| !for_delta).map(|(cut, _)| *cut).collect();
+        let found: Vec<usize> =
+            all.iter().filter(|(_, for_delta)| !for_delta).map(|(cut, _)| *cut).collect();
         assert_eq!(found[..9], [0, 1, 2, 4, 8, 16, 32, 53, 74]);
         assert!(found.windows(2).all(|cut| cut[0] < cut[1] && cut[1] - cut[0] <= 21));
         assert!(found.windows(2).all(|cut| cut[0] < 32 || cut[1] > 958 || cut[1] - cut[0] == 21));
         assert_eq!(found[found.len() - 3..], [998, 999, 1000]);
-        assert!(found.windows(2).all(|cut| cut[1] < 960 || cut[1] == 1000 || cut[1] - cut[0] <= (1000 - cut[1]) / 2 + 2));
+        assert!(found.windows(2).all(|cut| cut[1] < 960
+            || cut[1] == 1000
+            || cut[1] - cut[0] <= (1000 - cut[1]) / 2 + 2));
         // The bound on δ may be cut after each of the first and before each of the last four bins.
         assert!((0..=4).chain(996..=1000).all(|near| all.iter().any(|(cut, _)| *cut == near)));
         assert!(all.iter().all(|(cut, for_delta)| !for_delta || *cut <= 4 || *cut >= 996));

@@ -20,7 +20,8 @@ pub struct ScoreBins {
 /// The hits of the bins of a score.
 pub struct Hits {
     folds: Vec<Counts>,
-    /// The numbers in the first and the last bin, each with its side and fold. Finer bins for the tails are made from them.
+    /// The numbers in the first and the last bin, each with its side and fold. Finer bins for the
+    /// tails are made from them.
     ends: Vec<(f64, Side, usize)>,
     /// Hits from which a trend can be fitted again.
     trend: Option<TrendHits>,
@@ -39,15 +40,24 @@ impl Hits {
 }
 
 impl ScoreBins {
-    /// Divides the scores of the rows into bins and counts them. The training rows of a learned score (every second row) are left out.
+    /// Divides the scores of the rows into bins and counts them. The training rows of a learned
+    /// score (every second row) are left out.
     #[must_use]
     pub fn new(score: Score, left: &Rows, right: &Rows) -> Self {
-        let every_other = |scores: &[Cell]| scores.iter().skip(1).step_by(2).copied().collect::<Vec<Cell>>();
-        let unused = |rows| if score.is_learned() { every_other(&score.of(rows)).into() } else { score.of(rows) };
+        let every_other =
+            |scores: &[Cell]| scores.iter().skip(1).step_by(2).copied().collect::<Vec<Cell>>();
+        let unused = |rows| {
+            if score.is_learned() { every_other(&score.of(rows)).into() } else { score.of(rows) }
+        };
         let (left, right) = (unused(left), unused(right));
         let sample = left.iter().chain(&*right);
-        let bins = if score.is_learned() { Bins::learn(sample) } else { Bins::learn_with_rare_atoms(sample) };
-        let mut score_bins = Self { hits: Hits { folds: Vec::new(), ends: Vec::new(), trend: None }, score, bins };
+        let bins = if score.is_learned() {
+            Bins::learn(sample)
+        } else {
+            Bins::learn_with_rare_atoms(sample)
+        };
+        let mut score_bins =
+            Self { hits: Hits { folds: Vec::new(), ends: Vec::new(), trend: None }, score, bins };
         let mut hits = score_bins.no_hits();
         score_bins.count(&mut hits, Side::Left, &left);
         score_bins.count(&mut hits, Side::Right, &right);
@@ -87,7 +97,8 @@ impl ScoreBins {
         all
     }
 
-    /// Whether the score distinguishes each output from all others, except for one in a thousand. Then no other score has more information.
+    /// Whether the score distinguishes each output from all others, except for one in a thousand.
+    /// Then no other score has more information.
     #[must_use]
     pub fn distinguishes_all(&self) -> bool {
         let all = self.counts();
@@ -124,11 +135,13 @@ impl ScoreBins {
         }
     }
 
-    /// The same with a trend that is fitted again to the rows counted so far. None if the score is not a trend, or if these rows are fewer
-    /// than twice the rows kept.
+    /// The same with a trend that is fitted again to the rows counted so far. None if the score is
+    /// not a trend, or if these rows are fewer than twice the rows kept.
     #[must_use]
     pub fn relearned(&self, left: &Rows, right: &Rows) -> Option<Self> {
-        let (Score::Trend(trend), Some(hits)) = (&self.score, &self.hits.trend) else { return None };
+        let (Score::Trend(trend), Some(hits)) = (&self.score, &self.hits.trend) else {
+            return None;
+        };
         let (counted_left, counted_right) = hits.totals();
         if counted_left + counted_right < 2.0 * (left.len() + right.len()) as f64 {
             return None;
@@ -142,7 +155,8 @@ impl ScoreBins {
     pub fn count(&self, hits: &mut Hits, side: Side, scores: &[Cell]) {
         let last = self.bins.numeric() - 1;
         // Above an infinite edge there is only one value, and nothing to divide.
-        let (low, high) = (0, if self.bins.edges().last() == Some(&f64::INFINITY) { 0 } else { last });
+        let (low, high) =
+            (0, if self.bins.edges().last() == Some(&f64::INFINITY) { 0 } else { last });
         let bins = self.bins.index_all(scores);
         let mut at_ends = 0_u64;
         for (fold, counts) in hits.folds.iter_mut().enumerate() {
@@ -152,12 +166,20 @@ impl ScoreBins {
             at_ends += counts[low] + counts[high] - before;
         }
         if last > 0 && at_ends > 0 {
-            let ends = bins.iter().enumerate().filter(|(_, bin)| **bin as usize == low || **bin as usize == high);
-            hits.ends.extend(ends.filter_map(|(index, _)| Some((scores[index].as_number()?, side, index % FOLDS))));
+            let ends = bins
+                .iter()
+                .enumerate()
+                .filter(|(_, bin)| **bin as usize == low || **bin as usize == high);
+            hits.ends.extend(
+                ends.filter_map(|(index, _)| {
+                    Some((scores[index].as_number()?, side, index % FOLDS))
+                }),
+            );
         }
     }
 
-    /// Adds the hits of further draws, and divides the first and the last bin if they have enough hits.
+    /// Adds the hits of further draws, and divides the first and the last bin if they have enough
+    /// hits.
     pub fn add_hits(&mut self, hits: Hits) {
         self.hits.add(hits);
         let mut numbers: Vec<f64> = self.hits.ends.iter().map(|(number, ..)| *number).collect();
@@ -169,7 +191,8 @@ impl ScoreBins {
             for side in [Side::Left, Side::Right] {
                 let old = counts.side(side).to_vec();
                 let mut new = vec![0; finer.len()];
-                // The bins between the ends and those of symbols keep their hits; the numbers at the ends are counted again.
+                // The bins between the ends and those of symbols keep their hits; the numbers at
+                // the ends are counted again.
                 new[first + 1..first + before].copy_from_slice(&old[1..before]);
                 new[finer.numeric()..].copy_from_slice(&old[before + 1..]);
                 for (number, of_side, of_fold) in &self.hits.ends {
@@ -181,7 +204,9 @@ impl ScoreBins {
             }
         }
         let last = finer.numeric() - 1;
-        self.hits.ends.retain(|(number, ..)| [0, last].contains(&finer.index(Cell::number(*number))));
+        self.hits
+            .ends
+            .retain(|(number, ..)| [0, last].contains(&finer.index(Cell::number(*number))));
         self.bins = finer;
     }
 }
@@ -198,15 +223,21 @@ mod tests {
         // Half of all outputs are +∞. A list of them would grow with the number of draws.
         let mut rows = Rows::new(1);
         rows.resize(1000);
-        rows.iter_mut()
-            .enumerate()
-            .for_each(|(index, row)| row[0] = Cell::number(if index % 2 == 0 { f64::INFINITY } else { index as f64 }));
+        rows.iter_mut().enumerate().for_each(|(index, row)| {
+            row[0] = Cell::number(if index % 2 == 0 { f64::INFINITY } else { index as f64 })
+        });
         let score_bins = ScoreBins::new(Score::Output, &rows, &rows);
         let mut hits = score_bins.no_hits();
         score_bins.count(&mut hits, Side::Left, rows.cells());
         assert!(hits.ends.len() < 20, "{} stored", hits.ends.len());
         assert_eq!(hits.folds.iter().map(|fold| fold.left.iter().sum::<u64>()).sum::<u64>(), 1000);
-        assert_eq!(hits.folds.iter().map(|fold| fold.left[score_bins.bins().index(Cell::number(f64::INFINITY))]).sum::<u64>(), 500);
+        assert_eq!(
+            hits.folds
+                .iter()
+                .map(|fold| fold.left[score_bins.bins().index(Cell::number(f64::INFINITY))])
+                .sum::<u64>(),
+            500
+        );
     }
 
     #[test]
@@ -215,8 +246,13 @@ mod tests {
         let mut rows = |count: usize, at: f64| {
             let mut rows = Rows::new(1);
             rows.resize(count);
-            rows.iter_mut()
-                .for_each(|row| row[0] = if count % 2 == 1 { Cell::symbol("⊥") } else { Cell::number(at + laplace(&mut rng, 1.0)) });
+            rows.iter_mut().for_each(|row| {
+                row[0] = if count % 2 == 1 {
+                    Cell::symbol("⊥")
+                } else {
+                    Cell::number(at + laplace(&mut rng, 1.0))
+                }
+            });
             rows
         };
         let mut score_bins = ScoreBins::new(Score::Output, &rows(2000, 0.0), &rows(2000, 1.0));
@@ -233,7 +269,9 @@ mod tests {
         score_bins.count(&mut again, Side::Right, more_right.cells());
         let mut missing = 0;
         for (fold, counted) in score_bins.folds().iter().zip(&again.folds) {
-            for (all, later) in fold.left.iter().chain(&fold.right).zip(counted.left.iter().chain(&counted.right)) {
+            for (all, later) in
+                fold.left.iter().chain(&fold.right).zip(counted.left.iter().chain(&counted.right))
+            {
                 assert!(all >= later);
                 missing += all - later;
             }
@@ -254,8 +292,15 @@ mod tests {
         let score_bins = ScoreBins::new(Score::Output, &left, &right);
         for (index, fold) in score_bins.folds().iter().enumerate() {
             let mut expected = Counts::new(score_bins.bins().len());
-            left.iter().skip(index).step_by(FOLDS).for_each(|row| expected.left[score_bins.bins().index(row[0])] += 1);
-            right.iter().skip(index).step_by(FOLDS).for_each(|row| expected.right[score_bins.bins().index(row[0])] += 1);
+            left.iter()
+                .skip(index)
+                .step_by(FOLDS)
+                .for_each(|row| expected.left[score_bins.bins().index(row[0])] += 1);
+            right
+                .iter()
+                .skip(index)
+                .step_by(FOLDS)
+                .for_each(|row| expected.right[score_bins.bins().index(row[0])] += 1);
             assert_eq!(*fold, expected);
         }
         assert_eq!(score_bins.folds().len(), FOLDS);
@@ -263,7 +308,11 @@ mod tests {
         // A score with the same hits, and two with other hits.
         assert!(score_bins.has_same_hits(&ScoreBins::new(Score::Coordinate(0), &left, &right)));
         assert!(!score_bins.has_same_hits(&ScoreBins::new(Score::Output, &right, &left)));
-        assert!(!score_bins.has_same_hits(&ScoreBins::new(Score::Output, &left, &of(1, 3001, |index| vec![Cell::number(index as f64)]))));
+        assert!(!score_bins.has_same_hits(&ScoreBins::new(
+            Score::Output,
+            &left,
+            &of(1, 3001, |index| vec![Cell::number(index as f64)])
+        )));
     }
 
     #[test]
@@ -301,7 +350,9 @@ mod tests {
                 let mut hits = score_bins.no_hits();
                 // Counted in three parts; the second part has no draws at the ends.
                 let (some, others) = far.cells().split_at(50);
-                [some, &even.cells()[1000..1500], others].into_iter().for_each(|part| score_bins.count(&mut hits, side, part));
+                [some, &even.cells()[1000..1500], others]
+                    .into_iter()
+                    .for_each(|part| score_bins.count(&mut hits, side, part));
                 score_bins.add_hits(hits);
             }
             assert!(score_bins.bins().numeric() > before, "the end is divided");
@@ -318,9 +369,18 @@ mod tests {
     #[test]
     fn a_score_distinguishes_all_if_at_most_a_thousandth_of_the_rows_is_unknown() {
         let score_bins = |score: Score, unknown: usize| {
-            let row = |index: usize| vec![Cell::number(if index < unknown { index as f64 } else { -1.0 }), Cell::number(0.0)];
+            let row = |index: usize| {
+                vec![
+                    Cell::number(if index < unknown { index as f64 } else { -1.0 }),
+                    Cell::number(0.0),
+                ]
+            };
             // One more unknown row on D'.
-            ScoreBins::new(score, &of(2, 1000, row), &of(2, 1000, |index| vec![Cell::number(if index == 0 { -2.0 } else { -1.0 }); 2]))
+            ScoreBins::new(
+                score,
+                &of(2, 1000, row),
+                &of(2, 1000, |index| vec![Cell::number(if index == 0 { -2.0 } else { -1.0 }); 2]),
+            )
         };
         assert!(score_bins(Score::WholeRow, 1).distinguishes_all());
         assert!(!score_bins(Score::WholeRow, 2).distinguishes_all());
@@ -331,14 +391,21 @@ mod tests {
     fn a_learned_score_is_counted_on_unused_rows_and_learned_again_from_later_ones() {
         use crate::attack::lesson::Lesson;
         use crate::attack::score::trend::Trend;
-        // A number with or without ⊥ next to it. On D the rows with an odd index have ⊥, on D' the others.
+        // A number with or without ⊥ next to it. On D the rows with an odd index have ⊥, on D' the
+        // others.
         let bottom = Cell::symbol("⊥");
         let row = |index: usize, with: usize| {
-            vec![Cell::number((index * 7919 % 997) as f64), if index % 2 == with { bottom } else { Cell::number(1e6) }]
+            vec![
+                Cell::number((index * 7919 % 997) as f64),
+                if index % 2 == with { bottom } else { Cell::number(1e6) },
+            ]
         };
-        let (left, right) = (of(2, 1000, |index| row(index, 1)), of(2, 1000, |index| row(index, 0)));
-        let lesson: (Vec<&[Cell]>, Vec<&[Cell]>) = (left.iter().step_by(2).collect(), right.iter().step_by(2).collect());
-        let trend = Trend::learn(Lesson { left: &lesson.0, right: &lesson.1 }).expect("⊥ next to numbers");
+        let (left, right) =
+            (of(2, 1000, |index| row(index, 1)), of(2, 1000, |index| row(index, 0)));
+        let lesson: (Vec<&[Cell]>, Vec<&[Cell]>) =
+            (left.iter().step_by(2).collect(), right.iter().step_by(2).collect());
+        let trend =
+            Trend::learn(Lesson { left: &lesson.0, right: &lesson.1 }).expect("⊥ next to numbers");
         let mut score_bins = ScoreBins::new(Score::Trend(trend.clone()), &left, &right);
         // Only rows with an odd index are counted: with ⊥ on D, without ⊥ on D'.
         let score = |row: &[Cell]| score_bins.bins().index(trend.score(row));
@@ -348,7 +415,8 @@ mod tests {
         assert_eq!(score_bins.counts(), expected);
         assert_eq!(expected.draws(), 1000.0);
         assert!(score_bins.relearned(&left, &right).is_none(), "nothing was counted yet");
-        // 1,999 further rows of each side are less than twice the 2,000 rows kept; one more row of each side is enough.
+        // 1,999 further rows of each side are less than twice the 2,000 rows kept; one more row of
+        // each side is enough.
         let more = |score_bins: &mut ScoreBins, count: usize| {
             let (mut hits, mut others) = (score_bins.no_hits(), score_bins.no_hits());
             score_bins.count_rows(&mut hits, Side::Left, &of(2, count, |index| row(index, 0)));

@@ -1,9 +1,10 @@
 //! Selects the best guess rule for each goal from the hits of each bin.
 //!
-//! The bins are put in an order from "evidence for D" to "evidence for D'". A rule guesses D on the first bins, D' on the last bins, and
-//! abstains on those between. Cross-validation decides which order is used and where it is cut. Maximising a noisy ratio would choose bins
-//! far out in the tail, so the procedures are pessimistic to different degrees, and the draws that a procedure was not given show which
-//! degree is best.
+//! The bins are put in an order from "evidence for D" to "evidence for D'". A rule guesses D on the
+//! first bins, D' on the last bins, and abstains on those between. Cross-validation decides which
+//! order is used and where it is cut. Maximising a noisy ratio would choose bins far out in the
+//! tail, so the procedures are pessimistic to different degrees, and the draws that a procedure was
+//! not given show which degree is best.
 
 use rayon::prelude::*;
 
@@ -15,17 +16,19 @@ use crate::attack::rule::ordered::OrderedBins;
 use crate::attack::rule::score_bins::ScoreBins;
 use crate::stats::Forecast;
 
-/// Degrees of pessimism, in standard errors, with which a procedure chooses its cuts for the ε bound.
+/// Degrees of pessimism, in standard errors, with which a procedure chooses its cuts for the ε
+/// bound.
 const PESSIMISM: [f64; 3] = [2.0, 4.0, 8.0];
 
-/// The same for the δ bound, the most pessimistic first, which wins where they agree. A rare event that only one side shows has few hits,
-/// and it costs little to be wrong about it.
+/// The same for the δ bound, the most pessimistic first, which wins where they agree. A rare event
+/// that only one side shows has few hits, and it costs little to be wrong about it.
 const DELTA_PESSIMISM: [f64; 3] = [4.0, 1.5, 0.5];
 
 /// The pessimism, in standard errors, with which procedures for the ε bound are compared.
 const COMPARISON: f64 = 5.0;
 
-/// A log-ratio is in the right order already. Only the cuts are left to choose, so less pessimism is enough for the ε bound.
+/// A log-ratio is in the right order already. Only the cuts are left to choose, so less pessimism
+/// is enough for the ε bound.
 const RATIO: f64 = 0.7;
 
 /// A selected set of answers, with its cross-validated result.
@@ -49,27 +52,42 @@ struct Attempt {
 
 /// Selects the best rule for each goal from the counts of each fold.
 ///
-/// `explored` draws were made. Learned scores are counted on fewer draws, because they were learned from the others. This must not make
-/// them look worse, so all scores are as pessimistic as if every draw had been counted.
+/// `explored` draws were made. Learned scores are counted on fewer draws, because they were learned
+/// from the others. This must not make them look worse, so all scores are as pessimistic as if
+/// every draw had been counted.
 ///
-/// Rules for the δ bound are compared by the bound that is to be expected, with the caution of the certify draws: their value is positive
-/// only if a bound above zero is.
-pub fn select(score_bins: &ScoreBins, goals: &[Goal], explored: f64, certify: Caution) -> Vec<Selected> {
+/// Rules for the δ bound are compared by the bound that is to be expected, with the caution of the
+/// certify draws: their value is positive only if a bound above zero is.
+pub fn select(
+    score_bins: &ScoreBins,
+    goals: &[Goal],
+    explored: f64,
+    certify: Caution,
+) -> Vec<Selected> {
     let (bins, folds, all) = (score_bins.bins(), score_bins.folds(), score_bins.counts());
     let n = all.draws().max(1.0);
     let ratio = score_bins.score().is_ratio();
     let ease = (n / explored.max(n)).sqrt() * if ratio { RATIO } else { 1.0 };
     // The pessimism of the cuts, and of the comparison.
     let cautions = |goal: Goal, order: Order| match goal {
-        Goal::Epsilon { .. } | Goal::Steady { .. } | Goal::Measure { .. } => {
-            (PESSIMISM.map(|z| z * ease), Caution { draws: n, z: (COMPARISON + order.caution()) * ease })
-        }
-        // The freer the order, the more of what was counted is chance. Errors of the counts are added to those of the certify draws.
-        Goal::Delta { .. } => (DELTA_PESSIMISM, Caution { z: certify.z + order.delta_caution() * (certify.draws / n).sqrt(), ..certify }),
+        Goal::Epsilon { .. } | Goal::Steady { .. } | Goal::Measure { .. } => (
+            PESSIMISM.map(|z| z * ease),
+            Caution { draws: n, z: (COMPARISON + order.caution()) * ease },
+        ),
+        // The freer the order, the more of what was counted is chance. Errors of the counts are
+        // added to those of the certify draws.
+        Goal::Delta { .. } => (
+            DELTA_PESSIMISM,
+            Caution {
+                z: certify.z + order.delta_caution() * (certify.draws / n).sqrt(),
+                ..certify
+            },
+        ),
     };
     // For each order and each goal: one attempt per degree of pessimism.
     let attempts = orders(ratio).par_iter().map(|&order| {
-        let ordered: Vec<OrderedBins> = folds.iter().map(|fold| OrderedBins::new(bins, &all.without(fold), order)).collect();
+        let ordered: Vec<OrderedBins> =
+            folds.iter().map(|fold| OrderedBins::new(bins, &all.without(fold), order)).collect();
         let attempts = |goal: Goal| {
             let (pessimism, comparison) = cautions(goal, order);
             pessimism.map(|z| {
@@ -82,22 +100,31 @@ pub fn select(score_bins: &ScoreBins, goals: &[Goal], explored: f64, certify: Ca
     let attempts: Vec<_> = attempts.collect();
     let best = (0..goals.len()).filter_map(|goal| {
         // Simple orders come first; a later one must be better by a tenth of a per cent.
-        let better = |best: Attempt, next: Attempt| if next.value > best.value + 1e-3 * best.value.abs() { next } else { best };
+        let better = |best: Attempt, next: Attempt| {
+            if next.value > best.value + 1e-3 * best.value.abs() { next } else { best }
+        };
         attempts.iter().flat_map(|of_order| of_order[goal]).reduce(better)
     });
     let selected = goals.iter().zip(best).map(|(&goal, Attempt { value, order, z, odds })| {
         let ordered = OrderedBins::new(bins, &all, order);
-        // A rule that guessed on the folds may be too pessimistic to guess on all of them: then a bolder one is better than none.
+        // A rule that guessed on the folds may be too pessimistic to guess on all of them: then a
+        // bolder one is better than none.
         let bolder = cautions(goal, order).0.into_iter().filter(|other| *other < z);
-        let cuts = std::iter::once(z).chain(bolder).map(|z| ordered.best_cut(goal, ordered.caution(z)));
+        let cuts =
+            std::iter::once(z).chain(bolder).map(|z| ordered.best_cut(goal, ordered.caution(z)));
         let cut = cuts.reduce(|first, next| if first.odds.regions > 0.0 { first } else { next });
         let answers = cut.map(|cut| ordered.answers(cut)).unwrap_or_default();
-        Selected { answers, forecast: Forecast { correct: odds.correct, wrong: odds.wrong, draws: n }, value }
+        Selected {
+            answers,
+            forecast: Forecast { correct: odds.correct, wrong: odds.wrong, draws: n },
+            value,
+        }
     });
     selected.collect()
 }
 
-/// The result of rules that are cut on all folds except one and tallied on this fold. `without_fold` has the bins ordered without it.
+/// The result of rules that are cut on all folds except one and tallied on this fold.
+/// `without_fold` has the bins ordered without it.
 fn cross_validated(without_fold: &[OrderedBins], folds: &[Counts], goal: Goal, z: f64) -> Odds {
     let (mut correct, mut wrong, mut draws, mut regions) = (0, 0, 0.0, 0.0_f64);
     for (ordered, fold) in without_fold.iter().zip(folds) {
@@ -106,7 +133,11 @@ fn cross_validated(without_fold: &[OrderedBins], folds: &[Counts], goal: Goal, z
         (correct, wrong, draws) = (correct + tally.0, wrong + tally.1, draws + fold.draws());
         regions = regions.max(cut.odds.regions);
     }
-    Odds { correct: correct as f64 / f64::max(draws, 1.0), wrong: wrong as f64 / f64::max(draws, 1.0), regions }
+    Odds {
+        correct: correct as f64 / f64::max(draws, 1.0),
+        wrong: wrong as f64 / f64::max(draws, 1.0),
+        regions,
+    }
 }
 
 #[cfg(test)]
@@ -122,32 +153,44 @@ mod tests {
         for (correct, wrong) in [(0.3, 0.1), (0.02, 0.001), (0.6, 0.4), (0.004, 0.0), (0.1, 0.3)] {
             for (delta, regions) in [(0.0, 2.0), (0.001, 1.0), (0.003, 2.0), (0.05, 1.0)] {
                 for (n, z) in [(1e3, 2.0), (1e4, 0.5), (1e5, 8.0), (1e6, 5.0)] {
-                    let (odds, caution) = (Odds { correct, wrong, regions }, Caution { draws: n, z });
+                    let (odds, caution) =
+                        (Odds { correct, wrong, regions }, Caution { draws: n, z });
                     // Half a wrong guess is added.
                     let wrong = wrong + 0.5 / n;
                     let excess = |x: f64| correct - delta * regions / 2.0 - x * wrong;
                     let error = |x: f64| ((correct + x * x * wrong) / n).sqrt();
-                    for (goal, z) in [(Goal::Epsilon { delta }, z), (Goal::Steady { delta }, 6.0 * z)] {
+                    for (goal, z) in
+                        [(Goal::Epsilon { delta }, z), (Goal::Steady { delta }, 6.0 * z)]
+                    {
                         let x = goal.value(odds, caution);
                         if excess(0.0) <= z * error(0.0) {
                             assert_eq!(x, 0.0);
                         } else {
-                            assert!(x > 0.0 && (excess(x) - z * error(x)).abs() < 1e-9 * correct, "{odds:?} {caution:?}: {x}");
+                            assert!(
+                                x > 0.0 && (excess(x) - z * error(x)).abs() < 1e-9 * correct,
+                                "{odds:?} {caution:?}: {x}"
+                            );
                         }
                     }
                     let x = 0.7_f64.exp();
                     let value = Goal::Delta { odds: x }.value(odds, caution);
-                    assert!((value * regions / 2.0 - (correct - x * wrong - z * error(x))).abs() < 1e-12);
+                    assert!(
+                        (value * regions / 2.0 - (correct - x * wrong - z * error(x))).abs()
+                            < 1e-12
+                    );
                 }
             }
         }
     }
 
-    /// Three quarters `a` and one quarter `b` from D, the opposite from D', in the same proportions in every fold.
+    /// Three quarters `a` and one quarter `b` from D, the opposite from D', in the same proportions
+    /// in every fold.
     fn rows() -> (Rows, Rows) {
         let side = |often: &str, rarely: &str| {
             let mut rows = Rows::new(1);
-            (0..4000).for_each(|index| rows.push(&[Cell::symbol(if index / 8 % 4 < 3 { often } else { rarely })]));
+            (0..4000).for_each(|index| {
+                rows.push(&[Cell::symbol(if index / 8 % 4 < 3 { often } else { rarely })])
+            });
             rows
         };
         (side("a", "b"), side("b", "a"))
@@ -155,16 +198,25 @@ mod tests {
 
     #[test]
     fn the_forecast_of_a_selected_rule_is_its_cross_validated_result() {
-        let goals = [Goal::Epsilon { delta: 0.01 }, Goal::Steady { delta: 0.01 }, Goal::Delta { odds: 0.5_f64.exp() }];
+        let goals = [
+            Goal::Epsilon { delta: 0.01 },
+            Goal::Steady { delta: 0.01 },
+            Goal::Delta { odds: 0.5_f64.exp() },
+        ];
         let odds = Odds { correct: 0.75, wrong: 0.25, regions: 2.0 };
         let (left, right) = rows();
         let lesson = |rows: &Rows| rows.iter().map(<[Cell]>::to_vec).collect::<Vec<_>>();
         let (of_left, of_right) = (lesson(&left), lesson(&right));
-        let (of_left, of_right): (Vec<&[Cell]>, Vec<&[Cell]>) =
-            (of_left.iter().map(Vec::as_slice).collect(), of_right.iter().map(Vec::as_slice).collect());
-        let learned = Score::NaiveBayes(NaiveBayes::learn(Lesson { left: &of_left, right: &of_right }, Features::Cells));
-        // Five standard errors for an order without a parameter per bin; 0.7 times as many for the ε of a learned score, which is counted
-        // on half of the rows.
+        let (of_left, of_right): (Vec<&[Cell]>, Vec<&[Cell]>) = (
+            of_left.iter().map(Vec::as_slice).collect(),
+            of_right.iter().map(Vec::as_slice).collect(),
+        );
+        let learned = Score::NaiveBayes(NaiveBayes::learn(
+            Lesson { left: &of_left, right: &of_right },
+            Features::Cells,
+        ));
+        // Five standard errors for an order without a parameter per bin; 0.7 times as many for the
+        // ε of a learned score, which is counted on half of the rows.
         for (score, n, ease) in [(Score::Output, 8000.0, 1.0), (learned, 4000.0, 0.7)] {
             let score_bins = ScoreBins::new(score, &left, &right);
             for (explored, factor) in [(n, 1.0), (4.0 * n, 0.5)] {
@@ -180,8 +232,15 @@ mod tests {
                     let cautious = Caution { z: 2.5 + (1e5 / n).sqrt(), ..certify };
                     let learned = score_bins.score().is_learned();
                     let for_delta = if learned { cautious } else { certify };
-                    let expected = goal.value(odds, if matches!(goal, Goal::Delta { .. }) { for_delta } else { pessimistic });
-                    assert!((selected.value - expected).abs() < 1e-9, "{goal:?}: {} instead of {expected}", selected.value);
+                    let expected = goal.value(
+                        odds,
+                        if matches!(goal, Goal::Delta { .. }) { for_delta } else { pessimistic },
+                    );
+                    assert!(
+                        (selected.value - expected).abs() < 1e-9,
+                        "{goal:?}: {} instead of {expected}",
+                        selected.value
+                    );
                 }
             }
         }

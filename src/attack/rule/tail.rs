@@ -1,9 +1,11 @@
 //! Rules for tails that a curve predicts.
 //!
-//! The pessimism of [`select`](super::select) keeps rules away from bins with few hits. But the leaks of Gaussian noise, of long vectors and
-//! of sums of many ratios are in such bins. The log-odds of a learned score are nearly a straight line, and those of noise with a density are
-//! smooth. So a line or a stiff curve through all of them predicts the odds in a tail long before the tail has many hits. From this the cut with the largest expected bound *on the
-//! certify draws* can be computed. The hits are only used to check that they do not contradict the prediction.
+//! The pessimism of [`select`](super::select) keeps rules away from bins with few hits. But the
+//! leaks of Gaussian noise, of long vectors and of sums of many ratios are in such bins. The
+//! log-odds of a learned score are nearly a straight line, and those of noise with a density are
+//! smooth. So a line or a stiff curve through all of them predicts the odds in a tail long before
+//! the tail has many hits. From this the cut with the largest expected bound *on the certify draws*
+//! can be computed. The hits are only used to check that they do not contradict the prediction.
 
 use crate::attack::answer::Answer;
 use crate::attack::fit::order::{CALIBRATED, Order};
@@ -31,7 +33,8 @@ pub struct TailRule {
     pub gain: f64,
 }
 
-/// The rule with the largest promised value, unless the hits contradict it. `caution` is that of the certify draws.
+/// The rule with the largest promised value, unless the hits contradict it. `caution` is that of
+/// the certify draws.
 pub fn select(score_bins: &ScoreBins, goal: Goal, caution: Caution) -> Option<TailRule> {
     let (bins, all) = (score_bins.bins(), score_bins.counts());
     let (order, gain) = calibration(score_bins);
@@ -48,9 +51,14 @@ pub fn select(score_bins: &ScoreBins, goal: Goal, caution: Caution) -> Option<Ta
     })
 }
 
-/// The same procedure on all folds except one, for each fold: how many correct and wrong guesses are observed on this fold, and how many
-/// are promised.
-fn cross_validated(score_bins: &ScoreBins, order: Order, goal: Goal, caution: Caution) -> ((u64, u64), (f64, f64)) {
+/// The same procedure on all folds except one, for each fold: how many correct and wrong guesses
+/// are observed on this fold, and how many are promised.
+fn cross_validated(
+    score_bins: &ScoreBins,
+    order: Order,
+    goal: Goal,
+    caution: Caution,
+) -> ((u64, u64), (f64, f64)) {
     let all = score_bins.counts();
     let (mut promised, mut observed) = ((0.0, 0.0), (0, 0));
     for fold in score_bins.folds() {
@@ -63,15 +71,18 @@ fn cross_validated(score_bins: &ScoreBins, order: Order, goal: Goal, caution: Ca
     (observed, promised)
 }
 
-/// Whether the observed numbers of correct and wrong guesses are clearly worse than the promised ones.
+/// Whether the observed numbers of correct and wrong guesses are clearly worse than the promised
+/// ones.
 ///
 /// `ln(correct/wrong)` has the standard error `√(1/correct + 1/wrong)`.
 fn contradicts(observed: (u64, u64), promised: (f64, f64)) -> bool {
     let (correct, wrong) = (observed.0 as f64 + 0.5, observed.1 as f64 + 0.5);
-    (correct / wrong).ln() + CONTRADICTED * (1.0 / correct + 1.0 / wrong).sqrt() < (promised.0 / promised.1).ln()
+    (correct / wrong).ln() + CONTRADICTED * (1.0 / correct + 1.0 / wrong).sqrt()
+        < (promised.0 / promised.1).ln()
 }
 
-/// The curve that best predicts the hits of the fold that was left out, and its gain of log-likelihood per draw over no curve at all.
+/// The curve that best predicts the hits of the fold that was left out, and its gain of
+/// log-likelihood per draw over no curve at all.
 fn calibration(score_bins: &ScoreBins) -> (Order, f64) {
     let mut best = (f64::NEG_INFINITY, CALIBRATED[0]);
     for order in CALIBRATED {
@@ -92,7 +103,8 @@ mod tests {
     use crate::noise::{Generator, gaussian};
     use crate::output::{Cell, Rows};
 
-    /// The standard deviation of the scores. With means ±½·SPREAD² their log-ratio is the score itself.
+    /// The standard deviation of the scores. With means ±½·SPREAD² their log-ratio is the score
+    /// itself.
     const SPREAD: f64 = 0.2;
     const ROWS: usize = 400_000;
 
@@ -103,7 +115,11 @@ mod tests {
         let mut rng = Generator::seed_from_u64(8);
         let mut side = |sign: f64| {
             let mut rows = Rows::new(1);
-            (0..ROWS).for_each(|_| rows.push(&[Cell::number(score(sign * SPREAD * SPREAD / 2.0 + gaussian(&mut rng, SPREAD)))]));
+            (0..ROWS).for_each(|_| {
+                rows.push(&[Cell::number(score(
+                    sign * SPREAD * SPREAD / 2.0 + gaussian(&mut rng, SPREAD),
+                ))])
+            });
             rows
         };
         let (left, right) = (side(1.0), side(-1.0));
@@ -113,46 +129,62 @@ mod tests {
     #[test]
     fn the_promise_of_a_calibrated_score_agrees_with_its_tails() {
         let score_bins = score_bins(|score| score);
-        let rule = select(&score_bins, Goal::Epsilon { delta: 0.0 }, CAUTION).expect("no contradiction");
-        // The slope of the line is known up to 2/(√800,000 · 0.2) = 0.011. The tolerance is five times this, plus five standard errors of
-        // the hits.
+        let rule =
+            select(&score_bins, Goal::Epsilon { delta: 0.0 }, CAUTION).expect("no contradiction");
+        // The slope of the line is known up to 2/(√800,000 · 0.2) = 0.011. The tolerance is five
+        // times this, plus five standard errors of the hits.
         let promised = (rule.forecast.correct / rule.forecast.wrong).ln();
         let (correct, wrong) = score_bins.counts().tally(&rule.answers);
         let (correct, wrong) = (correct as f64, wrong as f64);
         let chance = (1.0 / correct + 1.0 / wrong).sqrt();
-        assert!(((correct / wrong).ln() - promised).abs() < 5.0 * (0.011 * promised + chance), "{promised} against {correct}, {wrong}");
-        // It chooses the tails: at 2.5 standard deviations the ratio is e^0.5, and a thousandth of the draws is enough to show it.
+        assert!(
+            ((correct / wrong).ln() - promised).abs() < 5.0 * (0.011 * promised + chance),
+            "{promised} against {correct}, {wrong}"
+        );
+        // It chooses the tails: at 2.5 standard deviations the ratio is e^0.5, and a thousandth of
+        // the draws is enough to show it.
         assert!(promised > 2.0 * SPREAD, "{promised}");
         assert!(rule.answers.contains(&Answer::Left) && rule.answers.contains(&Answer::Right));
     }
 
     #[test]
     fn a_promise_that_the_hits_contradict_is_not_made() {
-        // Beyond two standard deviations the sign of the score is flipped: there a line through the middle would promise the opposite.
+        // Beyond two standard deviations the sign of the score is flipped: there a line through the
+        // middle would promise the opposite.
         let flipped = |score: f64| if score.abs() > 2.0 * SPREAD { -score } else { score };
         let score_bins = score_bins(flipped);
         if let Some(rule) = select(&score_bins, Goal::Epsilon { delta: 0.0 }, CAUTION) {
             let promised = (rule.forecast.correct / rule.forecast.wrong).ln();
             let (correct, wrong) = score_bins.counts().tally(&rule.answers);
             let chance = (1.0 / (correct as f64 + 1.0) + 1.0 / (wrong as f64 + 1.0)).sqrt();
-            assert!((correct as f64 / wrong as f64).ln() > promised - 5.0 * chance, "{promised} against {correct}, {wrong}");
+            assert!(
+                (correct as f64 / wrong as f64).ln() > promised - 5.0 * chance,
+                "{promised} against {correct}, {wrong}"
+            );
         }
     }
 
     #[test]
     fn observed_and_promised_guesses_agree_with_the_distribution() {
-        // Three quarters 1 and one quarter −1 from D, the opposite from D', in the same proportions in every fold.
+        // Three quarters 1 and one quarter −1 from D, the opposite from D', in the same proportions
+        // in every fold.
         let side = |often: f64| {
             let mut rows = Rows::new(1);
-            (0..4000).for_each(|index| rows.push(&[Cell::number(if index / 8 % 4 < 3 { often } else { -often })]));
+            (0..4000).for_each(|index| {
+                rows.push(&[Cell::number(if index / 8 % 4 < 3 { often } else { -often })])
+            });
             rows
         };
         let score_bins = ScoreBins::new(Score::Output, &side(1.0), &side(-1.0));
         for order in CALIBRATED {
-            let (observed, promised) = cross_validated(&score_bins, order, Goal::Epsilon { delta: 0.0 }, CAUTION);
+            let (observed, promised) =
+                cross_validated(&score_bins, order, Goal::Epsilon { delta: 0.0 }, CAUTION);
             assert_eq!(observed, (6000, 2000));
             // Curves are shrunk a little towards even odds.
-            assert!((promised.0 - 6000.0).abs() < 20.0 && (promised.1 - 2000.0).abs() < 20.0, "{order:?}: {promised:?}");
+            assert!(
+                (promised.0 - 6000.0).abs() < 20.0 && (promised.1 - 2000.0).abs() < 20.0,
+                "{order:?}: {promised:?}"
+            );
         }
     }
 
@@ -164,8 +196,14 @@ mod tests {
             let limit = (c / w).ln() + 3.0 * (1.0 / c + 1.0 / w).sqrt();
             for promise in [3.0, 400.0] {
                 let promised = |log_odds: f64| (promise * log_odds.exp(), promise);
-                assert!(contradicts((correct, wrong), promised(limit + 1e-6)), "{correct} and {wrong}");
-                assert!(!contradicts((correct, wrong), promised(limit - 1e-6)), "{correct} and {wrong}");
+                assert!(
+                    contradicts((correct, wrong), promised(limit + 1e-6)),
+                    "{correct} and {wrong}"
+                );
+                assert!(
+                    !contradicts((correct, wrong), promised(limit - 1e-6)),
+                    "{correct} and {wrong}"
+                );
             }
         }
     }
@@ -174,11 +212,15 @@ mod tests {
     fn a_curve_is_chosen_if_a_straight_line_does_not_fit() {
         let (order, gain) = calibration(&score_bins(|score| score));
         assert_eq!(order, Order::Calibrated(f64::INFINITY));
-        // The mean log-ratio is SPREAD²/2, of which a fourth is the gain: for a small leak, ln 2 minus the entropy of the side is the mean
-        // square of half the log-ratio, divided by two.
+        // The mean log-ratio is SPREAD²/2, of which a fourth is the gain: for a small leak, ln 2
+        // minus the entropy of the side is the mean square of half the log-ratio, divided by two.
         assert!((gain / (SPREAD * SPREAD / 8.0) - 1.0).abs() < 0.1, "{gain}");
-        // Now the log-ratio grows like the cube root of the score: steep in the middle, flat outside.
+        // Now the log-ratio grows like the cube root of the score: steep in the middle, flat
+        // outside.
         let (order, _) = calibration(&score_bins(|score| (score / SPREAD).powi(3)));
-        assert!(matches!(order, Order::Calibrated(stiffness) if stiffness.is_finite()), "{order:?}");
+        assert!(
+            matches!(order, Order::Calibrated(stiffness) if stiffness.is_finite()),
+            "{order:?}"
+        );
     }
 }

@@ -1,12 +1,15 @@
 //! What the bits of a floating-point number reveal.
 //!
-//! Floating-point noise is on a grid that is finer near 0, and adding the noise to a value rounds to the grid of the sum. So the value
-//! decides which multiples of a power of two are possible (Mironov 2012): `0 + z` is often not a multiple of 2⁻⁵³, but `1 + z` always is.
-//! This is a leak of the implementation that the ideal mechanism does not have. So it is tested only if an audit asks for it.
+//! Floating-point noise is on a grid that is finer near 0, and adding the noise to a value rounds
+//! to the grid of the sum. So the value decides which multiples of a power of two are possible
+//! (Mironov 2012): `0 + z` is often not a multiple of 2⁻⁵³, but `1 + z` always is. This is a leak
+//! of the implementation that the ideal mechanism does not have. So it is tested only if an audit
+//! asks for it.
 
 use crate::output::Cell;
 
-/// The exponent of zero, which is a multiple of every power of two. It is larger than the exponent of any other number.
+/// The exponent of zero, which is a multiple of every power of two. It is larger than the exponent
+/// of any other number.
 const OF_ZERO: i32 = 1024;
 
 /// The exponents of the highest and the lowest bit that is set; None for zero and infinities.
@@ -21,24 +24,31 @@ fn exponents(number: f64) -> Option<(i32, i32)> {
     let biased = (bits >> FRACTION) as i32;
     let fraction = bits & ((1 << FRACTION) - 1);
     // A subnormal number has no hidden bit, and the exponent of the smallest normal one.
-    let (significand, unit) = if biased == 0 { (fraction, -1074) } else { (fraction | 1 << FRACTION, biased - 1075) };
+    let (significand, unit) =
+        if biased == 0 { (fraction, -1074) } else { (fraction | 1 << FRACTION, biased - 1075) };
     let exponent = |bit: u32| unit + i32::try_from(bit).unwrap_or(0);
     Some((exponent(significand.ilog2()), exponent(significand.trailing_zeros())))
 }
 
-/// The exponent of the lowest bit that is set: it is at least `-k` if and only if the number is a multiple of `2^-k`. Keeps symbols.
+/// The exponent of the lowest bit that is set: it is at least `-k` if and only if the number is a
+/// multiple of `2^-k`. Keeps symbols.
 #[inline]
 #[must_use]
 pub fn lowest_bit(cell: Cell) -> Cell {
-    cell.as_number().map_or(cell, |number| Cell::number(f64::from(exponents(number).map_or(OF_ZERO, |(_, lowest)| lowest))))
+    cell.as_number().map_or(cell, |number| {
+        Cell::number(f64::from(exponents(number).map_or(OF_ZERO, |(_, lowest)| lowest)))
+    })
 }
 
-/// 64 times the exponent plus the number of bits from the highest to the lowest: how fine the grid is at this magnitude. Keeps symbols.
+/// 64 times the exponent plus the number of bits from the highest to the lowest: how fine the grid
+/// is at this magnitude. Keeps symbols.
 #[inline]
 #[must_use]
 pub fn bits_used(cell: Cell) -> Cell {
     let code = |(highest, lowest): (i32, i32)| 64 * highest + (highest - lowest + 1);
-    cell.as_number().map_or(cell, |number| Cell::number(f64::from(exponents(number).map_or(64 * OF_ZERO, code))))
+    cell.as_number().map_or(cell, |number| {
+        Cell::number(f64::from(exponents(number).map_or(64 * OF_ZERO, code)))
+    })
 }
 
 #[cfg(test)]
@@ -58,10 +68,21 @@ mod tests {
         for number in [1.0, -6.0, 0.1, 1e30, -3.5e-10, 2_f64.powi(53) + 2.0] {
             // Division by a power of two is exact.
             let in_units = number / 2_f64.powf(lowest(number));
-            assert_eq!(in_units % 2.0, in_units.signum(), "{number} is not an odd multiple of 2^{}", lowest(number));
+            assert_eq!(
+                in_units % 2.0,
+                in_units.signum(),
+                "{number} is not an odd multiple of 2^{}",
+                lowest(number)
+            );
         }
-        assert_eq!((lowest(1.0), lowest(-6.0), lowest(0.75), lowest(1.0 + f64::EPSILON)), (0.0, 1.0, -2.0, -52.0));
-        assert_eq!((lowest(5e-324), lowest(3.0 * 5e-324), lowest(4.0 * 5e-324)), (-1074.0, -1074.0, -1072.0));
+        assert_eq!(
+            (lowest(1.0), lowest(-6.0), lowest(0.75), lowest(1.0 + f64::EPSILON)),
+            (0.0, 1.0, -2.0, -52.0)
+        );
+        assert_eq!(
+            (lowest(5e-324), lowest(3.0 * 5e-324), lowest(4.0 * 5e-324)),
+            (-1074.0, -1074.0, -1072.0)
+        );
         assert_eq!(lowest(f64::MIN_POSITIVE), -1022.0);
     }
 

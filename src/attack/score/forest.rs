@@ -1,8 +1,10 @@
-//! A sum of small decision trees: interactions of several components that no table of one or two of them shows.
+//! A sum of small decision trees: interactions of several components that no table of one or two of
+//! them shows.
 //!
-//! Gradient boosting with logistic loss on binned components. Each tree asks three questions in a row ("is component 7 in bin 12 or above?")
-//! and has one log-ratio for each of the eight answers. It is written here because the trees must be written to witnesses, must not depend on
-//! the number of threads, and must read symbols as well as numbers; no crate does all of this.
+//! Gradient boosting with logistic loss on binned components. Each tree asks three questions in a
+//! row ("is component 7 in bin 12 or above?") and has one log-ratio for each of the eight answers.
+//! It is written here because the trees must be written to witnesses, must not depend on the number
+//! of threads, and must read symbols as well as numbers; no crate does all of this.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -36,7 +38,8 @@ pub struct Forest {
     trees: Vec<Tree>,
 }
 
-/// A complete tree: the questions level by level, and a correction of the log-ratio for each leaf, in steps.
+/// A complete tree: the questions level by level, and a correction of the log-ratio for each leaf,
+/// in steps.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Tree {
     questions: Vec<Question>,
@@ -50,7 +53,8 @@ struct Question {
     bin: usize,
 }
 
-/// Binned training rows, component by component, with the side and the present log-ratio of each row.
+/// Binned training rows, component by component, with the side and the present log-ratio of each
+/// row.
 struct Table {
     columns: Vec<Vec<u16>>,
     left: Vec<bool>,
@@ -63,20 +67,28 @@ impl Forest {
     pub fn learn(lesson: Lesson) -> Option<Self> {
         let width = lesson.width();
         let most = (MAX_VALUES / width.max(1) / 2).min(MAX_ROWS);
-        let (left, right) = (&lesson.left[..lesson.left.len().min(most)], &lesson.right[..lesson.right.len().min(most)]);
+        let (left, right) = (
+            &lesson.left[..lesson.left.len().min(most)],
+            &lesson.right[..lesson.right.len().min(most)],
+        );
         if width < 2 || left.len().min(right.len()) < 256 {
             return None;
         }
-        let cells = |index: usize| left.iter().chain(right).map(move |row| row[index]).collect::<Vec<Cell>>();
+        let cells = |index: usize| {
+            left.iter().chain(right).map(move |row| row[index]).collect::<Vec<Cell>>()
+        };
         let bins = |index: usize| {
             let cells = cells(index);
             let bins = Bins::learn_coarse(&cells);
             #[allow(clippy::cast_possible_truncation)] // a few thousand bins at most
-            let column: Vec<u16> = bins.index_all(&cells).into_iter().map(|bin| bin as u16).collect();
+            let column: Vec<u16> =
+                bins.index_all(&cells).into_iter().map(|bin| bin as u16).collect();
             (bins, column)
         };
-        let (bins, columns): (Vec<Bins>, Vec<Vec<u16>>) = (0..width).into_par_iter().map(bins).unzip();
-        let sides: Vec<bool> = left.iter().map(|_| true).chain(right.iter().map(|_| false)).collect();
+        let (bins, columns): (Vec<Bins>, Vec<Vec<u16>>) =
+            (0..width).into_par_iter().map(bins).unzip();
+        let sides: Vec<bool> =
+            left.iter().map(|_| true).chain(right.iter().map(|_| false)).collect();
         // The different sizes of the sides are not evidence: both weigh the same from the start.
         let even = (left.len() as f64 / right.len() as f64).ln();
         let mut table = Table { columns, ratios: vec![even; sides.len()], left: sides };
@@ -88,7 +100,8 @@ impl Forest {
     #[must_use]
     pub fn main_components(&self) -> Vec<usize> {
         let mut asked: BTreeMap<usize, usize> = BTreeMap::new();
-        let questions = self.trees.iter().flat_map(|tree| &tree.questions).filter(|question| question.bin > 0);
+        let questions =
+            self.trees.iter().flat_map(|tree| &tree.questions).filter(|question| question.bin > 0);
         questions.for_each(|question| *asked.entry(question.component).or_default() += 1);
         let mut components: Vec<usize> = asked.keys().copied().collect();
         components.sort_by_key(|component| Reverse(asked[component]));
@@ -100,7 +113,11 @@ impl Forest {
     #[must_use]
     pub fn is_complete(&self, width: usize) -> bool {
         let asks = |tree: &Tree| tree.questions.iter().all(|question| question.component < width);
-        let tree = |tree: &Tree| tree.questions.len() == (1 << DEPTH) - 1 && tree.leaves.len() == 1 << DEPTH && asks(tree);
+        let tree = |tree: &Tree| {
+            tree.questions.len() == (1 << DEPTH) - 1
+                && tree.leaves.len() == 1 << DEPTH
+                && asks(tree)
+        };
         self.columns.len() == width && self.trees.iter().all(tree)
     }
 
@@ -108,13 +125,20 @@ impl Forest {
     #[must_use]
     pub fn scores(&self, rows: &Rows) -> Vec<Cell> {
         let mut asked = vec![false; self.columns.len()];
-        self.trees.iter().flat_map(|tree| &tree.questions).for_each(|question| asked[question.component] = true);
+        self.trees
+            .iter()
+            .flat_map(|tree| &tree.questions)
+            .for_each(|question| asked[question.component] = true);
         let mut bins = vec![0; self.columns.len()];
         let score = |row: &[Cell]| {
             for component in (0..row.len()).filter(|component| asked[*component]) {
                 bins[component] = self.columns[component].index(row[component]);
             }
-            let steps: i64 = self.trees.iter().map(|tree| i64::from(tree.leaves[tree.leaf(|component| bins[component])])).sum();
+            let steps: i64 = self
+                .trees
+                .iter()
+                .map(|tree| i64::from(tree.leaves[tree.leaf(|component| bins[component])]))
+                .sum();
             Cell::number(steps as f64 / STEPS)
         };
         rows.iter().map(score).collect()
@@ -143,7 +167,8 @@ impl Table {
             .zip(&self.ratios)
             .map(|(left, ratio)| {
                 let share = logistic(*ratio);
-                #[allow(clippy::cast_possible_truncation)] // precise enough for a sum of a few thousand
+                #[allow(clippy::cast_possible_truncation)]
+                // precise enough for a sum of a few thousand
                 ((f64::from(u8::from(*left)) - share) as f32, (share * (1.0 - share)) as f32)
             })
             .collect();
@@ -159,28 +184,49 @@ impl Table {
         }
         let mut sums = vec![(0.0_f64, 0.0_f64); 1 << DEPTH];
         for (node, (residual, weight)) in nodes.iter().zip(&rows) {
-            sums[*node] = (sums[*node].0 + f64::from(*residual), sums[*node].1 + f64::from(*weight));
+            sums[*node] =
+                (sums[*node].0 + f64::from(*residual), sums[*node].1 + f64::from(*weight));
         }
-        let leaves: Vec<i32> = sums.into_iter().map(|(residual, weight)| in_steps(RATE * residual / (weight + SHRINKAGE))).collect();
-        self.ratios.iter_mut().zip(&nodes).for_each(|(ratio, node)| *ratio += f64::from(leaves[*node]) / STEPS);
+        let leaves: Vec<i32> = sums
+            .into_iter()
+            .map(|(residual, weight)| in_steps(RATE * residual / (weight + SHRINKAGE)))
+            .collect();
+        self.ratios
+            .iter_mut()
+            .zip(&nodes)
+            .for_each(|(ratio, node)| *ratio += f64::from(leaves[*node]) / STEPS);
         Tree { questions, leaves }
     }
 
-    /// The best question for each node of a level. The question "bin 0 or above" is always answered with yes and divides nothing.
-    fn best_questions(&self, bins: &[Bins], rows: &[(f32, f32)], nodes: &[usize], count: usize) -> Vec<Question> {
+    /// The best question for each node of a level. The question "bin 0 or above" is always answered
+    /// with yes and divides nothing.
+    fn best_questions(
+        &self,
+        bins: &[Bins],
+        rows: &[(f32, f32)],
+        nodes: &[usize],
+        count: usize,
+    ) -> Vec<Question> {
         let of_component = |component: usize| -> Vec<(f64, Question)> {
             let size = bins[component].len();
             let mut sums = vec![(0.0_f64, 0.0_f64); count * size];
-            for ((bin, node), (residual, weight)) in self.columns[component].iter().zip(nodes).zip(rows) {
+            for ((bin, node), (residual, weight)) in
+                self.columns[component].iter().zip(nodes).zip(rows)
+            {
                 let sum = &mut sums[node * size + usize::from(*bin)];
                 *sum = (sum.0 + f64::from(*residual), sum.1 + f64::from(*weight));
             }
             sums.chunks(size).map(|sums| best_cut(sums, component)).collect()
         };
         let none = vec![(0.0, Question { component: 0, bin: 0 }); count];
-        let all: Vec<Vec<(f64, Question)>> = (0..bins.len()).into_par_iter().map(of_component).collect();
-        let better = |best: (f64, Question), next: (f64, Question)| if next.0 > best.0 { next } else { best };
-        let best = all.into_iter().fold(none, |best, next| best.into_iter().zip(next).map(|(best, next)| better(best, next)).collect());
+        let all: Vec<Vec<(f64, Question)>> =
+            (0..bins.len()).into_par_iter().map(of_component).collect();
+        let better = |best: (f64, Question), next: (f64, Question)| {
+            if next.0 > best.0 { next } else { best }
+        };
+        let best = all.into_iter().fold(none, |best, next| {
+            best.into_iter().zip(next).map(|(best, next)| better(best, next)).collect()
+        });
         best.into_iter().map(|(_, question)| question).collect()
     }
 }
@@ -223,14 +269,18 @@ mod tests {
 
     fn learned() -> Forest {
         let (left, right) = (rows(1, false), rows(2, true));
-        let (left, right): (Vec<&[Cell]>, Vec<&[Cell]>) = (left.iter().collect(), right.iter().collect());
+        let (left, right): (Vec<&[Cell]>, Vec<&[Cell]>) =
+            (left.iter().collect(), right.iter().collect());
         Forest::learn(Lesson { left: &left, right: &right }).expect("enough rows")
     }
 
     #[test]
     fn trees_find_what_two_components_show_together() {
         let forest = learned();
-        assert_eq!(forest.main_components().iter().take(2).collect::<std::collections::BTreeSet<_>>(), [2, 4].iter().collect());
+        assert_eq!(
+            forest.main_components().iter().take(2).collect::<std::collections::BTreeSet<_>>(),
+            [2, 4].iter().collect()
+        );
         let of = |third: f64, fifth: f64| {
             let mut row = [0.5; 6].map(Cell::number);
             (row[2], row[4]) = (Cell::number(third), Cell::number(fifth));
@@ -238,13 +288,17 @@ mod tests {
             rows.push(&row);
             forest.scores(&rows)[0].raw()
         };
-        // Where the third is large, a large fifth is nine or ten times as likely on D, and a small one three times as likely on D'.
+        // Where the third is large, a large fifth is nine or ten times as likely on D, and a small
+        // one three times as likely on D'.
         assert!(of(0.9, 0.8) > 1.0, "{}", of(0.9, 0.8));
         assert!(of(0.9, 0.15) < -0.7, "{}", of(0.9, 0.15));
         // Elsewhere there is nothing to find.
         assert!(of(0.3, 0.8).abs() < 0.5 && of(0.3, 0.15).abs() < 0.5);
-        // On other rows, D is scored higher than D' on average: by the sum of both divergences, which is about 0.4.
-        let mean = |rows: &Rows| forest.scores(rows).iter().map(|score| score.raw()).sum::<f64>() / rows.len() as f64;
+        // On other rows, D is scored higher than D' on average: by the sum of both divergences,
+        // which is about 0.4.
+        let mean = |rows: &Rows| {
+            forest.scores(rows).iter().map(|score| score.raw()).sum::<f64>() / rows.len() as f64
+        };
         assert!(mean(&rows(3, false)) - mean(&rows(4, true)) > 0.2);
     }
 
@@ -265,7 +319,8 @@ mod tests {
     #[test]
     fn few_rows_make_no_trees() {
         let (left, right) = (rows(1, false), rows(2, true));
-        let (left, right): (Vec<&[Cell]>, Vec<&[Cell]>) = (left.iter().take(200).collect(), right.iter().collect());
+        let (left, right): (Vec<&[Cell]>, Vec<&[Cell]>) =
+            (left.iter().take(200).collect(), right.iter().collect());
         assert_eq!(Forest::learn(Lesson { left: &left, right: &right }), None);
     }
 }

@@ -7,7 +7,8 @@ use crate::attack::fit::table::{STEPS, Table};
 use crate::attack::lesson::Lesson;
 use crate::output::Cell;
 
-/// Two components together. It finds leaks that neither component shows alone, such as the parity of two signs.
+/// Two components together. It finds leaks that neither component shows alone, such as the parity
+/// of two signs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Joint {
     pub(super) first: usize,
@@ -22,18 +23,31 @@ impl Joint {
     /// The number of parts of the first component.
     const PARTS: usize = 8;
 
-    /// Learns the joint ratio of two components. Symbols of the first component belong to the lowest part.
+    /// Learns the joint ratio of two components. Symbols of the first component belong to the
+    /// lowest part.
     #[must_use]
     pub fn learn(lesson: Lesson, first: usize, second: usize) -> Self {
-        let mut values: Vec<f64> = lesson.left.iter().chain(lesson.right).filter_map(|row| row[first].as_number()).collect();
+        let mut values: Vec<f64> = lesson
+            .left
+            .iter()
+            .chain(lesson.right)
+            .filter_map(|row| row[first].as_number())
+            .collect();
         sort(&mut values);
-        let mut edges: Vec<f64> = (1..Self::PARTS).filter_map(|part| values.get(part * values.len() / Self::PARTS).copied()).collect();
+        let mut edges: Vec<f64> = (1..Self::PARTS)
+            .filter_map(|part| values.get(part * values.len() / Self::PARTS).copied())
+            .collect();
         edges.dedup();
         let part = |row: &[Cell]| part_of(&edges, row[first]);
-        let (mut left, mut right) = (vec![Vec::new(); edges.len() + 1], vec![Vec::new(); edges.len() + 1]);
+        let (mut left, mut right) =
+            (vec![Vec::new(); edges.len() + 1], vec![Vec::new(); edges.len() + 1]);
         lesson.left.iter().for_each(|row| left[part(row)].push(row[second]));
         lesson.right.iter().for_each(|row| right[part(row)].push(row[second]));
-        let parts = left.iter().zip(&right).map(|(left, right)| Table::learn(left, right).compact()).collect();
+        let parts = left
+            .iter()
+            .zip(&right)
+            .map(|(left, right)| Table::learn(left, right).compact())
+            .collect();
         Self { first, second, edges, parts }
     }
 

@@ -1,8 +1,9 @@
 //! Weighted sums of the numbers in a row.
 //!
-//! The linear discriminant undoes correlations: it gives weight to directions in which the sides differ and the noise is small. If noise is
-//! used twice, it cancels in some direction, and what is left there is the data. Where the means are equal and the noise is not, the
-//! directions in which the sides' variances differ most are looked at.
+//! The linear discriminant undoes correlations: it gives weight to directions in which the sides
+//! differ and the noise is small. If noise is used twice, it cancels in some direction, and what is
+//! left there is the data. Where the means are equal and the noise is not, the directions in which
+//! the sides' variances differ most are looked at.
 
 use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
 use rayon::prelude::*;
@@ -19,18 +20,20 @@ const MAX_COMPONENTS: usize = 2048;
 /// More components than this have no directions of variance, because eigenvectors take too long.
 const MAX_EIGEN: usize = 256;
 
-/// Added to each variance, as a share of it. Noise that cancels leaves rounding errors, and these must not be mistaken for data: they are far
-/// below the square root of this.
+/// Added to each variance, as a share of it. Noise that cancels leaves rounding errors, and these
+/// must not be mistaken for data: they are far below the square root of this.
 const RIDGE: f64 = 1e-6;
 
-/// Rows whose products are summed at a time. It is fixed, so that sums do not depend on the number of threads.
+/// Rows whose products are summed at a time. It is fixed, so that sums do not depend on the number
+/// of threads.
 const BLOCK: usize = 2048;
 
-/// For heavy tails, the side of the middle on which a number lies says more than its size. So one discriminant clips each component to this
-/// middle part of its numbers.
+/// For heavy tails, the side of the middle on which a number lies says more than its size. So one
+/// discriminant clips each component to this middle part of its numbers.
 const MIDDLE: f64 = 0.2;
 
-/// The same for the sum with one weight for all components: little more than the number of components above their medians.
+/// The same for the sum with one weight for all components: little more than the number of
+/// components above their medians.
 const TIED_MIDDLE: f64 = 0.02;
 
 /// How the weights were found.
@@ -62,30 +65,43 @@ pub struct Linear {
 }
 
 impl Linear {
-    /// The linear discriminants of these rows, and the directions in which the variances of the sides differ most.
+    /// The linear discriminants of these rows, and the directions in which the variances of the
+    /// sides differ most.
     #[must_use]
     pub fn learn(lesson: Lesson) -> Vec<Self> {
         let (width, rows) = (lesson.width(), lesson.left.len().min(lesson.right.len()));
         if !(2..=MAX_COMPONENTS).contains(&width) || rows < 2 * width {
             return Vec::new();
         }
-        let raw = || Scale::of(lesson, Vec::new()).map(|scale| Self::raw(lesson, &scale)).unwrap_or_default();
+        let raw = || {
+            Scale::of(lesson, Vec::new()).map(|scale| Self::raw(lesson, &scale)).unwrap_or_default()
+        };
         let clipped = |middle: f64, kind: Weights| {
             let scale = Scale::clipped(lesson, middle)?;
             Differences::new(lesson, &scale).discriminant(&scale, strong_ridge(lesson), kind)
         };
-        let (raw, (clipped, tied)) =
-            rayon::join(raw, || rayon::join(|| clipped(MIDDLE, Weights::Discriminant), || clipped(TIED_MIDDLE, Weights::Tied)));
+        let (raw, (clipped, tied)) = rayon::join(raw, || {
+            rayon::join(
+                || clipped(MIDDLE, Weights::Discriminant),
+                || clipped(TIED_MIDDLE, Weights::Tied),
+            )
+        });
         raw.into_iter().chain(clipped).chain(tied).collect()
     }
 
     /// The discriminants of numbers that are not clipped, and the directions of variance.
     fn raw(lesson: Lesson, scale: &Scale) -> Vec<Self> {
         let found = Differences::new(lesson, scale);
-        let discriminants = [RIDGE, strong_ridge(lesson)].map(|ridge| found.discriminant(scale, ridge, Weights::Discriminant));
-        let directions = (lesson.width() <= MAX_EIGEN).then(|| factor(&found.right.covariance, RIDGE)).flatten();
-        let directions = directions.map(|factor| extreme_directions(&found.left.covariance, &factor)).unwrap_or_default();
-        let directions = directions.iter().map(|direction| scale.linear(direction, &found.middle(), Weights::Direction));
+        let discriminants = [RIDGE, strong_ridge(lesson)]
+            .map(|ridge| found.discriminant(scale, ridge, Weights::Discriminant));
+        let directions =
+            (lesson.width() <= MAX_EIGEN).then(|| factor(&found.right.covariance, RIDGE)).flatten();
+        let directions = directions
+            .map(|factor| extreme_directions(&found.left.covariance, &factor))
+            .unwrap_or_default();
+        let directions = directions
+            .iter()
+            .map(|direction| scale.linear(direction, &found.middle(), Weights::Direction));
         discriminants.into_iter().flatten().chain(directions).collect()
     }
 
@@ -105,7 +121,8 @@ impl Linear {
     #[must_use]
     pub fn is_complete(&self, width: usize) -> bool {
         let clips =
-            [&self.lows, &self.highs].iter().all(|ends| ends.is_empty() || ends.len() == width) && self.lows.len() == self.highs.len();
+            [&self.lows, &self.highs].iter().all(|ends| ends.is_empty() || ends.len() == width)
+                && self.lows.len() == self.highs.len();
         self.means.len() == width && self.weights.len() == width && clips
     }
 
@@ -113,7 +130,8 @@ impl Linear {
     #[must_use]
     pub fn describe(&self, names: &Symbols) -> String {
         const SHOWN: usize = 3;
-        let mut terms: Vec<usize> = (0..self.weights.len()).filter(|index| self.weights[*index] != 0.0).collect();
+        let mut terms: Vec<usize> =
+            (0..self.weights.len()).filter(|index| self.weights[*index] != 0.0).collect();
         terms.sort_by(|a, b| self.weights[*b].abs().total_cmp(&self.weights[*a].abs()));
         let term = |(place, index): (usize, &usize)| {
             let weight = self.weights[*index];
@@ -137,20 +155,28 @@ impl Linear {
     /// The sum, in whole steps.
     #[must_use]
     pub fn score(&self, row: &[Cell]) -> Cell {
-        let clipped = |index: usize, number: f64| match (self.lows.get(index), self.highs.get(index)) {
-            (Some(low), Some(high)) => number.max(*low).min(*high),
-            _ => number,
-        };
+        let clipped =
+            |index: usize, number: f64| match (self.lows.get(index), self.highs.get(index)) {
+                (Some(low), Some(high)) => number.max(*low).min(*high),
+                _ => number,
+            };
         let term = |(index, cell): (usize, &Cell)| {
-            cell.as_number().map_or(0.0, |number| (clipped(index, number) - self.means[index]) * self.weights[index])
+            cell.as_number().map_or(0.0, |number| {
+                (clipped(index, number) - self.means[index]) * self.weights[index]
+            })
         };
         let sum: f64 = row.iter().enumerate().map(term).sum();
         // An infinite number times a weight of 0, or opposite infinities: no evidence.
-        if sum.is_nan() { Cell::number(0.0) } else { Cell::number((sum * STEPS).clamp(-1e12, 1e12).round() / STEPS + 0.0) }
+        if sum.is_nan() {
+            Cell::number(0.0)
+        } else {
+            Cell::number((sum * STEPS).clamp(-1e12, 1e12).round() / STEPS + 0.0)
+        }
     }
 }
 
-/// Means and standard deviations of the components, both sides together, and where they are clipped.
+/// Means and standard deviations of the components, both sides together, and where they are
+/// clipped.
 struct Scale {
     means: Vec<f64>,
     deviations: Vec<f64>,
@@ -168,10 +194,14 @@ impl Scale {
                 (count, sum) = (count + 1.0, sum + number);
             }
             let mean = sum / count.max(1.0);
-            let squares: f64 = all().filter_map(|row| scale.number(row, index)).map(|number| (number - mean).powi(2)).sum();
+            let squares: f64 = all()
+                .filter_map(|row| scale.number(row, index))
+                .map(|number| (number - mean).powi(2))
+                .sum();
             (mean, (squares / count.max(1.0)).sqrt())
         };
-        let (means, deviations): (Vec<f64>, Vec<f64>) = (0..lesson.width()).into_par_iter().map(of_component).unzip();
+        let (means, deviations): (Vec<f64>, Vec<f64>) =
+            (0..lesson.width()).into_par_iter().map(of_component).unzip();
         let varies = |deviation: &&f64| deviation.is_finite() && **deviation > 0.0;
         let enough = deviations.iter().filter(varies).count() >= 2;
         (scale.means, scale.deviations) = (means, deviations);
@@ -182,10 +212,14 @@ impl Scale {
     fn clipped(lesson: Lesson, middle: f64) -> Option<Self> {
         let brief = lesson.brief();
         let clip = |index: usize| {
-            let mut numbers: Vec<f64> = brief.left.iter().chain(brief.right).filter_map(|row| finite(row[index])).collect();
+            let mut numbers: Vec<f64> =
+                brief.left.iter().chain(brief.right).filter_map(|row| finite(row[index])).collect();
             numbers.sort_unstable_by(f64::total_cmp);
-            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // between 0 and the number of numbers
-            let quantile = |share: f64| numbers.get((share * numbers.len() as f64) as usize).copied().unwrap_or(0.0);
+            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+            // between 0 and the number of numbers
+            let quantile = |share: f64| {
+                numbers.get((share * numbers.len() as f64) as usize).copied().unwrap_or(0.0)
+            };
             (quantile(0.5 - middle / 2.0), quantile(0.5 + middle / 2.0))
         };
         Self::of(lesson, (0..lesson.width()).into_par_iter().map(clip).collect())
@@ -194,7 +228,9 @@ impl Scale {
     /// A component of a row, clipped; None for a symbol.
     fn number(&self, row: &[Cell], index: usize) -> Option<f64> {
         let number = finite(row[index]);
-        self.clips.get(index).map_or(number, |(low, high)| number.map(|number| number.max(*low).min(*high)))
+        self.clips
+            .get(index)
+            .map_or(number, |(low, high)| number.map(|number| number.max(*low).min(*high)))
     }
 
     /// The same, standardised; 0 for a symbol and for a component that does not vary.
@@ -206,12 +242,27 @@ impl Scale {
 
     /// The score with these weights of standardised components; 0 at `middle`.
     fn linear(&self, weights: &DVector<f64>, middle: &DVector<f64>, kind: Weights) -> Linear {
-        let varies = |index: usize| self.deviations[index].is_finite() && self.deviations[index] > 0.0;
-        let weight = |index: usize| if varies(index) { weights[index] / self.deviations[index] } else { 0.0 };
-        let mean = |index: usize| if varies(index) { self.means[index] + middle[index] * self.deviations[index] } else { 0.0 };
+        let varies =
+            |index: usize| self.deviations[index].is_finite() && self.deviations[index] > 0.0;
+        let weight = |index: usize| {
+            if varies(index) { weights[index] / self.deviations[index] } else { 0.0 }
+        };
+        let mean = |index: usize| {
+            if varies(index) {
+                self.means[index] + middle[index] * self.deviations[index]
+            } else {
+                0.0
+            }
+        };
         let width = self.means.len();
         let (lows, highs) = self.clips.iter().copied().unzip();
-        Linear { means: (0..width).map(mean).collect(), weights: (0..width).map(weight).collect(), lows, highs, kind }
+        Linear {
+            means: (0..width).map(mean).collect(),
+            weights: (0..width).map(weight).collect(),
+            lows,
+            highs,
+            kind,
+        }
     }
 }
 
@@ -232,12 +283,15 @@ impl Moments {
         let blocks: Vec<(DVector<f64>, DMatrix<f64>)> = rows
             .par_chunks(BLOCK)
             .map(|rows| {
-                let values = DMatrix::from_fn(width, rows.len(), |index, row| scale.standardised(rows[row], index));
+                let values = DMatrix::from_fn(width, rows.len(), |index, row| {
+                    scale.standardised(rows[row], index)
+                });
                 (values.column_sum(), &values * values.transpose())
             })
             .collect();
         let zero = (DVector::zeros(width), DMatrix::zeros(width, width));
-        let (sum, products) = blocks.into_iter().fold(zero, |sums, block| (sums.0 + block.0, sums.1 + block.1));
+        let (sum, products) =
+            blocks.into_iter().fold(zero, |sums, block| (sums.0 + block.0, sums.1 + block.1));
         let mean = sum / rows.len().max(1) as f64;
         let covariance = products / rows.len().max(1) as f64 - &mean * mean.transpose();
         Self { mean, covariance }
@@ -252,7 +306,8 @@ struct Differences {
 
 impl Differences {
     fn new(lesson: Lesson, scale: &Scale) -> Self {
-        let (left, right) = rayon::join(|| Moments::of(lesson.left, scale), || Moments::of(lesson.right, scale));
+        let (left, right) =
+            rayon::join(|| Moments::of(lesson.left, scale), || Moments::of(lesson.right, scale));
         Self { left, right }
     }
 
@@ -260,7 +315,8 @@ impl Differences {
         (&self.left.mean + &self.right.mean) * 0.5
     }
 
-    /// The linear discriminant with this ridge; `kind` says whether its weights are free. None if there is none.
+    /// The linear discriminant with this ridge; `kind` says whether its weights are free. None if
+    /// there is none.
     fn discriminant(&self, scale: &Scale, ridge: f64, kind: Weights) -> Option<Linear> {
         let difference = &self.left.mean - &self.right.mean;
         let pooled = (&self.left.covariance + &self.right.covariance) * 0.5;
@@ -270,7 +326,10 @@ impl Differences {
         } else {
             factor(&pooled, ridge)?.solve(&difference)
         };
-        weights.iter().all(|weight| weight.is_finite()).then(|| scale.linear(&weights, &self.middle(), kind))
+        weights
+            .iter()
+            .all(|weight| weight.is_finite())
+            .then(|| scale.linear(&weights, &self.middle(), kind))
     }
 }
 
@@ -288,8 +347,8 @@ fn factor(covariance: &DMatrix<f64>, ridge: f64) -> Option<Cholesky<f64, Dyn>> {
     covariance.cholesky()
 }
 
-/// The two directions in which this covariance is largest and smallest, compared with another one that is given by its factor. Both have
-/// variance 1 in the other one.
+/// The two directions in which this covariance is largest and smallest, compared with another one
+/// that is given by its factor. Both have variance 1 in the other one.
 fn extreme_directions(covariance: &DMatrix<f64>, other: &Cholesky<f64, Dyn>) -> Vec<DVector<f64>> {
     // With other = L·Lᵀ, the variance along Lᵀ⁻¹·u is uᵀ·(L⁻¹·covariance·Lᵀ⁻¹)·u.
     let lower = other.l();
@@ -297,8 +356,14 @@ fn extreme_directions(covariance: &DMatrix<f64>, other: &Cholesky<f64, Dyn>) -> 
     let Some(whole) = lower.solve_lower_triangular(&half.transpose()) else { return Vec::new() };
     let eigen = ((&whole + whole.transpose()) * 0.5).symmetric_eigen();
     let (least, most) = (eigen.eigenvalues.imin(), eigen.eigenvalues.imax());
-    let direction = |index: usize| lower.transpose().solve_upper_triangular(&eigen.eigenvectors.column(index).into_owned());
-    [least, most].into_iter().filter_map(direction).filter(|direction| direction.iter().all(|value| value.is_finite())).collect()
+    let direction = |index: usize| {
+        lower.transpose().solve_upper_triangular(&eigen.eigenvectors.column(index).into_owned())
+    };
+    [least, most]
+        .into_iter()
+        .filter_map(direction)
+        .filter(|direction| direction.iter().all(|value| value.is_finite()))
+        .collect()
 }
 
 #[cfg(test)]
@@ -309,7 +374,9 @@ mod tests {
     use crate::noise::{Generator, gaussian, laplace};
 
     fn lesson<T>(rows: &mut dyn FnMut(f64) -> Vec<f64>, test: impl Fn(Lesson) -> T) -> T {
-        let mut side = |shift: f64| -> Vec<Vec<Cell>> { (0..4000).map(|_| rows(shift).into_iter().map(Cell::number).collect()).collect() };
+        let mut side = |shift: f64| -> Vec<Vec<Cell>> {
+            (0..4000).map(|_| rows(shift).into_iter().map(Cell::number).collect()).collect()
+        };
         let (left, right) = (side(0.0), side(1.0));
         let (left, right): (Vec<&[Cell]>, Vec<&[Cell]>) =
             (left.iter().map(Vec::as_slice).collect(), right.iter().map(Vec::as_slice).collect());
@@ -323,19 +390,29 @@ mod tests {
     #[test]
     fn the_discriminant_of_correlated_noise_is_its_log_ratio() {
         let mut rng = Generator::seed_from_u64(3);
-        // Common noise of deviation 3 and own noise of deviation 1; only the first component is shifted. The covariance is I + 9·J, so by
-        // Sherman–Morrison the log-ratio is −(y₁ − 9/19·(y₁ + y₂)) + ½·10/19.
+        // Common noise of deviation 3 and own noise of deviation 1; only the first component is
+        // shifted. The covariance is I + 9·J, so by Sherman–Morrison the log-ratio is −(y₁ −
+        // 9/19·(y₁ + y₂)) + ½·10/19.
         let mut rows = |shift: f64| {
             let common = gaussian(&mut rng, 3.0);
             vec![shift + common + gaussian(&mut rng, 1.0), common + gaussian(&mut rng, 1.0)]
         };
         let found = lesson(&mut rows, Linear::learn);
         let exact = |y: [f64; 2]| -(y[0] - 9.0 / 19.0 * (y[0] + y[1])) + 5.0 / 19.0;
-        // Slopes are known up to about √(2/8000)·3 = 0.05; five times this is allowed at a distance of one.
+        // Slopes are known up to about √(2/8000)·3 = 0.05; five times this is allowed at a distance
+        // of one.
         for row in [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [-1.0, 1.0]] {
-            assert!((score(&found[0], &row) - exact(row)).abs() < 0.25, "{row:?}: {} against {}", score(&found[0], &row), exact(row));
+            assert!(
+                (score(&found[0], &row) - exact(row)).abs() < 0.25,
+                "{row:?}: {} against {}",
+                score(&found[0], &row),
+                exact(row)
+            );
         }
-        assert!(found[0].is_ratio() && found.iter().all(|linear| linear.is_complete(2) && !linear.is_complete(3)));
+        assert!(
+            found[0].is_ratio()
+                && found.iter().all(|linear| linear.is_complete(2) && !linear.is_complete(3))
+        );
     }
 
     #[test]
@@ -363,9 +440,12 @@ mod tests {
         };
         let found = lesson(&mut rows, Linear::learn);
         let directions: Vec<&Linear> = found.iter().filter(|linear| !linear.is_ratio()).collect();
-        let along = |linear: &Linear, row: [f64; 2]| score(linear, &row) - score(linear, &[0.0, 0.0]);
+        let along =
+            |linear: &Linear, row: [f64; 2]| score(linear, &row) - score(linear, &[0.0, 0.0]);
         // Along y₁ − y₂ the deviation is 0.01 on D'.
-        assert!(directions.iter().any(|linear| along(linear, [1.0, 1.0]).abs() < 0.05 * along(linear, [1.0, -1.0]).abs()));
+        assert!(directions.iter().any(
+            |linear| along(linear, [1.0, 1.0]).abs() < 0.05 * along(linear, [1.0, -1.0]).abs()
+        ));
     }
 
     #[test]
@@ -387,22 +467,38 @@ mod tests {
     fn the_tied_sum_counts_the_components_above_their_medians() {
         let mut rng = Generator::seed_from_u64(7);
         // The components differ in place and scale.
-        let mut rows =
-            |shift: f64| (0..4).map(|index| f64::from(10 * index) + f64::from(index + 1) * (shift + laplace(&mut rng, 2.0))).collect();
+        let mut rows = |shift: f64| {
+            (0..4)
+                .map(|index| {
+                    f64::from(10 * index) + f64::from(index + 1) * (shift + laplace(&mut rng, 2.0))
+                })
+                .collect()
+        };
         let found = lesson(&mut rows, Linear::learn);
         let tied = found.iter().find(|linear| linear.is_tied()).expect("a tied sum");
         assert!(tied.is_ratio());
         let of = |above: [bool; 4]| {
-            let row: Vec<f64> = (0..4_u8).map(|index| f64::from(10 * index) + if above[usize::from(index)] { 1e3 } else { -1e3 }).collect();
+            let row: Vec<f64> = (0..4_u8)
+                .map(|index| {
+                    f64::from(10 * index) + if above[usize::from(index)] { 1e3 } else { -1e3 }
+                })
+                .collect();
             score(tied, &row)
         };
-        // Large numbers are evidence for D'. It does not matter which component is above its median: standard deviations of clipped
-        // numbers are known to a few per cent.
-        let by_count =
-            [of([false; 4]), of([true, false, false, false]), of([true, true, false, false]), of([true, true, true, false]), of([true; 4])];
+        // Large numbers are evidence for D'. It does not matter which component is above its
+        // median: standard deviations of clipped numbers are known to a few per cent.
+        let by_count = [
+            of([false; 4]),
+            of([true, false, false, false]),
+            of([true, true, false, false]),
+            of([true, true, true, false]),
+            of([true; 4]),
+        ];
         assert!(by_count.windows(2).all(|pair| pair[0] > pair[1]), "{by_count:?}");
         let step = (by_count[0] - by_count[4]) / 4.0;
-        for other in [[false, true, false, false], [false, false, true, false], [false, false, false, true]] {
+        for other in
+            [[false, true, false, false], [false, false, true, false], [false, false, false, true]]
+        {
             assert!((of(other) - by_count[1]).abs() < 0.2 * step, "{other:?}");
         }
     }
@@ -414,7 +510,10 @@ mod tests {
         let mut one = |shift: f64| vec![shift];
         assert!(lesson(&mut one, Linear::learn).is_empty());
         let mut wide = |shift: f64| vec![shift; 3000];
-        assert!(lesson(&mut wide, |lesson| Linear::learn(lesson.brief().first_half().first_half())).is_empty());
+        assert!(
+            lesson(&mut wide, |lesson| Linear::learn(lesson.brief().first_half().first_half()))
+                .is_empty()
+        );
     }
 
     #[test]

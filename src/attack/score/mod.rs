@@ -80,8 +80,12 @@ impl Score {
             Self::Coordinate(index) => each.map(|row| row[*index]).collect(),
             Self::WholeRow => each.map(Cell::of_row).collect(),
             Self::Sum => each.map(|row| rounded(numbers(row).sum())).collect(),
-            Self::Max => each.map(|row| Cell::number(numbers(row).fold(f64::NEG_INFINITY, f64::max))).collect(),
-            Self::Min => each.map(|row| Cell::number(numbers(row).fold(f64::INFINITY, f64::min))).collect(),
+            Self::Max => each
+                .map(|row| Cell::number(numbers(row).fold(f64::NEG_INFINITY, f64::max)))
+                .collect(),
+            Self::Min => {
+                each.map(|row| Cell::number(numbers(row).fold(f64::INFINITY, f64::min))).collect()
+            }
             Self::Difference(a, b) => each.map(|row| difference(row[*a], row[*b])).collect(),
             Self::LowestBit(index) => each.map(|row| lowest_bit(row[*index])).collect(),
             Self::BitsUsed(index) => each.map(|row| bits_used(row[*index])).collect(),
@@ -98,35 +102,58 @@ impl Score {
         })
     }
 
-    /// Checks that a score that was read from a file can be computed for every output of this width.
+    /// Checks that a score that was read from a file can be computed for every output of this
+    /// width.
     ///
     /// # Errors
     /// When it cannot. The error says why.
     pub fn check(&self, width: usize) -> Result<(), String> {
-        let cell = |index: usize| if index < width { Ok(()) } else { Err(format!("it looks at cell {index} of {width} (the first is 0)")) };
-        let complete = |complete: bool| if complete { Ok(()) } else { Err("its tables are incomplete".to_owned()) };
+        let cell = |index: usize| {
+            if index < width {
+                Ok(())
+            } else {
+                Err(format!("it looks at cell {index} of {width} (the first is 0)"))
+            }
+        };
+        let complete = |complete: bool| {
+            if complete { Ok(()) } else { Err("its tables are incomplete".to_owned()) }
+        };
         match self {
-            Self::Output if width > 1 => Err(format!("it looks at a single cell, but the outputs have {width}")),
-            Self::Output | Self::WholeRow | Self::Sum | Self::Max | Self::Min | Self::ArgMax | Self::Distinct => Ok(()),
-            Self::Coordinate(index) | Self::LowestBit(index) | Self::BitsUsed(index) | Self::Fraction(index) => cell(*index),
+            Self::Output if width > 1 => {
+                Err(format!("it looks at a single cell, but the outputs have {width}"))
+            }
+            Self::Output
+            | Self::WholeRow
+            | Self::Sum
+            | Self::Max
+            | Self::Min
+            | Self::ArgMax
+            | Self::Distinct => Ok(()),
+            Self::Coordinate(index)
+            | Self::LowestBit(index)
+            | Self::BitsUsed(index)
+            | Self::Fraction(index) => cell(*index),
             Self::Difference(a, b) => cell(*a.max(b)),
             Self::NaiveBayes(model) => complete(model.is_complete()),
             Self::Pattern(model) => complete(model.is_complete()),
             Self::Trend(model) => complete(model.is_complete()),
-            Self::Joint(model) => cell(model.components().0.max(model.components().1)).and(complete(model.is_complete())),
+            Self::Joint(model) => cell(model.components().0.max(model.components().1))
+                .and(complete(model.is_complete())),
             Self::Linear(model) => complete(model.is_complete(width)),
             Self::Tuple(model) => complete(model.is_complete(width)),
             Self::Forest(model) => complete(model.is_complete(width)),
         }
     }
 
-    /// Whether the score was learned from labelled rows. These rows must not be counted for it again.
+    /// Whether the score was learned from labelled rows. These rows must not be counted for it
+    /// again.
     #[must_use]
     pub fn is_learned(&self) -> bool {
         matches!(self, Self::Linear(_)) || self.is_ratio()
     }
 
-    /// Whether the score is tried only if it predicts better than all others: it is computed from many components, or it is far-fetched.
+    /// Whether the score is tried only if it predicts better than all others: it is computed from
+    /// many components, or it is far-fetched.
     #[must_use]
     pub fn is_late(&self) -> bool {
         match self {
@@ -139,7 +166,12 @@ impl Score {
     #[must_use]
     pub fn is_ratio(&self) -> bool {
         match self {
-            Self::NaiveBayes(_) | Self::Pattern(_) | Self::Trend(_) | Self::Joint(_) | Self::Tuple(_) | Self::Forest(_) => true,
+            Self::NaiveBayes(_)
+            | Self::Pattern(_)
+            | Self::Trend(_)
+            | Self::Joint(_)
+            | Self::Tuple(_)
+            | Self::Forest(_) => true,
             Self::Linear(model) => model.is_ratio(),
             _ => false,
         }
@@ -151,8 +183,9 @@ impl Score {
     #[must_use]
     pub fn describe(&self, names: &Symbols) -> String {
         let column = |index: &usize| names.column(*index);
-        let columns =
-            |components: &mut dyn Iterator<Item = usize>| listed(&components.map(|index| names.column(index)).collect::<Vec<_>>());
+        let columns = |components: &mut dyn Iterator<Item = usize>| {
+            listed(&components.map(|index| names.column(index)).collect::<Vec<_>>())
+        };
         match self {
             Self::Output | Self::WholeRow => "y".to_owned(),
             Self::Coordinate(index) => column(index),
@@ -163,7 +196,9 @@ impl Score {
             Self::Distinct => "the number of different values in y".to_owned(),
             Self::Difference(a, b) => format!("{} − {}", column(a), column(b)),
             Self::Fraction(index) => format!("the fractional part of {}", column(index)),
-            Self::LowestBit(index) => format!("the exponent of the lowest bit of {}", column(index)),
+            Self::LowestBit(index) => {
+                format!("the exponent of the lowest bit of {}", column(index))
+            }
             Self::BitsUsed(index) => format!("64 × exponent + bits used of {}", column(index)),
             Self::NaiveBayes(model) => match model.features() {
                 Features::Cells => "the log-ratio of all components".to_owned(),
@@ -176,9 +211,14 @@ impl Score {
                 format!("the joint log-ratio of {} and {}", column(&first), column(&second))
             }
             Self::Linear(model) => model.describe(names),
-            Self::Tuple(model) => format!("the joint log-ratio of {}", columns(&mut model.components())),
+            Self::Tuple(model) => {
+                format!("the joint log-ratio of {}", columns(&mut model.components()))
+            }
             Self::Forest(model) => {
-                format!("the log-ratio of decision trees, mostly on {}", columns(&mut model.main_components().into_iter()))
+                format!(
+                    "the log-ratio of decision trees, mostly on {}",
+                    columns(&mut model.main_components().into_iter())
+                )
             }
         }
     }
@@ -219,7 +259,8 @@ mod tests {
         score.of(&all).into_owned()
     }
 
-    /// The score of one row is this log-ratio, up to rounding and shrinkage, and a whole number of steps.
+    /// The score of one row is this log-ratio, up to rounding and shrinkage, and a whole number of
+    /// steps.
     fn assert_score(score: &Score, row: &[Cell], expected: f64) {
         assert_score_within(0.05, score, row, expected);
     }
@@ -246,33 +287,66 @@ mod tests {
         assert_eq!(of(Score::BitsUsed(1)), [number(64.0 * 2.0 + 2.0), number(64.0 + 3.0)]);
         assert_eq!(scores(&Score::Output, &[vec![top], vec![number(1.0)]]), [top, number(1.0)]);
         // 0.1 + 0.2 differs from 0.3 only in the low bits, which are removed.
-        assert_eq!(scores(&Score::Sum, &[vec![number(0.1), number(0.2)]]), [number(f64::from(0.3_f32))]);
+        assert_eq!(
+            scores(&Score::Sum, &[vec![number(0.1), number(0.2)]]),
+            [number(f64::from(0.3_f32))]
+        );
     }
 
     #[test]
     fn components_are_counted_from_one() {
-        let names = |scores: &[Score]| scores.iter().map(|score| score.describe(&Symbols::default())).collect::<Vec<_>>();
-        let found = names(&[Score::Coordinate(0), Score::Difference(1, 2), Score::LowestBit(3), Score::BitsUsed(4)]);
-        assert_eq!(found, ["y[1]", "y[2] − y[3]", "the exponent of the lowest bit of y[4]", "64 × exponent + bits used of y[5]"]);
+        let names = |scores: &[Score]| {
+            scores.iter().map(|score| score.describe(&Symbols::default())).collect::<Vec<_>>()
+        };
+        let found = names(&[
+            Score::Coordinate(0),
+            Score::Difference(1, 2),
+            Score::LowestBit(3),
+            Score::BitsUsed(4),
+        ]);
+        assert_eq!(
+            found,
+            [
+                "y[1]",
+                "y[2] − y[3]",
+                "the exponent of the lowest bit of y[4]",
+                "64 × exponent + bits used of y[5]"
+            ]
+        );
         let rows = [vec![number(1.0); 3]];
         let joint = Joint::learn(Lesson { left: &borrowed(&rows), right: &[] }, 1, 2);
-        assert_eq!(Score::Joint(joint).describe(&Symbols::default()), "the joint log-ratio of y[2] and y[3]");
+        assert_eq!(
+            Score::Joint(joint).describe(&Symbols::default()),
+            "the joint log-ratio of y[2] and y[3]"
+        );
     }
 
-    /// Outputs of D and of D': two thirds `often(index)` and one third `rarely(index)` on D, and the opposite on D'.
-    fn two_to_one(often: impl Fn(usize) -> Vec<Cell>, rarely: impl Fn(usize) -> Vec<Cell>) -> (Vec<Vec<Cell>>, Vec<Vec<Cell>>) {
+    /// Outputs of D and of D': two thirds `often(index)` and one third `rarely(index)` on D, and
+    /// the opposite on D'.
+    fn two_to_one(
+        often: impl Fn(usize) -> Vec<Cell>,
+        rarely: impl Fn(usize) -> Vec<Cell>,
+    ) -> (Vec<Vec<Cell>>, Vec<Vec<Cell>>) {
         let side =
-            |third: usize| (0..ROWS).map(|index| if (index % 3 == 0) == (third == 1) { rarely(index) } else { often(index) }).collect();
+            |third: usize| {
+                (0..ROWS)
+                    .map(|index| {
+                        if (index % 3 == 0) == (third == 1) { rarely(index) } else { often(index) }
+                    })
+                    .collect()
+            };
         (side(1), side(2))
     }
 
     #[test]
     fn naive_bayes_adds_the_ratios_of_all_components() {
         let symbol = |is_a: bool| Cell::symbol(if is_a { "a" } else { "b" });
-        // The first component is `a` in 3 of 4 rows of D and in 1 of 4 rows of D'; the second in 2 of 3 and in 1 of 3. The components are
-        // independent, in both halves of a lesson.
+        // The first component is `a` in 3 of 4 rows of D and in 1 of 4 rows of D'; the second in 2
+        // of 3 and in 1 of 3. The components are independent, in both halves of a lesson.
         let side = |first: usize, second: usize| -> Vec<Vec<Cell>> {
-            (0..ROWS).map(|index| vec![symbol(index / 2 % 4 < first), symbol(index / 8 % 3 < second)]).collect()
+            (0..ROWS)
+                .map(|index| vec![symbol(index / 2 % 4 < first), symbol(index / 8 % 3 < second)])
+                .collect()
         };
         let (left, right) = (side(3, 2), side(1, 1));
         let (left, right) = (borrowed(&left), borrowed(&right));
@@ -281,7 +355,11 @@ mod tests {
         let tied = Score::NaiveBayes(NaiveBayes::learn_tied(lesson, Features::Cells));
         // One table for both components: `a` in 17 of 24 and in 7 of 24.
         let (first, second, both) = (3_f64.ln(), 2_f64.ln(), (17.0_f64 / 7.0).ln());
-        for (row, signs) in [((true, true), (1.0, 1.0)), ((true, false), (1.0, -1.0)), ((false, false), (-1.0, -1.0))] {
+        for (row, signs) in [
+            ((true, true), (1.0, 1.0)),
+            ((true, false), (1.0, -1.0)),
+            ((false, false), (-1.0, -1.0)),
+        ] {
             let row = [symbol(row.0), symbol(row.1)];
             assert_score(&model, &row, signs.0 * first + signs.1 * second);
             assert_score(&tied, &row, (signs.0 + signs.1) * both);
@@ -292,10 +370,15 @@ mod tests {
     #[test]
     fn differences_undo_running_sums() {
         // The second component is the first plus 1 or 2; the first carries no information.
-        let row = |index: usize, step: f64| vec![number((index / 3 % 7) as f64), number((index / 3 % 7) as f64 + step)];
+        let row = |index: usize, step: f64| {
+            vec![number((index / 3 % 7) as f64), number((index / 3 % 7) as f64 + step)]
+        };
         let (left, right) = two_to_one(|index| row(index, 1.0), |index| row(index, 2.0));
         let (left, right) = (borrowed(&left), borrowed(&right));
-        let model = Score::NaiveBayes(NaiveBayes::learn(Lesson { left: &left, right: &right }, Features::Differences));
+        let model = Score::NaiveBayes(NaiveBayes::learn(
+            Lesson { left: &left, right: &right },
+            Features::Differences,
+        ));
         assert_score(&model, &row(0, 1.0), 2_f64.ln());
         assert_score(&model, &row(9, 2.0), -2_f64.ln());
         assert_eq!(Features::Differences.of(&[number(5.0), number(7.0)], 0), number(5.0));
@@ -306,17 +389,31 @@ mod tests {
     fn a_pattern_adds_its_own_ratio_and_those_of_its_numbers() {
         let (bottom, top, rare) = (Cell::symbol("⊥"), Cell::symbol("⊤"), Cell::symbol("rare"));
         let size = |index: usize| (index * 7919 % ROWS) as f64 + 0.5;
-        // ⊥ is twice as frequent on D as on D', and the number next to it carries no information. ⊤ is half as frequent on D; the number
-        // next to it is positive on D and negative on D', each in 4 of 5 rows.
-        let next_to_top = |index: usize, sign: f64| number(if index / 3 % 5 < 4 { sign * size(index) } else { -sign * size(index) });
+        // ⊥ is twice as frequent on D as on D', and the number next to it carries no information. ⊤
+        // is half as frequent on D; the number next to it is positive on D and negative on D', each
+        // in 4 of 5 rows.
+        let next_to_top = |index: usize, sign: f64| {
+            number(if index / 3 % 5 < 4 { sign * size(index) } else { -sign * size(index) })
+        };
         let side = |third: usize, sign: f64, rares: usize| -> Vec<Vec<Cell>> {
-            let row =
-                |index: usize| if index % 3 < third { vec![bottom, number(size(index))] } else { vec![top, next_to_top(index, sign)] };
-            (0..ROWS).map(row).chain((0..rares).map(|index| vec![rare, number((index * 48 / rares) as f64)])).collect()
+            let row = |index: usize| {
+                if index % 3 < third {
+                    vec![bottom, number(size(index))]
+                } else {
+                    vec![top, next_to_top(index, sign)]
+                }
+            };
+            (0..ROWS)
+                .map(row)
+                .chain((0..rares).map(|index| vec![rare, number((index * 48 / rares) as f64)]))
+                .collect()
         };
         let (left, right) = (side(2, 1.0, 47), side(1, -1.0, 16));
         let (all_left, all_right) = (borrowed(&left), borrowed(&right));
-        let model = Score::Pattern(Pattern::learn(Lesson { left: &all_left, right: &all_right }).expect("numbers next to symbols"));
+        let model = Score::Pattern(
+            Pattern::learn(Lesson { left: &all_left, right: &all_right })
+                .expect("numbers next to symbols"),
+        );
         assert_score(&model, &[bottom, number(100.5)], 2_f64.ln());
         assert_score(&model, &[top, number(100.5)], 4_f64.ln() - 2_f64.ln());
         assert_score(&model, &[top, number(-100.5)], -4_f64.ln() - 2_f64.ln());
@@ -327,7 +424,9 @@ mod tests {
         // With one more row it is frequent enough: 48 on D and 16 on D'; one half is added to each.
         let (left, right) = (side(2, 1.0, 48), side(1, -1.0, 16));
         let (left, right) = (borrowed(&left), borrowed(&right));
-        let known = Score::Pattern(Pattern::learn(Lesson { left: &left, right: &right }).expect("numbers next to symbols"));
+        let known = Score::Pattern(
+            Pattern::learn(Lesson { left: &left, right: &right }).expect("numbers next to symbols"),
+        );
         assert_score(&known, &[rare, number(1.0)], (48.5_f64 / 16.5).ln());
         // Symbols alone, numbers alone.
         let learned = |row: &dyn Fn(usize) -> Vec<Cell>| {
@@ -335,29 +434,47 @@ mod tests {
             Pattern::learn(Lesson { left: &borrowed(&rows), right: &borrowed(&rows) }).is_some()
         };
         assert!(!learned(&|_| vec![bottom, top]));
-        assert!(!learned(&|index| if index % 2 == 0 { vec![bottom, top] } else { vec![number(size(index)), number(-size(index))] }));
+        assert!(!learned(&|index| if index % 2 == 0 {
+            vec![bottom, top]
+        } else {
+            vec![number(size(index)), number(-size(index))]
+        }));
         assert!(!learned(&|index| vec![number(size(index)), number(-size(index))]));
-        assert!(learned(&|index| vec![number(3.0), number(size(index))]), "a repeated number is an atom too");
+        assert!(
+            learned(&|index| vec![number(3.0), number(size(index))]),
+            "a repeated number is an atom too"
+        );
     }
 
     #[test]
     fn a_repeated_zero_is_its_own_pattern_for_any_sizes_of_the_sides() {
-        // Zero or some other number, next to a number that carries no information. D has twice as many rows.
+        // Zero or some other number, next to a number that carries no information. D has twice as
+        // many rows.
         let noise = |index: usize| number((index * 7919 % ROWS) as f64 + 0.5);
-        let (left, right) = two_to_one(|index| vec![number(0.0), noise(index)], |index| vec![noise(index), noise(index)]);
+        let (left, right) = two_to_one(
+            |index| vec![number(0.0), noise(index)],
+            |index| vec![noise(index), noise(index)],
+        );
         let (left, right) = (borrowed(&left).repeat(2), borrowed(&right));
-        let model = Score::Pattern(Pattern::learn(Lesson { left: &left, right: &right }).expect("numbers next to an atom"));
+        let model = Score::Pattern(
+            Pattern::learn(Lesson { left: &left, right: &right }).expect("numbers next to an atom"),
+        );
         assert_score_within(0.1, &model, &[number(0.0), number(4000.5)], 2_f64.ln());
         assert_score_within(0.1, &model, &[number(4000.5), number(4000.5)], -2_f64.ln());
     }
 
     #[test]
     fn a_parity_is_visible_in_two_components_together() {
-        // On both sides each sign is positive in half of the rows. The two signs agree in 2 of 3 rows of D and in 1 of 3 rows of D'.
+        // On both sides each sign is positive in half of the rows. The two signs agree in 2 of 3
+        // rows of D and in 1 of 3 rows of D'.
         let size = |index: usize| (index * 7919 % ROWS) as f64 + 0.5;
         let row = |index: usize, same: f64| {
             let sign = [1.0, -1.0][index / 3 % 2];
-            vec![number(sign * size(index)), number(0.0), number(sign * same * ((index * 6661 % ROWS) as f64 + 0.5))]
+            vec![
+                number(sign * size(index)),
+                number(0.0),
+                number(sign * same * ((index * 6661 % ROWS) as f64 + 0.5)),
+            ]
         };
         let (left, right) = two_to_one(|index| row(index, 1.0), |index| row(index, -1.0));
         let (left, right) = (borrowed(&left), borrowed(&right));
@@ -368,28 +485,51 @@ mod tests {
         let parts = [0.5, 1.0, 2.5, 3.0].map(|x| part_of(&[1.0, 2.0, 3.0], number(x)));
         assert_eq!((parts, part_of(&[1.0], Cell::symbol("⊥"))), ([0, 1, 2, 3], 0));
         let joint = Score::Joint(joint);
-        for (first, second) in [(900.0, 900.0), (-900.0, 900.0), (3000.0, -500.0), (-5000.0, -2000.0)] {
+        for (first, second) in
+            [(900.0, 900.0), (-900.0, 900.0), (3000.0, -500.0), (-5000.0, -2000.0)]
+        {
             let sign = f64::signum(first * second);
-            // About 500 rows per side in each quarter of a part: the standard error would be 0.1 for random rows.
-            assert_score_within(0.2, &joint, &[number(first), number(0.0), number(second)], sign * 2_f64.ln());
+            // About 500 rows per side in each quarter of a part: the standard error would be 0.1
+            // for random rows.
+            assert_score_within(
+                0.2,
+                &joint,
+                &[number(first), number(0.0), number(second)],
+                sign * 2_f64.ln(),
+            );
         }
     }
 
     #[test]
     fn scores_that_do_not_fit_are_rejected() {
-        let fits = |score: &Score| (1..5).map(|width| score.check(width).is_ok()).collect::<Vec<_>>();
+        let fits =
+            |score: &Score| (1..5).map(|width| score.check(width).is_ok()).collect::<Vec<_>>();
         assert_eq!(fits(&Score::Output), [true, false, false, false]);
-        for score in [Score::Coordinate(2), Score::LowestBit(2), Score::BitsUsed(2), Score::Difference(0, 2), Score::Difference(2, 1)] {
+        for score in [
+            Score::Coordinate(2),
+            Score::LowestBit(2),
+            Score::BitsUsed(2),
+            Score::Difference(0, 2),
+            Score::Difference(2, 1),
+        ] {
             assert_eq!(fits(&score), [false, false, true, true], "{score:?}");
         }
-        let rows: Vec<Vec<Cell>> = (0..400).map(|index| vec![Cell::symbol("⊥"), number(f64::from(index)), number(1.5)]).collect();
+        let rows: Vec<Vec<Cell>> = (0..400)
+            .map(|index| vec![Cell::symbol("⊥"), number(f64::from(index)), number(1.5)])
+            .collect();
         let rows = borrowed(&rows);
         let lesson = Lesson { left: &rows, right: &rows };
         let joint = Joint::learn(lesson, 1, 2);
         let fewer = |tables: &[Table]| tables[1..].to_vec();
         assert_eq!(fits(&Score::Joint(joint.clone())), [false, false, true, true]);
-        assert_eq!(fits(&Score::Joint(Joint { parts: fewer(&joint.parts), ..joint.clone() })), [false; 4]);
-        assert_eq!(fits(&Score::Joint(Joint { first: 2, second: 1, ..joint })), [false, false, true, true]);
+        assert_eq!(
+            fits(&Score::Joint(Joint { parts: fewer(&joint.parts), ..joint.clone() })),
+            [false; 4]
+        );
+        assert_eq!(
+            fits(&Score::Joint(Joint { first: 2, second: 1, ..joint })),
+            [false, false, true, true]
+        );
         // A table without one of its ratios, as in a forged file.
         let mut table = serde_json::to_value(lesson.table(|row| row[1]).0).unwrap();
         let model = |table: &serde_json::Value| NaiveBayes {
@@ -407,18 +547,26 @@ mod tests {
 
     #[test]
     fn uninformative_components_do_not_blur_an_informative_one() {
-        // The first of four components is shifted by one, with Lap(1) noise. With 20,000 rows per side its gain is hundreds of nats; the
-        // others gain only a few, by chance.
+        // The first of four components is shifted by one, with Lap(1) noise. With 20,000 rows per
+        // side its gain is hundreds of nats; the others gain only a few, by chance.
         let mut rng = Generator::seed_from_u64(12);
         let mut side = |at: f64| -> Vec<[Cell; 4]> {
-            (0..20_000).map(|_| [at, 0.0, 0.0, 0.0].map(|at| Cell::number(at + laplace(&mut rng, 1.0)))).collect()
+            (0..20_000)
+                .map(|_| [at, 0.0, 0.0, 0.0].map(|at| Cell::number(at + laplace(&mut rng, 1.0))))
+                .collect()
         };
         let (left, right) = (side(0.0), side(1.0));
         let (left, right): (Vec<&[Cell]>, Vec<&[Cell]>) =
             (left.iter().map(|row| &row[..]).collect(), right.iter().map(|row| &row[..]).collect());
         let model = NaiveBayes::learn(Lesson { left: &left, right: &right }, Features::Cells);
-        let score = |first: f64, others: f64| model.score(&[first, others, others, others].map(Cell::number));
-        assert!([-9.0, -0.3, 0.0, 0.4, 7.0].iter().all(|others| score(-1.0, *others) == score(-1.0, 0.1)));
+        let score = |first: f64, others: f64| {
+            model.score(&[first, others, others, others].map(Cell::number))
+        };
+        assert!(
+            [-9.0, -0.3, 0.0, 0.4, 7.0]
+                .iter()
+                .all(|others| score(-1.0, *others) == score(-1.0, 0.1))
+        );
         assert!(score(-1.0, 0.0).raw() > score(2.0, 0.0).raw());
     }
 }

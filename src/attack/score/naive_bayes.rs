@@ -14,7 +14,8 @@ use crate::output::Cell;
 pub enum Features {
     /// The components.
     Cells,
-    /// The first component, then the difference of each from the previous one: the terms of running sums.
+    /// The first component, then the difference of each from the previous one: the terms of running
+    /// sums.
     Differences,
 }
 
@@ -30,7 +31,8 @@ impl Features {
     }
 }
 
-/// Binned log-likelihood ratios of each component. For independent components their sum is the exact log-ratio, up to the bins.
+/// Binned log-likelihood ratios of each component. For independent components their sum is the
+/// exact log-ratio, up to the bins.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NaiveBayes {
     pub(super) features: Features,
@@ -39,29 +41,39 @@ pub struct NaiveBayes {
 }
 
 impl NaiveBayes {
-    /// Learns one table per component. Components that add hardly anything to the most informative one are left out: the sum of their
-    /// chance errors would blur it.
+    /// Learns one table per component. Components that add hardly anything to the most informative
+    /// one are left out: the sum of their chance errors would blur it.
     #[must_use]
     pub fn learn(lesson: Lesson, features: Features) -> Self {
         /// A gain of log-likelihood below this may be chance.
         const CHANCE: f64 = 3.0;
         /// A component is left out if its gain is also below this share of the largest gain.
         const LITTLE: f64 = 0.01;
-        let rated: Vec<(Table, f64)> =
-            (0..lesson.width()).into_par_iter().map(|index| lesson.table(|row| features.of(row, index))).collect();
+        let rated: Vec<(Table, f64)> = (0..lesson.width())
+            .into_par_iter()
+            .map(|index| lesson.table(|row| features.of(row, index)))
+            .collect();
         let largest = rated.iter().map(|(_, gain)| *gain).fold(0.0, f64::max);
         let is_negligible = |gain: f64| gain < CHANCE.min(LITTLE * largest);
-        let tables = rated.into_iter().map(|(table, gain)| if is_negligible(gain) { Table::uninformative() } else { table.compact() });
+        let tables = rated.into_iter().map(|(table, gain)| {
+            if is_negligible(gain) { Table::uninformative() } else { table.compact() }
+        });
         Self { features, tables: tables.collect() }
     }
 
-    /// Learns one table that all components share. It suits repeated releases and has more cells to learn from.
+    /// Learns one table that all components share. It suits repeated releases and has more cells to
+    /// learn from.
     #[must_use]
     pub fn learn_tied(lesson: Lesson, features: Features) -> Self {
         let cells = |rows: &[&[Cell]]| -> Vec<Cell> {
-            rows.iter().flat_map(|row| (0..row.len()).map(move |index| features.of(row, index))).collect()
+            rows.iter()
+                .flat_map(|row| (0..row.len()).map(move |index| features.of(row, index)))
+                .collect()
         };
-        Self { features, tables: vec![Table::learn(&cells(lesson.left), &cells(lesson.right)).compact()] }
+        Self {
+            features,
+            tables: vec![Table::learn(&cells(lesson.left), &cells(lesson.right)).compact()],
+        }
     }
 
     /// What it is computed from.

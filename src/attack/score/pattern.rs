@@ -1,4 +1,5 @@
-//! A score for rows that mix symbols and numbers: which symbols are at which positions, together with the numbers.
+//! A score for rows that mix symbols and numbers: which symbols are at which positions, together
+//! with the numbers.
 
 use std::collections::BTreeMap;
 
@@ -9,8 +10,9 @@ use crate::attack::fit::table::{STEPS, Table, in_steps};
 use crate::attack::lesson::Lesson;
 use crate::output::{Cell, Mix};
 
-/// A pattern says which components are which symbols or repeated values, and which are numbers. The score adds the log-ratio of the row's
-/// pattern and the log-ratios of its numbers given the pattern.
+/// A pattern says which components are which symbols or repeated values, and which are numbers. The
+/// score adds the log-ratio of the row's pattern and the log-ratios of its numbers given the
+/// pattern.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Pattern {
     /// For each component, the bins that distinguish atoms from other numbers.
@@ -33,7 +35,8 @@ impl Pattern {
     /// Learns the frequent patterns; None if no row has both a number and an atom.
     #[must_use]
     pub fn learn(lesson: Lesson) -> Option<Self> {
-        let columns: Vec<Bins> = (0..lesson.width()).map(|index| lesson.bins(|row| row[index])).collect();
+        let columns: Vec<Bins> =
+            (0..lesson.width()).map(|index| lesson.bins(|row| row[index])).collect();
         if !columns.iter().any(Bins::has_atoms) {
             return None;
         }
@@ -44,7 +47,9 @@ impl Pattern {
                 found.entry(key).or_default()[side].push(numbers);
             }
         }
-        let mixed = |rows: &Vec<Vec<Cell>>| rows.first().is_some_and(|numbers| !numbers.is_empty() && numbers.len() < columns.len());
+        let mixed = |rows: &Vec<Vec<Cell>>| {
+            rows.first().is_some_and(|numbers| !numbers.is_empty() && numbers.len() < columns.len())
+        };
         if !found.values().flatten().any(mixed) {
             return None;
         }
@@ -53,8 +58,12 @@ impl Pattern {
         found.retain(|_, [left, right]| left.len() + right.len() >= Self::MIN_ROWS);
         let known = found.into_iter().map(|(key, [left, right])| {
             let numbers = left.first().or(right.first()).map_or(0, Vec::len);
-            let column = |rows: &[Vec<Cell>], index: usize| rows.iter().map(|numbers| numbers[index]).collect::<Vec<Cell>>();
-            let tables = (0..numbers).map(|index| Table::learn(&column(&left, index), &column(&right, index)).compact()).collect();
+            let column = |rows: &[Vec<Cell>], index: usize| {
+                rows.iter().map(|numbers| numbers[index]).collect::<Vec<Cell>>()
+            };
+            let tables = (0..numbers)
+                .map(|index| Table::learn(&column(&left, index), &column(&right, index)).compact())
+                .collect();
             let ratio = ((left.len() as f64 + 0.5) / (right.len() as f64 + 0.5)).ln() - even;
             (key, KnownPattern { steps: in_steps(ratio), numbers: tables })
         });
@@ -74,7 +83,12 @@ impl Pattern {
         let (key, numbers) = split(&self.columns, row);
         let steps = self.known.get(&key).map_or(0, |pattern| {
             i64::from(pattern.steps)
-                + pattern.numbers.iter().zip(&numbers).map(|(table, number)| i64::from(table.steps(*number))).sum::<i64>()
+                + pattern
+                    .numbers
+                    .iter()
+                    .zip(&numbers)
+                    .map(|(table, number)| i64::from(table.steps(*number)))
+                    .sum::<i64>()
         });
         Cell::number(steps as f64 / STEPS)
     }
@@ -82,7 +96,8 @@ impl Pattern {
 
 /// A row's pattern as a key, and its numbers in order.
 fn split(columns: &[Bins], row: &[Cell]) -> (u64, Vec<Cell>) {
-    // The key of any number that is not an atom. No atom has this key, because the key of −0 is that of 0.
+    // The key of any number that is not an atom. No atom has this key, because the key of −0 is
+    // that of 0.
     const NUMBER: u64 = (-0.0_f64).to_bits();
     let mut numbers = Vec::new();
     let key = row.iter().zip(columns).fold(Mix::new(), |mix, (cell, column)| {

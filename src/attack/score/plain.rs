@@ -1,4 +1,5 @@
-//! Numbers that are computed from a row, without their low bits, which would reveal floating-point noise.
+//! Numbers that are computed from a row, without their low bits, which would reveal floating-point
+//! noise.
 
 use crate::output::Cell;
 
@@ -23,7 +24,8 @@ pub fn difference(a: Cell, b: Cell) -> Cell {
 
 /// The position of the largest number; the first one if there are several, −1 if there is none.
 pub fn argmax(row: &[Cell]) -> Cell {
-    let numbers = row.iter().enumerate().filter_map(|(index, cell)| Some((index, cell.as_number()?)));
+    let numbers =
+        row.iter().enumerate().filter_map(|(index, cell)| Some((index, cell.as_number()?)));
     let largest = numbers.reduce(|best, next| if next.1 > best.1 { next } else { best });
     Cell::number(largest.map_or(-1.0, |(index, _)| index as f64))
 }
@@ -36,7 +38,8 @@ pub fn distinct(row: &[Cell]) -> Cell {
     Cell::number(keys.len() as f64)
 }
 
-/// The fractional part of a number, in steps of 2⁻²⁰: which of the grids with spacing 1 it is on. Keeps symbols.
+/// The fractional part of a number, in steps of 2⁻²⁰: which of the grids with spacing 1 it is on.
+/// Keeps symbols.
 pub fn fraction(cell: Cell) -> Cell {
     const STEPS: f64 = 1_048_576.0;
     cell.as_number().map_or(cell, |number| {
@@ -52,11 +55,24 @@ mod tests {
 
     #[test]
     fn plain_functions_of_a_row() {
-        let row = [Cell::number(2.0), Cell::symbol("a"), Cell::number(7.5), Cell::number(2.0), Cell::symbol("a")];
+        let row = [
+            Cell::number(2.0),
+            Cell::symbol("a"),
+            Cell::number(7.5),
+            Cell::number(2.0),
+            Cell::symbol("a"),
+        ];
         assert_eq!((argmax(&row).raw(), distinct(&row).raw()), (2.0, 3.0));
         assert_eq!((argmax(&row[1..2]).raw(), distinct(&[]).raw()), (-1.0, 0.0));
         // The steps are 2⁻²⁰, about a millionth.
-        for (number, part) in [(3.25, 0.25), (-3.25, 0.75), (7.0, 0.0), (0.1 + 0.2, 0.3), (1.0 - 1e-9, 0.0), (1e300, 0.0)] {
+        for (number, part) in [
+            (3.25, 0.25),
+            (-3.25, 0.75),
+            (7.0, 0.0),
+            (0.1 + 0.2, 0.3),
+            (1.0 - 1e-9, 0.0),
+            (1e300, 0.0),
+        ] {
             assert!((fraction(Cell::number(number)).raw() - part).abs() < 1e-6, "{number}");
         }
         assert_eq!(fraction(Cell::symbol("a")), Cell::symbol("a"));

@@ -1,7 +1,9 @@
-//! A score for rows in which the log-ratio of a number grows with the count of a symbol: each ⊥ before a released number adds evidence.
+//! A score for rows in which the log-ratio of a number grows with the count of a symbol: each ⊥
+//! before a released number adds evidence.
 //!
-//! Rows are grouped by their smallest number. Within a group the log-odds of D are a straight line in the count of the symbol, fitted by
-//! logistic regression. The line also covers rows that are too rare to have their own bin.
+//! Rows are grouped by their smallest number. Within a group the log-odds of D are a straight line
+//! in the count of the symbol, fitted by logistic regression. The line also covers rows that are
+//! too rare to have their own bin.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +20,8 @@ use crate::output::Cell;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Trend {
     symbol: Cell,
-    /// The lower edges of all groups of the smallest number, except the first. Rows without numbers are the last group.
+    /// The lower edges of all groups of the smallest number, except the first. Rows without numbers
+    /// are the last group.
     #[serde(with = "crate::model::exact::list")]
     edges: Vec<f64>,
     /// The log-odds at count 0, and the slope per occurrence.
@@ -59,7 +62,8 @@ impl Trend {
             return None;
         }
         sort(&mut numbers);
-        let mut edges: Vec<f64> = (1..GROUPS).map(|group| numbers[group * numbers.len() / GROUPS]).collect();
+        let mut edges: Vec<f64> =
+            (1..GROUPS).map(|group| numbers[group * numbers.len() / GROUPS]).collect();
         edges.dedup();
         let mut trend = Self { symbol, lines: vec![(0.0, 0.0); edges.len() + 2], edges };
         let mut hits = trend.no_hits(lesson.width());
@@ -109,7 +113,9 @@ impl Trend {
     }
 
     fn group(&self, row: &[Cell]) -> usize {
-        smallest_number(row).map_or(self.edges.len() + 1, |number| self.edges.partition_point(|edge| *edge <= number))
+        smallest_number(row).map_or(self.edges.len() + 1, |number| {
+            self.edges.partition_point(|edge| *edge <= number)
+        })
     }
 
     fn times(&self, row: &[Cell]) -> usize {
@@ -131,18 +137,21 @@ fn most_varied_symbol<'a>(rows: impl Iterator<Item = &'a [Cell]>) -> Option<Cell
         examined += 1.0;
         for cell in row.iter().filter(|cell| cell.as_number().is_none()) {
             let times = row.iter().filter(|other| *other == cell).count() as f64;
-            // Each occurrence adds 1 to the first sum and the count to the second, so that a row adds its count and its squared count.
+            // Each occurrence adds 1 to the first sum and the count to the second, so that a row
+            // adds its count and its squared count.
             let entry = counts.entry(cell.key()).or_insert((*cell, vec![0.0; 2]));
             entry.1[0] += 1.0;
             entry.1[1] += times;
         }
     }
     let variance = |sums: &[f64]| sums[1] / examined - (sums[0] / examined).powi(2);
-    let (cell, sums) = counts.into_values().max_by(|a, b| variance(&a.1).total_cmp(&variance(&b.1)))?;
+    let (cell, sums) =
+        counts.into_values().max_by(|a, b| variance(&a.1).total_cmp(&variance(&b.1)))?;
     (variance(&sums) > 1e-9).then_some(cell)
 }
 
-/// The hits of a group and of its neighbours on both sides, because the slope is small compared with the standard error of a single group.
+/// The hits of a group and of its neighbours on both sides, because the slope is small compared
+/// with the standard error of a single group.
 fn pooled(groups: &[Vec<(f64, f64)>], group: usize) -> Vec<(f64, f64)> {
     const REACH: usize = 1;
     let near = &groups[group.saturating_sub(REACH)..groups.len().min(group + REACH + 1)];
@@ -155,7 +164,11 @@ fn pooled(groups: &[Vec<(f64, f64)>], group: usize) -> Vec<(f64, f64)> {
 
 /// The straight line of log-odds through `(left, right)` hits at counts 0, 1, 2 ….
 fn line(hits: &[(f64, f64)]) -> (f64, f64) {
-    let points: Vec<(f64, f64, f64)> = hits.iter().enumerate().map(|(times, (left, right))| (times as f64, *left, *right)).collect();
+    let points: Vec<(f64, f64, f64)> = hits
+        .iter()
+        .enumerate()
+        .map(|(times, (left, right))| (times as f64, *left, *right))
+        .collect();
     smooth::line(&points)
 }
 
@@ -172,20 +185,29 @@ mod tests {
 
     #[test]
     fn refitted_lines_follow_the_later_rows() {
-        // Various numbers, and the symbol 0 or 1 times. In later rows the symbol is evidence for D with log-odds ln 4; in the first rows it
-        // carries no information.
+        // Various numbers, and the symbol 0 or 1 times. In later rows the symbol is evidence for D
+        // with log-odds ln 4; in the first rows it carries no information.
         let (bottom, other) = (Cell::symbol("⊥"), Cell::symbol("other"));
         let row = |index: usize, symbol: Cell| [Cell::number((index % 97) as f64), symbol];
-        let plain: Vec<[Cell; 2]> = (0..960).map(|index| row(index, if index % 2 == 0 { bottom } else { other })).collect();
+        let plain: Vec<[Cell; 2]> =
+            (0..960).map(|index| row(index, if index % 2 == 0 { bottom } else { other })).collect();
         let rows: Vec<&[Cell]> = plain.iter().map(<[Cell; 2]>::as_slice).collect();
         let mut trend = Trend::learn(Lesson { left: &rows, right: &rows }).unwrap();
         let mut hits = trend.no_hits(2);
         for index in 0..97_000 {
             // With the symbol 4 of 5 rows are from D; without it one half.
             let from_left = index / 97 % 5 < 4;
-            trend.count(&mut hits, if from_left { Side::Left } else { Side::Right }, &row(index, trend.symbol));
+            trend.count(
+                &mut hits,
+                if from_left { Side::Left } else { Side::Right },
+                &row(index, trend.symbol),
+            );
             let absent = if trend.symbol == bottom { other } else { bottom };
-            trend.count(&mut hits, if index / 97 % 2 == 0 { Side::Left } else { Side::Right }, &row(index, absent));
+            trend.count(
+                &mut hits,
+                if index / 97 % 2 == 0 { Side::Left } else { Side::Right },
+                &row(index, absent),
+            );
         }
         trend.fit(&hits);
         for (_, slope) in &trend.lines[..trend.lines.len() - 1] {
@@ -202,7 +224,9 @@ mod tests {
         let bottom = Cell::symbol("⊥");
         // The smallest number and two more cells, ⊥ or larger numbers.
         let row = |smallest: u32, times: usize| -> Vec<Cell> {
-            let other = |index: usize| if index < times { bottom } else { Cell::number(f64::from(smallest) + 1000.0) };
+            let other = |index: usize| {
+                if index < times { bottom } else { Cell::number(f64::from(smallest) + 1000.0) }
+            };
             vec![other(0), Cell::number(f64::from(smallest)), other(1)]
         };
         let (mut left, mut right) = (Vec::new(), Vec::new());
@@ -218,13 +242,18 @@ mod tests {
         left.extend(vec![vec![bottom; 3]; 200]);
         right.extend(vec![vec![bottom; 3]; 800]);
         let even = (left.len() as f64 / right.len() as f64).ln();
-        let mut trend = Trend::learn(Lesson { left: &borrowed(&left), right: &borrowed(&right) }).expect("⊥ next to numbers");
+        let mut trend = Trend::learn(Lesson { left: &borrowed(&left), right: &borrowed(&right) })
+            .expect("⊥ next to numbers");
         assert_eq!(trend.symbol, bottom);
         assert!(trend.is_complete());
         let check = |row: &[Cell], expected: f64| {
             let found = trend.score(row).raw();
             assert_eq!((found * STEPS).fract(), 0.0);
-            assert!((found - (expected - even)).abs() < 0.05, "{row:?}: {found} instead of {}", expected - even);
+            assert!(
+                (found - (expected - even)).abs() < 0.05,
+                "{row:?}: {found} instead of {}",
+                expected - even
+            );
         };
         for times in 0..3 {
             check(&row(0, times), times as f64 * 2_f64.ln());
@@ -253,7 +282,11 @@ mod tests {
 
     #[test]
     fn hits_are_added_and_pooled_with_both_neighbours() {
-        let groups = |by: f64| (0..4).map(|group| vec![(by * f64::from(1 << group), 1.0), (by, 10.0 * f64::from(group))]).collect();
+        let groups = |by: f64| {
+            (0..4)
+                .map(|group| vec![(by * f64::from(1 << group), 1.0), (by, 10.0 * f64::from(group))])
+                .collect()
+        };
         let mut hits = TrendHits { groups: groups(1.0) };
         hits.add(&TrendHits { groups: groups(100.0) });
         assert_eq!(hits.groups[3], [(808.0, 2.0), (101.0, 60.0)]);

@@ -1,4 +1,5 @@
-//! Several components together, each in a few parts: parities and other interactions that show in no smaller set.
+//! Several components together, each in a few parts: parities and other interactions that show in
+//! no smaller set.
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -33,12 +34,14 @@ struct Divided {
 }
 
 impl Divided {
-    /// Divides a component at its quartiles, or at each value if it has few. Its most frequent symbols have parts of their own.
+    /// Divides a component at its quartiles, or at each value if it has few. Its most frequent
+    /// symbols have parts of their own.
     fn learn(lesson: Lesson, component: usize) -> Self {
         let cells = || lesson.left.iter().chain(lesson.right).map(|row| row[component]);
         let mut numbers: Vec<f64> = cells().filter_map(Cell::as_number).collect();
         numbers.sort_unstable_by(f64::total_cmp);
-        let mut edges: Vec<f64> = numbers.chunk_by(|a, b| a == b).skip(1).take(PARTS).map(|run| run[0]).collect();
+        let mut edges: Vec<f64> =
+            numbers.chunk_by(|a, b| a == b).skip(1).take(PARTS).map(|run| run[0]).collect();
         if edges.len() >= PARTS {
             edges = (1..PARTS).map(|part| numbers[part * numbers.len() / PARTS]).collect();
             edges.dedup();
@@ -60,13 +63,22 @@ impl Divided {
         let cell = row[self.component];
         match cell.as_number() {
             Some(number) => self.edges.partition_point(|edge| *edge <= number),
-            None => self.edges.len() + 1 + self.symbols.iter().position(|symbol| symbol.key() == cell.key()).unwrap_or(self.symbols.len()),
+            None => {
+                self.edges.len()
+                    + 1
+                    + self
+                        .symbols
+                        .iter()
+                        .position(|symbol| symbol.key() == cell.key())
+                        .unwrap_or(self.symbols.len())
+            }
         }
     }
 }
 
 impl Tuple {
-    /// The three components that tell the sides apart best; None if there are too few or too many components.
+    /// The three components that tell the sides apart best; None if there are too few or too many
+    /// components.
     #[must_use]
     pub fn learn_triple(lesson: Lesson) -> Option<Self> {
         let width = lesson.width();
@@ -74,15 +86,23 @@ impl Tuple {
             return None;
         }
         let brief = lesson.brief();
-        let divided: Vec<Divided> = (0..width).into_par_iter().map(|component| Divided::learn(brief, component)).collect();
+        let divided: Vec<Divided> =
+            (0..width).into_par_iter().map(|component| Divided::learn(brief, component)).collect();
         let parts = |rows: &[&[Cell]]| -> Vec<Vec<u8>> {
             #[allow(clippy::cast_possible_truncation)] // a few parts
-            divided.par_iter().map(|divided| rows.iter().map(|row| divided.part(row) as u8).collect()).collect()
+            divided
+                .par_iter()
+                .map(|divided| rows.iter().map(|row| divided.part(row) as u8).collect())
+                .collect()
         };
         let (left, right) = (parts(brief.left), parts(brief.right));
         let triples: Vec<[usize; 3]> = (0..width)
             .flat_map(|a| (a + 1..width).flat_map(move |b| (b + 1..width).map(move |c| [a, b, c])))
-            .filter(|triple| triple.iter().all(|component| divided[*component].parts() > 2 || !divided[*component].edges.is_empty()))
+            .filter(|triple| {
+                triple.iter().all(|component| {
+                    divided[*component].parts() > 2 || !divided[*component].edges.is_empty()
+                })
+            })
             .collect();
         let contrast = |triple: &[usize; 3]| {
             let [a, b, c] = triple.map(|component| divided[component].parts());
@@ -98,7 +118,8 @@ impl Tuple {
         };
         let rated: Vec<f64> = triples.par_iter().map(contrast).collect();
         let best = (0..triples.len()).max_by(|a, b| rated[*a].total_cmp(&rated[*b]))?;
-        let components = triples[best].iter().map(|component| divided[*component].clone()).collect();
+        let components =
+            triples[best].iter().map(|component| divided[*component].clone()).collect();
         Some(Self { components, steps: Vec::new() }.fitted(lesson))
     }
 
@@ -111,7 +132,14 @@ impl Tuple {
         }
         // The different sizes of the sides are not evidence, so their ratio is removed.
         let even = (lesson.left.len().max(1) as f64 / lesson.right.len().max(1) as f64).ln();
-        self.steps = counts.iter().map(|[left, right]| if left + right > 1.0 { in_steps((left / right).ln() - even) } else { 0 }).collect();
+        self.steps = counts
+            .iter()
+            .map(
+                |[left, right]| {
+                    if left + right > 1.0 { in_steps((left / right).ln() - even) } else { 0 }
+                },
+            )
+            .collect();
         self
     }
 
@@ -127,8 +155,10 @@ impl Tuple {
     /// Whether every combination has a ratio and outputs of this width have all components.
     #[must_use]
     pub fn is_complete(&self, width: usize) -> bool {
-        let combinations = self.components.iter().map(Divided::parts).try_fold(1, usize::checked_mul);
-        combinations == Some(self.steps.len()) && self.components().all(|component| component < width)
+        let combinations =
+            self.components.iter().map(Divided::parts).try_fold(1, usize::checked_mul);
+        combinations == Some(self.steps.len())
+            && self.components().all(|component| component < width)
     }
 
     /// The log-ratio of a row.
@@ -165,8 +195,15 @@ mod tests {
         let found = triple(&mut rows).expect("ten components");
         assert_eq!(found.components().collect::<Vec<_>>(), [1, 5, 8]);
         // Three of four: the log-ratio is ±ln 3, up to a standard error of √(4/1000·4/3) = 0.07.
-        let row = |yeses: &[usize]| (0..10).map(|index| if yeses.contains(&index) { yes } else { no }).collect::<Vec<_>>();
-        for (yeses, exact) in [(vec![], 3_f64.ln()), (vec![1], -3_f64.ln()), (vec![1, 8, 9], 3_f64.ln()), (vec![1, 5, 8], -3_f64.ln())] {
+        let row = |yeses: &[usize]| {
+            (0..10).map(|index| if yeses.contains(&index) { yes } else { no }).collect::<Vec<_>>()
+        };
+        for (yeses, exact) in [
+            (vec![], 3_f64.ln()),
+            (vec![1], -3_f64.ln()),
+            (vec![1, 8, 9], 3_f64.ln()),
+            (vec![1, 5, 8], -3_f64.ln()),
+        ] {
             let found = found.score(&row(&yeses)).raw();
             assert!((found - exact).abs() < 0.4, "{yeses:?}: {found} against {exact}");
         }
@@ -184,7 +221,10 @@ mod tests {
             }
             numbers.into_iter().map(Cell::number).collect()
         };
-        assert_eq!(triple(&mut rows).expect("five components").components().collect::<Vec<_>>(), [0, 2, 4]);
+        assert_eq!(
+            triple(&mut rows).expect("five components").components().collect::<Vec<_>>(),
+            [0, 2, 4]
+        );
     }
 
     #[test]

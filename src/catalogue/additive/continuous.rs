@@ -1,9 +1,9 @@
 //! A query's answer plus noise.
 //!
 //! *Claim*: Laplace noise of scale `Δ/ε` is ε-DP, exactly; Gaussian as its calibration says.
-//! *Neighbours*: those under which `Δ` is the query's sensitivity.
-//! *The bug*, one parameter away: `scale_factor` below 1 adds too little noise, and the true ε is `ε / scale_factor`;
-//! a `sensitivity` that is too small does the same.
+//! *Neighbours*: those under which `Δ` is the query's sensitivity. *The bug*, one parameter away:
+//! `scale_factor` below 1 adds too little noise, and the true ε is `ε / scale_factor`; a
+//! `sensitivity` that is too small does the same.
 
 use std::f64::consts::{PI, SQRT_2};
 use std::num::NonZeroUsize;
@@ -51,10 +51,16 @@ impl PureParams {
         if answers.values.len().saturating_mul(self.copies.get()) > MAX_WIDTH {
             return Err(Misfit::params(
                 "copies",
-                &format!("is {}, which makes an output of more than {MAX_WIDTH} cells; release less", self.copies),
+                &format!(
+                    "is {}, which makes an output of more than {MAX_WIDTH} cells; release less",
+                    self.copies
+                ),
             ));
         }
-        Ok((answers.values.repeat(self.copies.get()), sensitivity / self.epsilon.get() * self.scale_factor.get()))
+        Ok((
+            answers.values.repeat(self.copies.get()),
+            sensitivity / self.epsilon.get() * self.scale_factor.get(),
+        ))
     }
 }
 
@@ -84,24 +90,29 @@ impl Mechanism for Laplace {
     }
 }
 
-/// Each value with noise of its own. A single one, the most frequent case by far, is spared the loop.
+/// Each value with noise of its own. A single one, the most frequent case by far, is spared the
+/// loop.
 #[inline]
 pub(super) fn add_noise(row: &mut [Cell], values: &[f64], mut noise: impl FnMut() -> f64) {
     match (row, values) {
         ([cell], [value]) => *cell = Cell::number(value + noise()),
-        (row, values) => row.iter_mut().zip(values).for_each(|(cell, value)| *cell = Cell::number(value + noise())),
+        (row, values) => row
+            .iter_mut()
+            .zip(values)
+            .for_each(|(cell, value)| *cell = Cell::number(value + noise())),
     }
 }
 
 /// The running sums of `f(D) + Lap(Δ/ε)`.
 ///
-/// *Claim*: ε. *Neighbours*: single-component. *True leakage*: differences undo the sums, so it is that of the noisy
-/// values themselves: ε times the number of components that differ, by 1 each.
+/// *Claim*: ε. *Neighbours*: single-component. *True leakage*: differences undo the sums, so it is
+/// that of the noisy values themselves: ε times the number of components that differ, by 1 each.
 pub struct PrefixSum(Laplace);
 
 impl Mechanism for PrefixSum {
     const NAME: &'static str = "prefix-sum";
-    const SUMMARY: &'static str = "running sums of a query's answers, each with Laplace noise of scale Δ/ε";
+    const SUMMARY: &'static str =
+        "running sums of a query's answers, each with Laplace noise of scale Δ/ε";
     type Params = PureParams;
 
     fn prepare(params: &PureParams, data: &Dataset, universe: &Universe) -> Result<Self, Misfit> {
@@ -145,9 +156,15 @@ impl Calibration {
     pub(super) fn sigma(&self, sensitivity: f64, scale_factor: Positive) -> Result<f64, Misfit> {
         let sigma = match self {
             Self::Sigma(sigma) => sigma.get(),
-            Self::Classic { epsilon, delta } => sensitivity * (2.0 * (1.25 / delta.get()).ln()).sqrt() / epsilon.get(),
-            Self::Analytic { epsilon, delta } => sensitivity * analytic_sigma(epsilon.get(), delta.get()),
-            Self::Slides { epsilon, delta } => 2.0 * sensitivity * (1.0 / delta.get()).ln().sqrt() / epsilon.get(),
+            Self::Classic { epsilon, delta } => {
+                sensitivity * (2.0 * (1.25 / delta.get()).ln()).sqrt() / epsilon.get()
+            }
+            Self::Analytic { epsilon, delta } => {
+                sensitivity * analytic_sigma(epsilon.get(), delta.get())
+            }
+            Self::Slides { epsilon, delta } => {
+                2.0 * sensitivity * (1.0 / delta.get()).ln().sqrt() / epsilon.get()
+            }
             Self::Mu(mu) => sensitivity / mu.get(),
             Self::Rho(rho) => sensitivity / (2.0 * rho.get()).sqrt(),
         };
@@ -176,14 +193,17 @@ fn mills(x: f64) -> f64 {
     if x < 10.0 {
         return (2.0 * PI).sqrt() * (0.5 * x * x).exp() * tail(x);
     }
-    // The continued fraction x + 1/(x + 2/(x + …)): from 10 up forty terms are more than double precision needs.
+    // The continued fraction x + 1/(x + 2/(x + …)): from 10 up forty terms are more than double
+    // precision needs.
     1.0 / (1..=40).rev().fold(x, |rest, term| x + f64::from(term) / rest)
 }
 
-/// The least δ at ε of Gaussian noise on answers that differ by μ standard deviations: `Φ(−x) − e^ε·Φ(−y)` with `x = ε/μ − μ/2` and `y = ε/μ + μ/2`.
+/// The least δ at ε of Gaussian noise on answers that differ by μ standard deviations: `Φ(−x) −
+/// e^ε·Φ(−y)` with `x = ε/μ − μ/2` and `y = ε/μ + μ/2`.
 ///
-/// As `φ(x) = e^ε·φ(y)`, the second term is `φ(x)·mills(y)`, in which nothing overflows. For small μ the two terms are nearly equal, and what is left is
-/// `φ(x)` times the integral of `1 − t·mills(t) = −mills'(t)` from x to y.
+/// As `φ(x) = e^ε·φ(y)`, the second term is `φ(x)·mills(y)`, in which nothing overflows. For small
+/// μ the two terms are nearly equal, and what is left is `φ(x)` times the integral of `1 −
+/// t·mills(t) = −mills'(t)` from x to y.
 fn gaussian_delta(mu: f64, epsilon: f64) -> f64 {
     let (x, y) = (epsilon / mu - mu / 2.0, epsilon / mu + mu / 2.0);
     if x > 40.0 {
@@ -195,7 +215,10 @@ fn gaussian_delta(mu: f64, epsilon: f64) -> f64 {
         // Gauss–Legendre with three points.
         let slope = |place: f64| 1.0 - place * mills(place);
         let (middle, off) = (f64::midpoint(x, y), mu / 2.0 * 0.6_f64.sqrt());
-        return density * mu * (5.0 * slope(middle - off) + 8.0 * slope(middle) + 5.0 * slope(middle + off)) / 18.0;
+        return density
+            * mu
+            * (5.0 * slope(middle - off) + 8.0 * slope(middle) + 5.0 * slope(middle + off))
+            / 18.0;
     }
     // As ε ≤ y²/2, neither factor of the plain form leaves the range of numbers here.
     tail(x) - if y < 30.0 { epsilon.exp() * tail(y) } else { density * mills(y) }
@@ -241,13 +264,21 @@ pub struct Gaussian {
 
 impl Mechanism for Gaussian {
     const NAME: &'static str = "gaussian";
-    const SUMMARY: &'static str = "a query plus Gaussian noise, σ given or calibrated to (ε, δ), μ or ρ";
+    const SUMMARY: &'static str =
+        "a query plus Gaussian noise, σ given or calibrated to (ε, δ), μ or ρ";
     type Params = GaussianParams;
 
-    fn prepare(params: &GaussianParams, data: &Dataset, universe: &Universe) -> Result<Self, Misfit> {
+    fn prepare(
+        params: &GaussianParams,
+        data: &Dataset,
+        universe: &Universe,
+    ) -> Result<Self, Misfit> {
         let answers = params.query.answer(data, universe)?;
         let sensitivity = params.sensitivity.map_or(answers.sensitivity, Positive::get);
-        Ok(Self { values: answers.values, sigma: params.calibration.sigma(sensitivity, params.scale_factor)? })
+        Ok(Self {
+            values: answers.values,
+            sigma: params.calibration.sigma(sensitivity, params.scale_factor)?,
+        })
     }
 
     fn width(&self) -> usize {
@@ -275,7 +306,12 @@ mod tests {
     fn copies_repeat_all_answers_and_leave_the_scale() {
         let data = Dataset::of_numbers(&[3.0, 4.0]);
         let universe = Universe::of(&data, &data);
-        let prepared = Laplace::prepare(&params("query = 'values'\nepsilon = 0.5\ncopies = 3"), &data, &universe).unwrap();
+        let prepared = Laplace::prepare(
+            &params("query = 'values'\nepsilon = 0.5\ncopies = 3"),
+            &data,
+            &universe,
+        )
+        .unwrap();
         assert_eq!(prepared.values, [3.0, 4.0, 3.0, 4.0, 3.0, 4.0]);
         assert_eq!(prepared.scale, 2.0);
     }
@@ -303,11 +339,15 @@ mod tests {
         ] {
             let found = analytic_sigma(epsilon, delta);
             // `erfc` has some ten digits.
-            assert!((found / sigma - 1.0).abs() < 1e-9, "ε = {epsilon}, δ = {delta}: {found} instead of {sigma}");
+            assert!(
+                (found / sigma - 1.0).abs() < 1e-9,
+                "ε = {epsilon}, δ = {delta}: {found} instead of {sigma}"
+            );
         }
     }
 
-    /// δ as the expectation of `1 − e^(ε − L)` where that is positive; the loss L is normal with mean μ²/2 and variance μ². By Simpson's rule.
+    /// δ as the expectation of `1 − e^(ε − L)` where that is positive; the loss L is normal with
+    /// mean μ²/2 and variance μ². By Simpson's rule.
     fn expected_delta(mu: f64, epsilon: f64) -> f64 {
         const STEPS: u32 = 200_000;
         // L = μ²/2 + μ·z exceeds ε where z is above this; beyond 40 there is nothing.
@@ -338,20 +378,32 @@ mod tests {
         let prepared = |calibration: &str| {
             let text = format!("query = 'count'\ncalibration = {calibration}");
             let params: GaussianParams = read_toml(&text);
-            Gaussian::prepare(&params, &data, &Universe::of(&data, &data)).map(|gaussian| gaussian.sigma)
+            Gaussian::prepare(&params, &data, &Universe::of(&data, &data))
+                .map(|gaussian| gaussian.sigma)
         };
-        let problem = prepared("{ analytic = { epsilon = 1e-320, delta = 1e-320 } }").unwrap_err().to_string();
-        assert!(problem.starts_with("params.calibration gives a standard deviation of inf, must be positive and finite"), "{problem}");
+        let problem = prepared("{ analytic = { epsilon = 1e-320, delta = 1e-320 } }")
+            .unwrap_err()
+            .to_string();
+        assert!(
+            problem.starts_with(
+                "params.calibration gives a standard deviation of inf, must be positive and finite"
+            ),
+            "{problem}"
+        );
         assert!(prepared("{ classic = { epsilon = 1e-320, delta = 0.1 } }").is_err());
-        assert!(prepared("{ analytic = { epsilon = 1e300, delta = 0.1 } }").is_ok_and(|sigma| sigma > 0.0));
+        assert!(
+            prepared("{ analytic = { epsilon = 1e300, delta = 0.1 } }")
+                .is_ok_and(|sigma| sigma > 0.0)
+        );
     }
 
     #[test]
     fn every_calibration_has_its_formula_and_a_factor() {
         let data = Dataset::of_numbers(&[1.0]);
         let sigma = |calibration: &str, more: &str| {
-            let params: GaussianParams =
-                read_toml(&format!("query = {{ sum = {{ lower = 0.0, upper = 3.0 }} }}\ncalibration = {calibration}\n{more}"));
+            let params: GaussianParams = read_toml(&format!(
+                "query = {{ sum = {{ lower = 0.0, upper = 3.0 }} }}\ncalibration = {calibration}\n{more}"
+            ));
             Gaussian::prepare(&params, &data, &Universe::of(&data, &data)).unwrap().sigma
         };
         for (calibration, expected) in [
@@ -363,7 +415,10 @@ mod tests {
             ("{ rho = 0.125 }", 6.0),
         ] {
             let found = sigma(calibration, "");
-            assert!((found / expected - 1.0).abs() < 1e-9, "{calibration}: {found} instead of {expected}");
+            assert!(
+                (found / expected - 1.0).abs() < 1e-9,
+                "{calibration}: {found} instead of {expected}"
+            );
             let short = sigma(calibration, "scale_factor = 0.9");
             assert!((short / found - 0.9).abs() < 1e-12, "{calibration}: {short} of {found}");
         }
@@ -375,11 +430,21 @@ mod tests {
     #[test]
     fn a_calibration_out_of_range_is_refused() {
         let problem = |calibration: &str| {
-            let table: crate::model::Params = toml::from_str(&format!("query = 'count'\ncalibration = {calibration}")).unwrap();
-            crate::catalogue::registry::read_params::<GaussianParams>(&table).err().unwrap().to_string()
+            let table: crate::model::Params =
+                toml::from_str(&format!("query = 'count'\ncalibration = {calibration}")).unwrap();
+            crate::catalogue::registry::read_params::<GaussianParams>(&table)
+                .err()
+                .unwrap()
+                .to_string()
         };
-        assert_eq!(problem("{ mu = 0.0 }"), "params.calibration.mu is 0, must be positive and finite");
-        assert_eq!(problem("{ rho = -0.5 }"), "params.calibration.rho is -0.5, must be positive and finite");
+        assert_eq!(
+            problem("{ mu = 0.0 }"),
+            "params.calibration.mu is 0, must be positive and finite"
+        );
+        assert_eq!(
+            problem("{ rho = -0.5 }"),
+            "params.calibration.rho is -0.5, must be positive and finite"
+        );
         assert!(problem("{ tau = 1.0 }").contains("`mu`, `rho`"), "{}", problem("{ tau = 1.0 }"));
     }
 
@@ -389,9 +454,13 @@ mod tests {
         let universe = Universe::of(&data, &data);
         let params = params("query = 'values'\nepsilon = 0.1");
         let mut noisy = [Cell::ABSENT; 4];
-        Laplace::prepare(&params, &data, &universe).unwrap().run(&mut Generator::seed_from_u64(1), &mut noisy);
+        Laplace::prepare(&params, &data, &universe)
+            .unwrap()
+            .run(&mut Generator::seed_from_u64(1), &mut noisy);
         let mut sums = [Cell::ABSENT; 4];
-        PrefixSum::prepare(&params, &data, &universe).unwrap().run(&mut Generator::seed_from_u64(1), &mut sums);
+        PrefixSum::prepare(&params, &data, &universe)
+            .unwrap()
+            .run(&mut Generator::seed_from_u64(1), &mut sums);
         for i in 0..4 {
             let expected: f64 = noisy[..=i].iter().map(|cell| cell.raw()).sum();
             assert!((sums[i].raw() - expected).abs() < 1e-12);

@@ -1,13 +1,14 @@
 //! A query's answers plus correlated Gaussian noise.
 //!
-//! *Claim*: the noise is `σ·L·z`, where L is a lower triangular matrix and z has independent standard normal numbers, so its covariance matrix is
-//! `σ²·L·Lᵀ`. L⁻¹ can be applied to the output and undone, so the release is as private as `L⁻¹·f(D) + σ·z`: the Gaussian mechanism for answers
-//! whose ℓ₂ sensitivity is the largest length of `L⁻¹·(f(D) − f(D'))`. If neighbours differ in one answer, by at most Δ, that is Δ times the
-//! length of the longest column of L⁻¹, and σ is calibrated to it.
-//! *Neighbours*: those that differ in one answer.
-//! *Source*: the analytic Gaussian mechanism (Balle & Wang 2018) after a change of coordinates.
-//! *The bug*, one parameter away: `scale_factor` below 1 adds too little noise.
-//! *True leakage*: that of one Gaussian number whose two means are `|L⁻¹·(f(D) − f(D'))|` apart.
+//! *Claim*: the noise is `σ·L·z`, where L is a lower triangular matrix and z has independent
+//! standard normal numbers, so its covariance matrix is `σ²·L·Lᵀ`. L⁻¹ can be applied to the output
+//! and undone, so the release is as private as `L⁻¹·f(D) + σ·z`: the Gaussian mechanism for answers
+//! whose ℓ₂ sensitivity is the largest length of `L⁻¹·(f(D) − f(D'))`. If neighbours differ in one
+//! answer, by at most Δ, that is Δ times the length of the longest column of L⁻¹, and σ is
+//! calibrated to it. *Neighbours*: those that differ in one answer. *Source*: the analytic Gaussian
+//! mechanism (Balle & Wang 2018) after a change of coordinates. *The bug*, one parameter away:
+//! `scale_factor` below 1 adds too little noise. *True leakage*: that of one Gaussian number whose
+//! two means are `|L⁻¹·(f(D) − f(D'))|` apart.
 
 use serde::Deserialize;
 
@@ -26,7 +27,8 @@ use crate::target::{Mechanism, Misfit, Universe};
 pub struct Params {
     query: Query,
     calibration: Calibration,
-    /// The rows of L, without the zeros above the diagonal: one number in the first row, two in the second, and so on.
+    /// The rows of L, without the zeros above the diagonal: one number in the first row, two in the
+    /// second, and so on.
     factor: Vec<Vec<Finite>>,
     /// Multiplies the noise; 1 is correct.
     #[serde(default = "one")]
@@ -44,14 +46,26 @@ pub struct CorrelatedGaussian {
 fn lower_triangular(rows: &[Vec<Finite>], answers: usize) -> Result<Vec<Vec<f64>>, Misfit> {
     let problem = |text: &str| Err(Misfit::params("factor", text));
     if rows.len() != answers {
-        return problem(&format!("has {} rows, must have one for each of the {answers} answers", rows.len()));
+        return problem(&format!(
+            "has {} rows, must have one for each of the {answers} answers",
+            rows.len()
+        ));
     }
     for (index, row) in rows.iter().enumerate() {
         if row.len() != index + 1 {
-            return problem(&format!("has {} numbers in row {}, must have {}", row.len(), index + 1, index + 1));
+            return problem(&format!(
+                "has {} numbers in row {}, must have {}",
+                row.len(),
+                index + 1,
+                index + 1
+            ));
         }
         if row[index].get() <= 0.0 {
-            return problem(&format!("has {} at the end of row {}, must be positive there", row[index].get(), index + 1));
+            return problem(&format!(
+                "has {} at the end of row {}, must be positive there",
+                row[index].get(),
+                index + 1
+            ));
         }
     }
     Ok(rows.iter().map(|row| row.iter().map(|number| number.get()).collect()).collect())
@@ -91,7 +105,8 @@ impl Mechanism for CorrelatedGaussian {
     #[inline]
     fn run(&self, rng: &mut Generator, row: &mut [Cell]) {
         row.iter_mut().for_each(|cell| *cell = Cell::number(noise::gaussian(rng, 1.0)));
-        // From the last row up: row i needs the first i + 1 normal numbers and replaces the last of them.
+        // From the last row up: row i needs the first i + 1 normal numbers and replaces the last of
+        // them.
         for (i, (factor, value)) in self.factor.iter().zip(&self.values).enumerate().rev() {
             let noise: f64 = factor.iter().zip(&*row).map(|(entry, z)| entry * z.raw()).sum();
             row[i] = Cell::number(value + noise);
@@ -114,28 +129,46 @@ mod tests {
 
     #[test]
     fn noise_is_the_factor_times_independent_normal_numbers() {
-        let mechanism = prepared("calibration = { sigma = 2.0 }\nfactor = [[3], [-1, 2], [0.5, 4, 1]]", &[10.0, 20.0, 30.0]).unwrap();
+        let mechanism = prepared(
+            "calibration = { sigma = 2.0 }\nfactor = [[3], [-1, 2], [0.5, 4, 1]]",
+            &[10.0, 20.0, 30.0],
+        )
+        .unwrap();
         let (mut one, mut other) = (Generator::seed_from_u64(5), Generator::seed_from_u64(5));
         for _ in 0..100 {
             let mut row = [Cell::ABSENT; 3];
             mechanism.run(&mut one, &mut row);
             let z = [0; 3].map(|_| noise::gaussian(&mut other, 2.0));
-            let expected = [10.0 + 3.0 * z[0], 20.0 - z[0] + 2.0 * z[1], 30.0 + 0.5 * z[0] + 4.0 * z[1] + z[2]];
-            assert!(row.iter().zip(expected).all(|(cell, expected)| (cell.raw() - expected).abs() < 1e-12));
+            let expected = [
+                10.0 + 3.0 * z[0],
+                20.0 - z[0] + 2.0 * z[1],
+                30.0 + 0.5 * z[0] + 4.0 * z[1] + z[2],
+            ];
+            assert!(
+                row.iter()
+                    .zip(expected)
+                    .all(|(cell, expected)| (cell.raw() - expected).abs() < 1e-12)
+            );
         }
     }
 
     #[test]
     fn noise_is_calibrated_to_the_longest_column_of_the_inverse() {
-        // The inverse of [[2, 0], [3, 4]] is [[1/2, 0], [-3/8, 1/4]]: its columns have the lengths 5/8 and 1/4.
+        // The inverse of [[2, 0], [3, 4]] is [[1/2, 0], [-3/8, 1/4]]: its columns have the lengths
+        // 5/8 and 1/4.
         assert!((longest_column_of_inverse(&[vec![2.0], vec![3.0, 4.0]]) - 0.625).abs() < 1e-15);
         let factor = "factor = [[2], [3, 4]]";
-        let classic = |epsilon: f64| format!("calibration = {{ classic = {{ epsilon = {epsilon:?}, delta = 0.1 }} }}\n{factor}");
+        let classic = |epsilon: f64| {
+            format!(
+                "calibration = {{ classic = {{ epsilon = {epsilon:?}, delta = 0.1 }} }}\n{factor}"
+            )
+        };
         let sigma = |mechanism: CorrelatedGaussian| mechanism.factor[0][0] / 2.0;
         let found = sigma(prepared(&classic(0.5), &[0.0, 0.0]).unwrap());
         assert!((found - 0.625 * (2.0 * 12.5_f64.ln()).sqrt() / 0.5).abs() < 1e-12, "{found}");
         // The broken twin: less noise, nothing else.
-        let short = sigma(prepared(&format!("{}\nscale_factor = 0.9", classic(0.5)), &[0.0, 0.0]).unwrap());
+        let short =
+            sigma(prepared(&format!("{}\nscale_factor = 0.9", classic(0.5)), &[0.0, 0.0]).unwrap());
         assert!((short / found - 0.9).abs() < 1e-12);
     }
 
@@ -145,8 +178,14 @@ mod tests {
             let text = format!("calibration = {{ sigma = 1.0 }}\nfactor = {factor}");
             prepared(&text, &[0.0, 0.0]).err().unwrap().to_string()
         };
-        assert_eq!(problem("[[1]]"), "params.factor has 1 rows, must have one for each of the 2 answers");
+        assert_eq!(
+            problem("[[1]]"),
+            "params.factor has 1 rows, must have one for each of the 2 answers"
+        );
         assert_eq!(problem("[[1], [1]]"), "params.factor has 1 numbers in row 2, must have 2");
-        assert_eq!(problem("[[1], [1, 0]]"), "params.factor has 0 at the end of row 2, must be positive there");
+        assert_eq!(
+            problem("[[1], [1, 0]]"),
+            "params.factor has 0 at the end of row 2, must be positive there"
+        );
     }
 }

@@ -1,13 +1,14 @@
 //! Two-sided geometric noise on a grid.
 //!
-//! *Claim*: with `P(k) ∝ e^(-|k|·ε/Δ)` over the multiples of a grid step it is exactly ε-DP. Answers are first rounded to the grid. Then one record moves
-//! them by at most `⌈Δ/step⌉` steps.
-//! *Neighbours*: those under which Δ is the query's sensitivity.
-//! *Source*: Ghosh, Roughgarden, Sundararajan 2009, the geometric mechanism. A power of two as the step makes every output exact in floating
-//! point, so its bits reveal nothing more than the output.
-//! *The bugs*, one parameter away: a `scale_factor` below 1, with a true ε of `ε / scale_factor`; a `cut`, which draws again until the noise is at
-//! most `cut` steps. *True leakage* of the cut: infinite, because only one of two neighbours reaches the outermost value. At ε it is
-//! `δ = P(the last Δ steps)`, for Δ = 1 step `e^(-cut·ε)/Z` with Z the sum of `e^(-|k|·ε)` up to the cut.
+//! *Claim*: with `P(k) ∝ e^(-|k|·ε/Δ)` over the multiples of a grid step it is exactly ε-DP.
+//! Answers are first rounded to the grid. Then one record moves them by at most `⌈Δ/step⌉` steps.
+//! *Neighbours*: those under which Δ is the query's sensitivity. *Source*: Ghosh, Roughgarden,
+//! Sundararajan 2009, the geometric mechanism. A power of two as the step makes every output exact
+//! in floating point, so its bits reveal nothing more than the output. *The bugs*, one parameter
+//! away: a `scale_factor` below 1, with a true ε of `ε / scale_factor`; a `cut`, which draws again
+//! until the noise is at most `cut` steps. *True leakage* of the cut: infinite, because only one of
+//! two neighbours reaches the outermost value. At ε it is `δ = P(the last Δ steps)`, for Δ = 1 step
+//! `e^(-cut·ε)/Z` with Z the sum of `e^(-|k|·ε)` up to the cut.
 
 use serde::Deserialize;
 
@@ -65,7 +66,8 @@ pub struct DiscreteLaplace {
 
 impl Mechanism for DiscreteLaplace {
     const NAME: &'static str = "discrete-laplace";
-    const SUMMARY: &'static str = "a query on a grid plus two-sided geometric noise, P(k) ∝ e^(-|k|ε/Δ)";
+    const SUMMARY: &'static str =
+        "a query on a grid plus two-sided geometric noise, P(k) ∝ e^(-|k|ε/Δ)";
     type Params = Params;
 
     fn prepare(params: &Params, data: &Dataset, universe: &Universe) -> Result<Self, Misfit> {
@@ -108,7 +110,10 @@ mod tests {
     #[test]
     fn a_finer_grid_has_the_same_scale_and_rounds_the_answers() {
         let fine = prepared("query = 'values'\nepsilon = 0.5\ngrid = 0.125", 1.3);
-        assert_eq!((fine.answers.steps[0], rate("query = 'values'\nepsilon = 0.5\ngrid = 0.125")), (10.0, Ok(0.5 / 8.0)));
+        assert_eq!(
+            (fine.answers.steps[0], rate("query = 'values'\nepsilon = 0.5\ngrid = 0.125")),
+            (10.0, Ok(0.5 / 8.0))
+        );
         // A step that does not divide the sensitivity is on the safe side.
         assert_eq!(rate("query = 'values'\nepsilon = 0.5\ngrid = 0.3"), Ok(0.125));
         let mut row = [Cell::ABSENT];
@@ -125,7 +130,10 @@ mod tests {
         let problem = rate("query = 'count'\nepsilon = 1e-320").unwrap_err();
         assert!(problem.starts_with("params.epsilon is 1e-320, too little"), "{problem}");
         assert!(rate("query = 'count'\nepsilon = 1e-200\nscale_factor = 1e200").is_err());
-        assert!(rate("query = 'count'\nepsilon = 1.0\nsensitivity = 1e300\ngrid = 1e-300").is_err(), "infinitely many steps");
+        assert!(
+            rate("query = 'count'\nepsilon = 1.0\nsensitivity = 1e300\ngrid = 1e-300").is_err(),
+            "infinitely many steps"
+        );
         let mechanism = prepared("query = 'values'\nepsilon = 1e-9\ncut = 0", 5.0);
         let mut row = [Cell::ABSENT];
         mechanism.run(&mut Generator::seed_from_u64(1), &mut row);
@@ -134,7 +142,8 @@ mod tests {
 
     #[test]
     fn cut_noise_has_its_exact_probabilities() {
-        // Hoeffding: a frequency of n draws is off by more than √(ln(2/α)/2n) with probability at most α.
+        // Hoeffding: a frequency of n draws is off by more than √(ln(2/α)/2n) with probability at
+        // most α.
         const FALSE_ALARM: f64 = 1e-6;
         const N: u32 = 400_000;
         let mechanism = prepared("query = 'values'\nepsilon = 1.0\ncut = 3", 5.0);
@@ -150,7 +159,10 @@ mod tests {
         let allowed = ((2.0 / FALSE_ALARM).ln() / (2.0 * f64::from(N))).sqrt();
         for (k, count) in (-3..=3).zip(seen) {
             let p = weight(k) / total;
-            assert!((f64::from(count) / f64::from(N) - p).abs() <= allowed, "{k}: {count} of {N}, expected {p}, α = {FALSE_ALARM}");
+            assert!(
+                (f64::from(count) / f64::from(N) - p).abs() <= allowed,
+                "{k}: {count} of {N}, expected {p}, α = {FALSE_ALARM}"
+            );
         }
     }
 }

@@ -1,20 +1,23 @@
 //! A noisy count or sum of a random sample.
 //!
-//! Each record is sampled independently with probability q: the sample hides a record from everyone who does not know whether it was sampled.
-//! *Neighbours*: add-remove. *Source*: Li, Qardaji, Su 2012; Balle, Barthe, Gaboardi 2018 (amplification by subsampling).
+//! Each record is sampled independently with probability q: the sample hides a record from everyone
+//! who does not know whether it was sampled. *Neighbours*: add-remove. *Source*: Li, Qardaji, Su
+//! 2012; Balle, Barthe, Gaboardi 2018 (amplification by subsampling).
 //!
-//! *Claim* with noise `Lap(1/ε₀)`: `ln(1 + q·(e^ε₀ − 1))`-DP.
-//! *The bug* is in the claim: `q·ε₀`, which is only the first term of the series.
-//! *True leakage*: `ln(1 + q·(e^ε₀ − 1))` exactly, at every answer of 1 or more against an empty dataset: with q = 0.1 and ε₀ = 2,
-//! 0.494 instead of 0.2.
+//! *Claim* with noise `Lap(1/ε₀)`: `ln(1 + q·(e^ε₀ − 1))`-DP. *The bug* is in the claim: `q·ε₀`,
+//! which is only the first term of the series. *True leakage*: `ln(1 + q·(e^ε₀ − 1))` exactly, at
+//! every answer of 1 or more against an empty dataset: with q = 0.1 and ε₀ = 2, 0.494 instead of
+//! 0.2.
 //!
-//! *Claim* with noise `N(0, σ²)`, against an empty dataset: `P'(y > t) − e^ε·P(y > t)` is the least δ at ε. The density with the record is
-//! `1 − q + q·e^((2y − 1)/2σ²)` times the one without, which grows with y, and t is where this ratio is e^ε. In the other direction the ratio is at
-//! most `1/(1 − q)`.
-//! *The bug*, one parameter away: `scale_factor` below 1 adds too little noise. *True leakage*: that of the smaller σ.
+//! *Claim* with noise `N(0, σ²)`, against an empty dataset: `P'(y > t) − e^ε·P(y > t)` is the least
+//! δ at ε. The density with the record is `1 − q + q·e^((2y − 1)/2σ²)` times the one without, which
+//! grows with y, and t is where this ratio is e^ε. In the other direction the ratio is at most
+//! `1/(1 − q)`. *The bug*, one parameter away: `scale_factor` below 1 adds too little noise. *True
+//! leakage*: that of the smaller σ.
 //!
-//! With records in [L, U] and Δ = `max(|L|, |U|)`, the noisy sum is one step of DP-SGD with clipping norm Δ and noise multiplier σ/Δ (Abadi et al. 2016).
-//! *Claim*: that of the count with σ/Δ. A record of size Δ against none is the worst case.
+//! With records in [L, U] and Δ = `max(|L|, |U|)`, the noisy sum is one step of DP-SGD with
+//! clipping norm Δ and noise multiplier σ/Δ (Abadi et al. 2016). *Claim*: that of the count with
+//! σ/Δ. A record of size Δ against none is the worst case.
 
 use serde::Deserialize;
 
@@ -44,7 +47,9 @@ impl Sample {
     #[inline]
     fn sum(&self, rng: &mut Generator) -> f64 {
         // Not an iterator's sum, which is −0 for an empty sample.
-        self.values.iter().fold(0.0, |sum, value| if noise::bernoulli(rng, self.rate) { sum + value } else { sum })
+        self.values.iter().fold(0.0, |sum, value| {
+            if noise::bernoulli(rng, self.rate) { sum + value } else { sum }
+        })
     }
 }
 
@@ -66,7 +71,8 @@ pub struct LaplaceSampledCount {
 
 impl Mechanism for LaplaceSampledCount {
     const NAME: &'static str = "laplace/sampled-count";
-    const SUMMARY: &'static str = "the number of records in a random sample plus Laplace noise of scale 1/ε₀";
+    const SUMMARY: &'static str =
+        "the number of records in a random sample plus Laplace noise of scale 1/ε₀";
     type Params = LaplaceParams;
 
     fn prepare(params: &LaplaceParams, data: &Dataset, _: &Universe) -> Result<Self, Misfit> {
@@ -100,7 +106,8 @@ pub struct GaussianSampledCount {
 
 impl Mechanism for GaussianSampledCount {
     const NAME: &'static str = "gaussian/sampled-count";
-    const SUMMARY: &'static str = "the number of records in a random sample plus Gaussian noise of standard deviation σ";
+    const SUMMARY: &'static str =
+        "the number of records in a random sample plus Gaussian noise of standard deviation σ";
     type Params = GaussianParams;
 
     fn prepare(params: &GaussianParams, data: &Dataset, _: &Universe) -> Result<Self, Misfit> {
@@ -164,7 +171,8 @@ mod tests {
 
     /// How often an answer is 1 or more.
     fn one_or_more(mechanism: &impl Mechanism, expected: f64) {
-        // Hoeffding: the error of a frequency of n draws is more than √(ln(2/α)/2n) with probability at most α.
+        // Hoeffding: the error of a frequency of n draws is more than √(ln(2/α)/2n) with
+        // probability at most α.
         const FALSE_ALARM: f64 = 1e-6;
         const N: u32 = 1_000_000;
         let mut rng = Generator::seed_from_u64(6);
@@ -175,7 +183,10 @@ mod tests {
         });
         let hits = hits.count();
         let allowed = ((2.0 / FALSE_ALARM).ln() / (2.0 * f64::from(N))).sqrt();
-        assert!((hits as f64 / f64::from(N) - expected).abs() <= allowed, "{hits} of {N}, expected {expected}, α = {FALSE_ALARM}");
+        assert!(
+            (hits as f64 / f64::from(N) - expected).abs() <= allowed,
+            "{hits} of {N}, expected {expected}, α = {FALSE_ALARM}"
+        );
     }
 
     #[test]
@@ -183,24 +194,42 @@ mod tests {
         let (rate, epsilon) = (0.1, 2.0_f64);
         let empty = 0.5 * (-epsilon).exp();
         for (records, expected) in [(0, empty), (1, empty * (1.0 + rate * (epsilon.exp() - 1.0)))] {
-            one_or_more(&LaplaceSampledCount { sample: Sample { values: vec![1.0; records], rate }, scale: 1.0 / epsilon }, expected);
+            one_or_more(
+                &LaplaceSampledCount {
+                    sample: Sample { values: vec![1.0; records], rate },
+                    scale: 1.0 / epsilon,
+                },
+                expected,
+            );
         }
         let sigma = 0.8;
         let empty = 0.5 * erfc(1.0 / (sigma * 2_f64.sqrt()));
         for (records, expected) in [(0, empty), (1, (1.0 - rate) * empty + rate * 0.5)] {
-            one_or_more(&GaussianSampledCount { sample: Sample { values: vec![1.0; records], rate }, sigma }, expected);
+            one_or_more(
+                &GaussianSampledCount {
+                    sample: Sample { values: vec![1.0; records], rate },
+                    sigma,
+                },
+                expected,
+            );
         }
     }
 
     #[test]
     fn sampled_sums_have_the_derived_mean_and_variance() {
         const N: u32 = 1_000_000;
-        let params: SumParams =
-            crate::catalogue::registry::read_toml("rate = 0.3\nlower = -1.0\nupper = 2.0\ncalibration = { mu = 4.0 }\nscale_factor = 0.5");
+        let params: SumParams = crate::catalogue::registry::read_toml(
+            "rate = 0.3\nlower = -1.0\nupper = 2.0\ncalibration = { mu = 4.0 }\nscale_factor = 0.5",
+        );
         let data = Dataset::of_numbers(&[-7.0, 0.5, 2.0, 9.0]);
-        let mechanism = GaussianSampledSum::prepare(&params, &data, &Universe::of(&data, &data)).unwrap();
-        assert_eq!((mechanism.sigma, mechanism.sample.values.as_slice()), (0.25, [-1.0, 0.5, 2.0, 2.0].as_slice()));
-        // Each record is there with probability q: the mean is q·Σx, the variance q(1 − q)·Σx² + σ².
+        let mechanism =
+            GaussianSampledSum::prepare(&params, &data, &Universe::of(&data, &data)).unwrap();
+        assert_eq!(
+            (mechanism.sigma, mechanism.sample.values.as_slice()),
+            (0.25, [-1.0, 0.5, 2.0, 2.0].as_slice())
+        );
+        // Each record is there with probability q: the mean is q·Σx, the variance q(1 − q)·Σx² +
+        // σ².
         let (mean, variance) = (0.3 * 3.5, 0.21 * 9.25 + 0.0625);
         let mut rng = Generator::seed_from_u64(9);
         let mut row = [Cell::ABSENT];
@@ -210,30 +239,50 @@ mod tests {
             let off = row[0].raw() - mean;
             (sum, squares) = (sum + off, squares + off * off);
         }
-        // A fourth moment is at most that of a normal number here, so the mean square has a standard error of at most variance·√(2/n).
-        // Five standard errors have probability 6e-7.
+        // A fourth moment is at most that of a normal number here, so the mean square has a
+        // standard error of at most variance·√(2/n). Five standard errors have probability 6e-7.
         let n = f64::from(N);
-        assert!((sum / n).abs() < 5.0 * (variance / n).sqrt(), "mean off by {} of {n} draws", sum / n);
-        assert!((squares / n - variance).abs() < 5.0 * variance * (2.0 / n).sqrt(), "variance {} instead of {variance}", squares / n);
+        assert!(
+            (sum / n).abs() < 5.0 * (variance / n).sqrt(),
+            "mean off by {} of {n} draws",
+            sum / n
+        );
+        assert!(
+            (squares / n - variance).abs() < 5.0 * variance * (2.0 / n).sqrt(),
+            "variance {} instead of {variance}",
+            squares / n
+        );
     }
 
     #[test]
     fn bad_parameters_of_a_sum_are_named() {
         let problem = |more: &str| {
-            let params: SumParams = crate::catalogue::registry::read_toml(&format!("rate = 0.5\ncalibration = {{ sigma = 1.0 }}\n{more}"));
+            let params: SumParams = crate::catalogue::registry::read_toml(&format!(
+                "rate = 0.5\ncalibration = {{ sigma = 1.0 }}\n{more}"
+            ));
             let data = Dataset::of_numbers(&[1.0]);
-            GaussianSampledSum::prepare(&params, &data, &Universe::of(&data, &data)).err().unwrap().to_string()
+            GaussianSampledSum::prepare(&params, &data, &Universe::of(&data, &data))
+                .err()
+                .unwrap()
+                .to_string()
         };
-        assert_eq!(problem("lower = 2.0\nupper = 1.0"), "params.lower is 2, must be less than upper, which is 1");
-        let table: crate::model::Params = toml::from_str("rate = 1.5\nlower = 0.0\nupper = 1.0\ncalibration = { sigma = 1.0 }").unwrap();
-        let found = crate::catalogue::registry::read_params::<SumParams>(&table).err().unwrap().to_string();
+        assert_eq!(
+            problem("lower = 2.0\nupper = 1.0"),
+            "params.lower is 2, must be less than upper, which is 1"
+        );
+        let table: crate::model::Params =
+            toml::from_str("rate = 1.5\nlower = 0.0\nupper = 1.0\ncalibration = { sigma = 1.0 }")
+                .unwrap();
+        let found =
+            crate::catalogue::registry::read_params::<SumParams>(&table).err().unwrap().to_string();
         assert_eq!(found, "params.rate is 1.5, must be greater than 0 and less than 1");
     }
 
     #[test]
     fn the_broken_twin_has_less_noise_and_the_same_sample() {
         let prepared = |more: &str| {
-            let params: GaussianParams = crate::catalogue::registry::read_toml(&format!("rate = 0.5\nsigma = 2.0\n{more}"));
+            let params: GaussianParams =
+                crate::catalogue::registry::read_toml(&format!("rate = 0.5\nsigma = 2.0\n{more}"));
             let data = Dataset::of_numbers(&[1.0, 1.0]);
             GaussianSampledCount::prepare(&params, &data, &Universe::of(&data, &data)).unwrap()
         };

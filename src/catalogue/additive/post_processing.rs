@@ -1,12 +1,11 @@
 //! Post-processing of a noisy answer costs nothing, unless it looks at the data again.
 //!
-//! *Claim*: ε. The answer plus `Lap(Δ/ε)` is ε-DP, and so is everything that is computed from it alone.
-//! *Neighbours*: those under which Δ is the query's sensitivity.
-//! *Source*: post-processing of the Laplace mechanism (Dwork, `McSherry`, Nissim, Smith 2006).
-//! *The bugs*: clamping the noisy answer to the largest value *in the data*, and deciding by the *exact* count whether the noisy count is
-//! released.
-//! *True leakage*: infinite if one record moves the limit: an output is above the ceiling of the other dataset, or only one side has an
-//! answer.
+//! *Claim*: ε. The answer plus `Lap(Δ/ε)` is ε-DP, and so is everything that is computed from it
+//! alone. *Neighbours*: those under which Δ is the query's sensitivity. *Source*: post-processing
+//! of the Laplace mechanism (Dwork, `McSherry`, Nissim, Smith 2006). *The bugs*: clamping the noisy
+//! answer to the largest value *in the data*, and deciding by the *exact* count whether the noisy
+//! count is released. *True leakage*: infinite if one record moves the limit: an output is above
+//! the ceiling of the other dataset, or only one side has an answer.
 
 use serde::Deserialize;
 
@@ -49,19 +48,27 @@ impl Mechanism for Clamped {
     const SUMMARY: &'static str = "a query plus Laplace noise, cut off at a public ceiling (correct) or at the largest record";
     type Params = ClampedParams;
 
-    fn prepare(params: &ClampedParams, data: &Dataset, universe: &Universe) -> Result<Self, Misfit> {
+    fn prepare(
+        params: &ClampedParams,
+        data: &Dataset,
+        universe: &Universe,
+    ) -> Result<Self, Misfit> {
         let answers = params.query.answer(data, universe)?;
         let largest = || {
-            data.numbers()?
-                .into_iter()
-                .reduce(f64::max)
-                .ok_or("the largest of no records is not defined; give the dataset at least one".to_owned())
+            data.numbers()?.into_iter().reduce(f64::max).ok_or(
+                "the largest of no records is not defined; give the dataset at least one"
+                    .to_owned(),
+            )
         };
         let ceiling = match params.ceiling {
             Ceiling::Data => largest()?,
             Ceiling::Public(ceiling) => ceiling.get(),
         };
-        Ok(Self { values: answers.values, scale: answers.sensitivity / params.epsilon.get(), ceiling })
+        Ok(Self {
+            values: answers.values,
+            scale: answers.sensitivity / params.epsilon.get(),
+            ceiling,
+        })
     }
 
     fn width(&self) -> usize {
@@ -96,7 +103,8 @@ pub struct SuppressedParams {
     decides: DecidingCount,
 }
 
-/// The number of records plus `Lap(1/ε)`, or an absent cell if the count is small. *Neighbours*: add-remove.
+/// The number of records plus `Lap(1/ε)`, or an absent cell if the count is small. *Neighbours*:
+/// add-remove.
 pub struct Suppressed {
     count: f64,
     scale: f64,
@@ -134,7 +142,8 @@ mod tests {
 
     use super::*;
 
-    /// Hoeffding: the error of a frequency of n draws is more than √(ln(2/α)/2n) with probability at most α.
+    /// Hoeffding: the error of a frequency of n draws is more than √(ln(2/α)/2n) with probability
+    /// at most α.
     const FALSE_ALARM: f64 = 1e-6;
     const N: u32 = 400_000;
 
@@ -147,7 +156,10 @@ mod tests {
         });
         let hits = hits.count();
         let allowed = ((2.0 / FALSE_ALARM).ln() / (2.0 * f64::from(N))).sqrt();
-        assert!((hits as f64 / f64::from(N) - p).abs() <= allowed, "{hits} of {N}, expected {p}, α = {FALSE_ALARM}");
+        assert!(
+            (hits as f64 / f64::from(N) - p).abs() <= allowed,
+            "{hits} of {N}, expected {p}, α = {FALSE_ALARM}"
+        );
     }
 
     #[test]
@@ -160,15 +172,28 @@ mod tests {
     #[test]
     fn the_largest_record_is_the_ceiling() {
         let data = Dataset::of_numbers(&[0.0, 4.0, 2.0]);
-        let params = ClampedParams { query: Query::Count, epsilon: Epsilon::try_from(1.0).unwrap(), ceiling: Ceiling::Data };
-        assert_eq!(Clamped::prepare(&params, &data, &Universe::of(&data, &data)).unwrap().ceiling, 4.0);
+        let params = ClampedParams {
+            query: Query::Count,
+            epsilon: Epsilon::try_from(1.0).unwrap(),
+            ceiling: Ceiling::Data,
+        };
+        assert_eq!(
+            Clamped::prepare(&params, &data, &Universe::of(&data, &data)).unwrap().ceiling,
+            4.0
+        );
         let none = Dataset::of_numbers(&[]);
         assert!(Clamped::prepare(&params, &none, &Universe::of(&none, &none)).is_err());
     }
 
     #[test]
     fn a_count_is_released_as_often_as_the_deciding_count_is_large() {
-        let suppressed = |decides, count| Suppressed { count, scale: 1.0, least: 5.0, decides, absent: Cell::ABSENT };
+        let suppressed = |decides, count| Suppressed {
+            count,
+            scale: 1.0,
+            least: 5.0,
+            decides,
+            absent: Cell::ABSENT,
+        };
         let released = |cell: Cell| cell != Cell::ABSENT;
         has_probability(&suppressed(DecidingCount::Exact, 4.0), released, 0.0);
         has_probability(&suppressed(DecidingCount::Exact, 5.0), released, 1.0);

@@ -1,11 +1,12 @@
 //! Noisy answers printed inside a sentence.
 //!
 //! *Claim*: ε with Laplace noise of scale `Δ/ε`. Printing is post-processing, so it costs nothing.
-//! *Neighbours*: those under which `Δ` is the query's sensitivity.
-//! *Source*: the Laplace mechanism (Dwork, `McSherry`, Nissim, Smith 2006).
-//! *The bug*, one parameter away: `scale_factor` below 1 adds too little noise, and the true ε is `ε / scale_factor`.
-//! *True leakage*: that of the noisy answers. Nine decimals are printed, so two whole answers are a whole number of steps apart, and the ratio of
-//! every text outside them is that of the densities. Few texts occur twice: an attacker must read the numbers in them.
+//! *Neighbours*: those under which `Δ` is the query's sensitivity. *Source*: the Laplace mechanism
+//! (Dwork, `McSherry`, Nissim, Smith 2006). *The bug*, one parameter away: `scale_factor` below 1
+//! adds too little noise, and the true ε is `ε / scale_factor`. *True leakage*: that of the noisy
+//! answers. Nine decimals are printed, so two whole answers are a whole number of steps apart, and
+//! the ratio of every text outside them is that of the densities. Few texts occur twice: an
+//! attacker must read the numbers in them.
 
 use std::sync::Arc;
 
@@ -24,7 +25,10 @@ pub const SUMMARY: &str = "a query plus Laplace noise of scale Δ/ε, printed in
 
 /// The sentence with fresh noise on every answer.
 fn sentence(laplace: &Laplace, rng: &mut Generator) -> String {
-    let noisy = laplace.values.iter().map(|value| format!("{:.9}", value + noise::laplace(rng, laplace.scale)));
+    let noisy = laplace
+        .values
+        .iter()
+        .map(|value| format!("{:.9}", value + noise::laplace(rng, laplace.scale)));
     format!("The answer is about {}.", noisy.collect::<Vec<_>>().join(" and "))
 }
 
@@ -32,10 +36,16 @@ fn sentence(laplace: &Laplace, rng: &mut Generator) -> String {
 ///
 /// # Errors
 /// When the parameters are wrong, or the data does not fit the query.
-pub fn prepare(params: &Params, left: &Dataset, right: &Dataset) -> Result<Box<dyn Target>, PrepareError> {
+pub fn prepare(
+    params: &Params,
+    left: &Dataset,
+    right: &Dataset,
+) -> Result<Box<dyn Target>, PrepareError> {
     let params: PureParams = read_params(params).map_err(|misfit| misfit.on(None))?;
     let universe = Universe::of(left, right);
-    let on = |data: &Dataset, side: Side| Laplace::prepare(&params, data, &universe).map_err(|misfit| misfit.on(Some(side)));
+    let on = |data: &Dataset, side: Side| {
+        Laplace::prepare(&params, data, &universe).map_err(|misfit| misfit.on(Some(side)))
+    };
     let sides = Arc::new((on(left, Side::Left)?, on(right, Side::Right)?));
     Ok(Box::new(Closure::new(Arc::new(sentence), Arc::default(), sides, 0)))
 }
@@ -52,10 +62,14 @@ mod tests {
         let (mut one, mut other) = (Generator::seed_from_u64(8), Generator::seed_from_u64(8));
         for _ in 0..100 {
             let text = sentence(&laplace, &mut one);
-            let numbers = text.strip_prefix("The answer is about ").unwrap().strip_suffix('.').unwrap();
+            let numbers =
+                text.strip_prefix("The answer is about ").unwrap().strip_suffix('.').unwrap();
             for (printed, value) in numbers.split(" and ").zip(&laplace.values) {
                 let noisy = value + noise::laplace(&mut other, 2.0);
-                assert!((printed.parse::<f64>().unwrap() - noisy).abs() <= 0.5e-9 + 1e-14, "{text}: {noisy}");
+                assert!(
+                    (printed.parse::<f64>().unwrap() - noisy).abs() <= 0.5e-9 + 1e-14,
+                    "{text}: {noisy}"
+                );
                 assert_eq!(printed.split_once('.').unwrap().1.len(), 9, "{text}");
             }
         }

@@ -1,11 +1,11 @@
 //! Laplace noise that is reused.
 //!
 //! *Claim*: ε with noise of scale `Δ/ε`, drawn again for every component of every output.
-//! *Neighbours*: those under which Δ is the query's sensitivity.
-//! *Source*: the Laplace mechanism (Dwork, `McSherry`, Nissim, Smith 2006); the bugs are common programming mistakes.
-//! *The bugs*: one draw shared by all components, or a generator with the same seed in every call.
-//! *True leakage*: infinite. The difference of two components that share their noise is exact; with a fixed seed the noise is a constant
-//! that can be subtracted.
+//! *Neighbours*: those under which Δ is the query's sensitivity. *Source*: the Laplace mechanism
+//! (Dwork, `McSherry`, Nissim, Smith 2006); the bugs are common programming mistakes. *The bugs*:
+//! one draw shared by all components, or a generator with the same seed in every call. *True
+//! leakage*: infinite. The difference of two components that share their noise is exact; with a
+//! fixed seed the noise is a constant that can be subtracted.
 
 use rand::SeedableRng;
 use serde::Deserialize;
@@ -63,7 +63,11 @@ impl Mechanism for ReusedNoise {
 
     fn prepare(params: &Params, data: &Dataset, universe: &Universe) -> Result<Self, Misfit> {
         let answers = params.query.answer(data, universe)?;
-        Ok(Self { values: answers.values, scale: answers.sensitivity / params.epsilon.get(), drawn: params.drawn })
+        Ok(Self {
+            values: answers.values,
+            scale: answers.sensitivity / params.epsilon.get(),
+            drawn: params.drawn,
+        })
     }
 
     fn width(&self) -> usize {
@@ -76,7 +80,9 @@ impl Mechanism for ReusedNoise {
             NoiseReuse::PerComponent => self.fresh(rng, row),
             NoiseReuse::PerOutput => {
                 let noise = noise::laplace(rng, self.scale);
-                row.iter_mut().zip(&self.values).for_each(|(cell, value)| *cell = Cell::number(value + noise));
+                row.iter_mut()
+                    .zip(&self.values)
+                    .for_each(|(cell, value)| *cell = Cell::number(value + noise));
             }
             NoiseReuse::FromFixedSeed => self.fresh(&mut Generator::seed_from_u64(SEED), row),
         }
@@ -101,10 +107,14 @@ mod tests {
     fn noise_is_reused_as_the_parameter_says() {
         let same = |a: f64, b: f64| (a - b).abs() < 1e-12;
         let [first, second] = twice(NoiseReuse::PerComponent);
-        assert!(!same(first[0], first[1]) && !same(first[0], second[0]) && !same(first[1], second[1]));
+        assert!(
+            !same(first[0], first[1]) && !same(first[0], second[0]) && !same(first[1], second[1])
+        );
         let [first, second] = twice(NoiseReuse::PerOutput);
         assert!(same(first[0], first[1]) && !same(first[0], second[0]));
         let [first, second] = twice(NoiseReuse::FromFixedSeed);
-        assert!(!same(first[0], first[1]) && same(first[0], second[0]) && same(first[1], second[1]));
+        assert!(
+            !same(first[0], first[1]) && same(first[0], second[0]) && same(first[1], second[1])
+        );
     }
 }

@@ -1,10 +1,11 @@
 //! d-bit flip: a few bits of the unary encoding, at random positions, each by randomized response.
 //!
-//! *Claim*: ε, if a bit is kept with probability `e^(ε/2)/(e^(ε/2) + 1)`: two values differ in two bits. *Neighbours*: replace-one.
-//! *Source*: Ding, Kulkarni, Yekhanin 2017. The cell of a position that is not reported is ∅.
-//! *The bugs*: `budget = "whole"` keeps a bit with `e^ε/(e^ε + 1)`. `positions = "with-own"` always reports the position of the true value.
-//! `background = "missing"` never flips a bit that is not set.
-//! *True leakage*: ε if two or more bits are reported, ε/2 for one; twice as much; infinite; infinite.
+//! *Claim*: ε, if a bit is kept with probability `e^(ε/2)/(e^(ε/2) + 1)`: two values differ in two
+//! bits. *Neighbours*: replace-one. *Source*: Ding, Kulkarni, Yekhanin 2017. The cell of a position
+//! that is not reported is ∅. *The bugs*: `budget = "whole"` keeps a bit with `e^ε/(e^ε + 1)`.
+//! `positions = "with-own"` always reports the position of the true value. `background = "missing"`
+//! never flips a bit that is not set. *True leakage*: ε if two or more bits are reported, ε/2 for
+//! one; twice as much; infinite; infinite.
 
 use serde::Deserialize;
 
@@ -58,7 +59,10 @@ impl Randomizer for DBitFlip {
 
     fn new(params: &Params) -> Result<Self, Misfit> {
         if !(1..=params.size).contains(&params.bits) {
-            return Err(Misfit::params("bits", &format!("is {}, must be between 1 and the size, {}", params.bits, params.size)));
+            return Err(Misfit::params(
+                "bits",
+                &format!("is {}, must be between 1 and the size, {}", params.bits, params.size),
+            ));
         }
         Ok(Self {
             size: params.size,
@@ -83,7 +87,8 @@ impl Randomizer for DBitFlip {
             let is_own = position == value;
             let chosen = match self.positions {
                 Positions::WithOwn if is_own => true,
-                // Each of the positions that are left is as likely as any other to be one of those that are still wanted.
+                // Each of the positions that are left is as likely as any other to be one of those
+                // that are still wanted.
                 Positions::Random | Positions::WithOwn => {
                     let chosen = noise::below(rng, left) < wanted;
                     left -= 1;
@@ -125,8 +130,14 @@ mod tests {
                 } else {
                     1.0 - keep
                 };
-                let others = report.iter().enumerate().filter(|(position, bit)| *position != 1 && **bit >= 0.0);
-                own * others.map(|(_, bit)| if *bit == 1.0 { lie } else { 1.0 - lie }).product::<f64>() / choices
+                let others = report
+                    .iter()
+                    .enumerate()
+                    .filter(|(position, bit)| *position != 1 && **bit >= 0.0);
+                own * others
+                    .map(|(_, bit)| if *bit == 1.0 { lie } else { 1.0 - lie })
+                    .product::<f64>()
+                    / choices
             });
         }
     }

@@ -1,10 +1,11 @@
-//! Generalized randomized response on `size` values, also called direct encoding: the true value with probability p, otherwise any other one.
+//! Generalized randomized response on `size` values, also called direct encoding: the true value
+//! with probability p, otherwise any other one.
 //!
-//! *Claim*: ε, with `p = e^ε/(e^ε + size − 1)`. *Neighbours*: replace-one.
-//! *Source*: Kairouz, Bonawitz, Ramage 2016; Wang, Blocki, Li, Jha 2017.
-//! *The bugs*: `keep = "binary"` uses the p of two values. `keep = "swapped"` keeps with probability 1 − p. `lie = "next"` reports the next
-//! value instead of any other.
-//! *True leakage*: ε; ε + ln(size − 1); |2·ln(size − 1) − ε|; infinite on more than two values.
+//! *Claim*: ε, with `p = e^ε/(e^ε + size − 1)`. *Neighbours*: replace-one. *Source*: Kairouz,
+//! Bonawitz, Ramage 2016; Wang, Blocki, Li, Jha 2017. *The bugs*: `keep = "binary"` uses the p of
+//! two values. `keep = "swapped"` keeps with probability 1 − p. `lie = "next"` reports the next
+//! value instead of any other. *True leakage*: ε; ε + ln(size − 1); |2·ln(size − 1) − ε|; infinite
+//! on more than two values.
 
 use serde::Deserialize;
 
@@ -89,7 +90,8 @@ impl Grr {
 
 impl Randomizer for Grr {
     const NAME: &'static str = "local/grr";
-    const SUMMARY: &'static str = "generalized randomized response on any number of values; bugs: keep, lie";
+    const SUMMARY: &'static str =
+        "generalized randomized response on any number of values; bugs: keep, lie";
     type Params = Params;
 
     fn new(params: &Params) -> Result<Self, Misfit> {
@@ -119,12 +121,18 @@ mod tests {
     fn reports_follow_the_definition() {
         let e = 1_f64.exp();
         for value in 0..4 {
-            for (bug, keep) in [("sized", e / (e + 3.0)), ("binary", e / (e + 1.0)), ("swapped", 3.0 / (e + 3.0))] {
+            for (bug, keep) in
+                [("sized", e / (e + 3.0)), ("binary", e / (e + 1.0)), ("swapped", 3.0 / (e + 3.0))]
+            {
                 let grr: Grr = made(&format!("epsilon = 1\nsize = 4\nkeep = \"{bug}\""));
-                follows(&grr, value, |report| if report[0] == f64::from(value) { keep } else { (1.0 - keep) / 3.0 });
+                follows(&grr, value, |report| {
+                    if report[0] == f64::from(value) { keep } else { (1.0 - keep) / 3.0 }
+                });
             }
             let next: Grr = made("epsilon = 1\nsize = 4\nlie = \"next\"");
-            follows(&next, value, |report| if report[0] == f64::from(value) { e / (e + 3.0) } else { 3.0 / (e + 3.0) });
+            follows(&next, value, |report| {
+                if report[0] == f64::from(value) { e / (e + 3.0) } else { 3.0 / (e + 3.0) }
+            });
         }
     }
 

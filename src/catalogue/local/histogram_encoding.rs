@@ -1,11 +1,14 @@
-//! Histogram encoding: one number for each value, 1 for the true value and 0 for the others, all with Laplace noise.
+//! Histogram encoding: one number for each value, 1 for the true value and 0 for the others, all
+//! with Laplace noise.
 //!
-//! *Claim*: ε, with noise of scale 2/ε: two values differ by 1 in two places. The numbers are released as they are (SHE), or only whether each
-//! is above `threshold` (THE). *Neighbours*: replace-one. *Source*: Wang, Blocki, Li, Jha 2017.
-//! *The bugs*: `sensitivity = 1` forgets the second place. `noise = "own"` adds noise to the true value's place only. `noise = "shared"`
-//! draws one noise for all places.
-//! *True leakage*: of SHE ε, 2ε with half the noise, and infinite. A threshold θ between 0 and 1 turns the numbers into bits that are 1 with
-//! probability `p = 1 − e^(−(1−θ)ε/2)/2` in the true place and `q = e^(−θε/2)/2` elsewhere. They leak `ln(p(1−q)/(q(1−p)))`, less than ε.
+//! *Claim*: ε, with noise of scale 2/ε: two values differ by 1 in two places. The numbers are
+//! released as they are (SHE), or only whether each is above `threshold` (THE). *Neighbours*:
+//! replace-one. *Source*: Wang, Blocki, Li, Jha 2017. *The bugs*: `sensitivity = 1` forgets the
+//! second place. `noise = "own"` adds noise to the true value's place only. `noise = "shared"`
+//! draws one noise for all places. *True leakage*: of SHE ε, 2ε with half the noise, and infinite.
+//! A threshold θ between 0 and 1 turns the numbers into bits that are 1 with probability `p = 1 −
+//! e^(−(1−θ)ε/2)/2` in the true place and `q = e^(−θε/2)/2` elsewhere. They leak
+//! `ln(p(1−q)/(q(1−p)))`, less than ε.
 
 use serde::Deserialize;
 
@@ -52,7 +55,8 @@ pub struct HistogramEncoding {
 
 impl Randomizer for HistogramEncoding {
     const NAME: &'static str = "local/histogram-encoding";
-    const SUMMARY: &'static str = "a number with Laplace noise for each value, SHE or THE; bugs: sensitivity, noise";
+    const SUMMARY: &'static str =
+        "a number with Laplace noise for each value, SHE or THE; bugs: sensitivity, noise";
     type Params = Params;
 
     fn new(params: &Params) -> Result<Self, Misfit> {
@@ -78,7 +82,9 @@ impl Randomizer for HistogramEncoding {
                 Noise::Own | Noise::Shared => shared,
             };
             let number = f64::from(u8::from(is_own)) + noise;
-            *cell = Cell::number(self.threshold.map_or(number, |threshold| f64::from(u8::from(number > threshold))));
+            *cell = Cell::number(
+                self.threshold.map_or(number, |threshold| f64::from(u8::from(number > threshold))),
+            );
         }
     }
 }
@@ -93,10 +99,16 @@ mod tests {
         // P(1 + z > 0.75) and P(z > 0.75) for Laplace noise of scale 2, and of scale 1.
         for (sensitivity, scale) in [(2, 2.0_f64), (1, 1.0)] {
             let (p, q) = (1.0 - 0.5 * (-0.25 / scale).exp(), 0.5 * (-0.75 / scale).exp());
-            let the: HistogramEncoding = made(&format!("epsilon = 1\nsize = 3\nthreshold = 0.75\nsensitivity = {sensitivity}"));
+            let the: HistogramEncoding = made(&format!(
+                "epsilon = 1\nsize = 3\nthreshold = 0.75\nsensitivity = {sensitivity}"
+            ));
             let one = |place: usize| if place == 2 { p } else { q };
             follows(&the, 2, |report| {
-                report.iter().enumerate().map(|(place, bit)| if *bit == 1.0 { one(place) } else { 1.0 - one(place) }).product()
+                report
+                    .iter()
+                    .enumerate()
+                    .map(|(place, bit)| if *bit == 1.0 { one(place) } else { 1.0 - one(place) })
+                    .product()
             });
         }
     }
@@ -106,7 +118,8 @@ mod tests {
         use rand::SeedableRng;
         let mut rng = Generator::seed_from_u64(1);
         let mut drawn = |noise: &str| -> Vec<f64> {
-            let she: HistogramEncoding = made(&format!("epsilon = 1\nsize = 4\nnoise = \"{noise}\""));
+            let she: HistogramEncoding =
+                made(&format!("epsilon = 1\nsize = 4\nnoise = \"{noise}\""));
             let mut report = [Cell::ABSENT; 4];
             she.report(1, &mut rng, &mut report);
             report.iter().map(|cell| cell.as_number().unwrap()).collect()
@@ -114,7 +127,12 @@ mod tests {
         let own = drawn("own");
         assert!(own[1] != 0.0 && own[1] != 1.0 && [own[0], own[2], own[3]] == [0.0; 3], "{own:?}");
         let shared = drawn("shared");
-        assert!((shared[1] - shared[0] - 1.0).abs() < 1e-12 && shared[0] == shared[2] && shared[2] == shared[3], "{shared:?}");
+        assert!(
+            (shared[1] - shared[0] - 1.0).abs() < 1e-12
+                && shared[0] == shared[2]
+                && shared[2] == shared[3],
+            "{shared:?}"
+        );
         let each = drawn("each");
         assert!(each[0] != each[2] && each[2] != each[3], "{each:?}");
     }

@@ -1,12 +1,14 @@
-//! Randomized response: every record is a bit, and each person reports the true bit or the opposite one.
+//! Randomized response: every record is a bit, and each person reports the true bit or the opposite
+//! one.
 //!
-//! *Claim*: keeping a bit with probability `p > ½` is `ln(p/(1−p))`-DP, exactly.
-//! *Neighbours*: replace-one (one person's bit differs).
-//! *Source*: Warner 1965; lecture notes "Definition of differential privacy", section 2.3.
-//! *The bug*: a `keep` that is larger than the claim allows, or a `keep-each` with different probabilities for the two symbols.
-//! *True leakage*: of `keep = p` it is `ln(p/(1−p))`; 0.9 leaks ln 9. Of `keep-each = [p, q]` for 0 and 1, a reported 1 leaks
-//! `|ln(q/(1−p))|` and a reported 0 leaks `|ln(p/(1−q))|`. If a 0 is always kept, `p = 1`, a reported 1 proves a 1: infinite.
-//! (Exchanging keep and flip for one symbol only, `q = 1 − p`, leaks nothing at all: the report no longer depends on the bit.)
+//! *Claim*: keeping a bit with probability `p > ½` is `ln(p/(1−p))`-DP, exactly. *Neighbours*:
+//! replace-one (one person's bit differs). *Source*: Warner 1965; lecture notes "Definition of
+//! differential privacy", section 2.3. *The bug*: a `keep` that is larger than the claim allows, or
+//! a `keep-each` with different probabilities for the two symbols. *True leakage*: of `keep = p` it
+//! is `ln(p/(1−p))`; 0.9 leaks ln 9. Of `keep-each = [p, q]` for 0 and 1, a reported 1 leaks
+//! `|ln(q/(1−p))|` and a reported 0 leaks `|ln(p/(1−q))|`. If a 0 is always kept, `p = 1`, a
+//! reported 1 proves a 1: infinite. (Exchanging keep and flip for one symbol only, `q = 1 − p`,
+//! leaks nothing at all: the report no longer depends on the bit.)
 
 use serde::Deserialize;
 
@@ -35,7 +37,9 @@ impl Bits {
             .map(|bit| match bit {
                 0.0 => Ok(1.0 - keep[0]),
                 1.0 => Ok(keep[1]),
-                other => Err(Misfit::Data(format!("the record {other} is not a bit; randomized response needs 0 or 1"))),
+                other => Err(Misfit::Data(format!(
+                    "the record {other} is not a bit; randomized response needs 0 or 1"
+                ))),
             })
             .collect::<Result<_, _>>()?;
         Ok(Self { one })
@@ -67,7 +71,8 @@ fn four() -> u8 {
 
 impl Mechanism for Die {
     const NAME: &'static str = "randomized-response/die";
-    const SUMMARY: &'static str = "each bit kept on 4 of 6 faces of a die, flipped otherwise (ln 2)";
+    const SUMMARY: &'static str =
+        "each bit kept on 4 of 6 faces of a die, flipped otherwise (ln 2)";
     type Params = DieParams;
 
     fn prepare(params: &DieParams, data: &Dataset, _: &Universe) -> Result<Self, Misfit> {
@@ -135,10 +140,12 @@ impl Mechanism for Generalized {
     }
 }
 
-/// The average of the reports of generalized randomized response, shifted and scaled so that it is unbiased.
+/// The average of the reports of generalized randomized response, shifted and scaled so that it is
+/// unbiased.
 ///
-/// *Claim*: ε, as for the reports: the rest is post-processing. *True leakage*: ε exactly. If everybody reports 1, the average reveals
-/// every report. With `E[Y] = (1 − p) + (p + q − 1)·x` for a bit x, the estimate of each bit is `(Y − (1 − p)) / (p + q − 1)`.
+/// *Claim*: ε, as for the reports: the rest is post-processing. *True leakage*: ε exactly. If
+/// everybody reports 1, the average reveals every report. With `E[Y] = (1 − p) + (p + q − 1)·x` for
+/// a bit x, the estimate of each bit is `(Y − (1 − p)) / (p + q − 1)`.
 pub struct DebiasedAverage {
     bits: Bits,
     shift: f64,
@@ -168,7 +175,10 @@ impl Mechanism for DebiasedAverage {
             ));
         }
         if data.is_empty() {
-            return Err(Misfit::Data("the average of no records is not defined; give the dataset at least one".to_owned()));
+            return Err(Misfit::Data(
+                "the average of no records is not defined; give the dataset at least one"
+                    .to_owned(),
+            ));
         }
         Ok(Self { bits: Bits::new(data, keep)?, shift: 1.0 - keep[0], factor: 1.0 / signal })
     }
@@ -189,13 +199,23 @@ mod tests {
         let bits = [1.0, 0.0, 0.0, 1.0, 1.0];
         let data = Dataset::of_numbers(&bits);
         let epsilon = GeneralizedParams::Epsilon(Epsilon::try_from(1.0).unwrap());
-        for params in [epsilon, GeneralizedParams::Keep(0.9), GeneralizedParams::KeepEach([1.0, 0.6])] {
-            let mechanism = DebiasedAverage::prepare(&params, &data, &Universe::of(&data, &data)).unwrap();
+        for params in
+            [epsilon, GeneralizedParams::Keep(0.9), GeneralizedParams::KeepEach([1.0, 0.6])]
+        {
+            let mechanism =
+                DebiasedAverage::prepare(&params, &data, &Universe::of(&data, &data)).unwrap();
             // The expectation, over all 2^5 combinations of reports.
             let mut expected = 0.0;
             for answers in 0..32_u32 {
-                let probability: f64 =
-                    (0..5).map(|i| if answers >> i & 1 == 1 { mechanism.bits.one[i] } else { 1.0 - mechanism.bits.one[i] }).product();
+                let probability: f64 = (0..5)
+                    .map(|i| {
+                        if answers >> i & 1 == 1 {
+                            mechanism.bits.one[i]
+                        } else {
+                            1.0 - mechanism.bits.one[i]
+                        }
+                    })
+                    .product();
                 expected += probability * mechanism.estimate(answers.count_ones());
             }
             assert!((expected - 0.6).abs() < 1e-12, "{expected}");
@@ -205,9 +225,12 @@ mod tests {
     #[test]
     fn the_debiased_average_follows_the_formula_of_the_notes() {
         let data = Dataset::of_numbers(&[0.0, 1.0]);
-        let mechanism =
-            DebiasedAverage::prepare(&GeneralizedParams::Epsilon(Epsilon::try_from(1.0).unwrap()), &data, &Universe::of(&data, &data))
-                .unwrap();
+        let mechanism = DebiasedAverage::prepare(
+            &GeneralizedParams::Epsilon(Epsilon::try_from(1.0).unwrap()),
+            &data,
+            &Universe::of(&data, &data),
+        )
+        .unwrap();
         let e = 1_f64.exp();
         for (ones, average) in [(0, 0.0), (1, 0.5), (2, 1.0)] {
             let printed = (e + 1.0) / (e - 1.0) * average - 1.0 / (e - 1.0);
@@ -217,6 +240,12 @@ mod tests {
 
     #[test]
     fn probabilities_above_one_are_rejected() {
-        assert!(GeneralizedParams::KeepEach([0.5, 1.5]).keep().unwrap_err().to_string().contains("params.keep-each is 1.5"));
+        assert!(
+            GeneralizedParams::KeepEach([0.5, 1.5])
+                .keep()
+                .unwrap_err()
+                .to_string()
+                .contains("params.keep-each is 1.5")
+        );
     }
 }

@@ -54,14 +54,24 @@ impl<R: Randomizer> Mechanism for Reports<R> {
         }
         let (people, width) = (data.len(), randomizer.width());
         if people.saturating_mul(width) > MAX_WIDTH {
-            let problem = format!("is {size}, which on {people} records makes an output of more than {MAX_WIDTH} cells; release less");
+            let problem = format!(
+                "is {size}, which on {people} records makes an output of more than {MAX_WIDTH} cells; release less"
+            );
             return Err(Misfit::params("size", &problem));
         }
         let value = |number: f64| {
             let value = (0..size).find(|value| f64::from(*value) == number);
-            value.ok_or_else(|| Misfit::Data(format!("the record {number} is not a whole number between 0 and {}", size - 1)))
+            value.ok_or_else(|| {
+                Misfit::Data(format!(
+                    "the record {number} is not a whole number between 0 and {}",
+                    size - 1
+                ))
+            })
         };
-        Ok(Self { values: data.numbers()?.into_iter().map(value).collect::<Result<_, _>>()?, randomizer })
+        Ok(Self {
+            values: data.numbers()?.into_iter().map(value).collect::<Result<_, _>>()?,
+            randomizer,
+        })
     }
 
     fn width(&self) -> usize {
@@ -70,7 +80,8 @@ impl<R: Randomizer> Mechanism for Reports<R> {
 
     #[inline]
     fn run(&self, rng: &mut Generator, row: &mut [Cell]) {
-        for (value, report) in self.values.iter().zip(row.chunks_exact_mut(self.randomizer.width())) {
+        for (value, report) in self.values.iter().zip(row.chunks_exact_mut(self.randomizer.width()))
+        {
             self.randomizer.report(*value, rng, report);
         }
     }
@@ -109,8 +120,8 @@ pub mod tests {
 
     /// Compares the frequency of every report with the probability that the definition gives it.
     ///
-    /// By Hoeffding's inequality and a union bound over the r reports, some frequency is further from its probability than
-    /// √(ln(2r/α)/2n) with a chance of at most α, here one in a million.
+    /// By Hoeffding's inequality and a union bound over the r reports, some frequency is further
+    /// from its probability than √(ln(2r/α)/2n) with a chance of at most α, here one in a million.
     pub fn follows<R: Randomizer>(randomizer: &R, value: u16, probability: impl Fn(&[f64]) -> f64) {
         const N: usize = 400_000;
         let mut rng = Generator::seed_from_u64(3);
@@ -120,7 +131,10 @@ pub mod tests {
             randomizer.report(value, &mut rng, &mut report);
             // A position that is not reported is −9.
             #[allow(clippy::cast_possible_truncation)] // small whole numbers
-            let key = report.iter().map(|cell| cell.as_number().map_or(-9, |number| number as i64)).collect();
+            let key = report
+                .iter()
+                .map(|cell| cell.as_number().map_or(-9, |number| number as i64))
+                .collect();
             *seen.entry(key).or_default() += 1;
         }
         let allowed = ((2.0 * seen.len() as f64 / 1e-6).ln() / (2.0 * N as f64)).sqrt();
@@ -130,23 +144,36 @@ pub mod tests {
             let expected = probability(&report);
             covered += expected;
             let frequency = *k as f64 / N as f64;
-            assert!((frequency - expected).abs() < allowed, "{report:?} on {value}: {k} of {N}, expected {expected}, α = 1e-6");
+            assert!(
+                (frequency - expected).abs() < allowed,
+                "{report:?} on {value}: {k} of {N}, expected {expected}, α = 1e-6"
+            );
         }
-        assert!(covered > 1.0 - allowed * seen.len() as f64, "the reports that occur have probability {covered} only");
+        assert!(
+            covered > 1.0 - allowed * seen.len() as f64,
+            "the reports that occur have probability {covered} only"
+        );
     }
 
     #[test]
     fn what_is_not_a_value_is_refused() {
         let prepare = |params: &str, record: f64| {
             let data = Dataset::of_numbers(&[record]);
-            Reports::<crate::catalogue::local::grr::Grr>::prepare(&read_toml(params), &data, &Universe::of(&data, &data))
-                .map(|_| ())
-                .map_err(|misfit| misfit.to_string())
+            Reports::<crate::catalogue::local::grr::Grr>::prepare(
+                &read_toml(params),
+                &data,
+                &Universe::of(&data, &data),
+            )
+            .map(|_| ())
+            .map_err(|misfit| misfit.to_string())
         };
         assert_eq!(prepare("epsilon = 1\nsize = 3", 2.0), Ok(()));
         let refused = prepare("epsilon = 1\nsize = 3", 3.0).unwrap_err();
         assert_eq!(refused, "the record 3 is not a whole number between 0 and 2");
         assert!(prepare("epsilon = 1\nsize = 3", 0.5).is_err());
-        assert_eq!(prepare("epsilon = 1\nsize = 1", 0.0).unwrap_err(), "params.size is 1, must be at least 2");
+        assert_eq!(
+            prepare("epsilon = 1\nsize = 1", 0.0).unwrap_err(),
+            "params.size is 1, must be at least 2"
+        );
     }
 }

@@ -1,16 +1,19 @@
 //! RAPPOR: a value's Bloom filter, every bit of it by randomized response.
 //!
-//! *Claim*: two values' filters differ in at most `2h` of their bits, h the number of hash functions, so that reports are
-//! `2h·ln(s/(1−s))`-DP, where a set bit is reported as 1 with probability s and an unset one with 1 − s.
-//! *Neighbours*: any two values of one person (replace-one on a dataset of one record).
-//! *Source*: Erlingsson, Pihur, Korolova 2014. One-time RAPPOR replaces every bit by 1 with probability f/2 and by 0 with
-//! f/2; then s = 1 − f/2. RAPPOR reports a 1 of the result as 1 with probability q and a 0 as 1 with p; then
-//! `s = (1 − f/2)·q + f/2·p`. A single report depends on these probabilities only, so the two steps are drawn as one.
+//! *Claim*: two values' filters differ in at most `2h` of their bits, h the number of hash
+//! functions, so that reports are `2h·ln(s/(1−s))`-DP, where a set bit is reported as 1 with
+//! probability s and an unset one with 1 − s. *Neighbours*: any two values of one person
+//! (replace-one on a dataset of one record). *Source*: Erlingsson, Pihur, Korolova 2014. One-time
+//! RAPPOR replaces every bit by 1 with probability f/2 and by 0 with f/2; then s = 1 − f/2. RAPPOR
+//! reports a 1 of the result as 1 with probability q and a 0 as 1 with p; then `s = (1 − f/2)·q +
+//! f/2·p`. A single report depends on these probabilities only, so the two steps are drawn as one.
 //!
-//! *The bug*: `background = "missing"` leaves bits that are not set as they are in the first step. *True leakage*: infinite, if one value sets a bit
-//! that the other does not and the second step is not made.
+//! *The bug*: `background = "missing"` leaves bits that are not set as they are in the first step.
+//! *True leakage*: infinite, if one value sets a bit that the other does not and the second step is
+//! not made.
 //!
-//! Hash function i maps a text to one of the bits by `Mix`, the 64-bit hash of this program, over i and the text, modulo the number of bits.
+//! Hash function i maps a text to one of the bits by `Mix`, the 64-bit hash of this program, over i
+//! and the text, modulo the number of bits.
 
 use serde::Deserialize;
 
@@ -60,7 +63,8 @@ fn four() -> u16 {
 fn filter(value: &str, bits: u16, hashes: u16) -> Vec<bool> {
     let mut filter = vec![false; usize::from(bits)];
     for i in 0..u64::from(hashes) {
-        #[allow(clippy::cast_possible_truncation)] // less than the bits, of which there are fewer than 2^16
+        #[allow(clippy::cast_possible_truncation)]
+        // less than the bits, of which there are fewer than 2^16
         let bit = (Mix::new().word(i).text(value).end() % u64::from(bits)) as usize;
         filter[bit] = true;
     }
@@ -93,7 +97,9 @@ impl Params {
         if records.saturating_mul(bits.into()) > MAX_WIDTH {
             return Err(Misfit::params(
                 "bits",
-                &format!("is {bits}, which on {records} records makes an output of more than {MAX_WIDTH} cells; release less"),
+                &format!(
+                    "is {bits}, which on {records} records makes an output of more than {MAX_WIDTH} cells; release less"
+                ),
             ));
         }
         Ok(())
@@ -108,7 +114,8 @@ pub struct Rappor {
 
 impl Mechanism for Rappor {
     const NAME: &'static str = "rappor";
-    const SUMMARY: &'static str = "a value's Bloom filter by randomized response, once (f) or twice (f, then q and p)";
+    const SUMMARY: &'static str =
+        "a value's Bloom filter by randomized response, once (f) or twice (f, then q and p)";
     type Params = Params;
 
     fn prepare(params: &Params, data: &Dataset, _: &Universe) -> Result<Self, Misfit> {
@@ -116,8 +123,16 @@ impl Mechanism for Rappor {
         let mut one = Vec::new();
         for record in data.records() {
             match record {
-                Record::Text(value) => one.extend(filter(value, params.bits, params.hashes).into_iter().map(|bit| params.one(bit))),
-                other => return Err(Misfit::Data(format!("the record {other} is not a string, which RAPPOR needs"))),
+                Record::Text(value) => one.extend(
+                    filter(value, params.bits, params.hashes)
+                        .into_iter()
+                        .map(|bit| params.one(bit)),
+                ),
+                other => {
+                    return Err(Misfit::Data(format!(
+                        "the record {other} is not a string, which RAPPOR needs"
+                    )));
+                }
             }
         }
         Ok(Self { one })
@@ -149,7 +164,9 @@ mod tests {
 
     #[test]
     fn the_audited_values_have_filters_that_differ_in_six_and_in_all_eight_bits() {
-        let differing = |a: &str, b: &str| filter(a, 20, 4).into_iter().zip(filter(b, 20, 4)).filter(|(a, b)| a != b).count();
+        let differing = |a: &str, b: &str| {
+            filter(a, 20, 4).into_iter().zip(filter(b, 20, 4)).filter(|(a, b)| a != b).count()
+        };
         assert_eq!(differing("Alan", "Grace"), 6);
         assert_eq!(differing("Grace", "Kurt"), 8);
     }
@@ -162,7 +179,10 @@ mod tests {
         assert!(params.check(1).is_ok());
         // Two petabytes, if they were made.
         let problem = params.check(1 << 32).unwrap_err().to_string();
-        assert_eq!(problem, "params.bits is 65535, which on 4294967296 records makes an output of more than 100000 cells; release less");
+        assert_eq!(
+            problem,
+            "params.bits is 65535, which on 4294967296 records makes an output of more than 100000 cells; release less"
+        );
     }
 
     #[test]

@@ -1,11 +1,11 @@
 //! Subset selection: a random set of ω values, which holds the true value more often than others.
 //!
-//! *Claim*: ε, with `ω = max(1, round(size/(e^ε + 1)))` and the true value in the set with probability `p = ωe^ε/(ωe^ε + size − ω)`.
-//! *Neighbours*: replace-one. *Source*: Ye, Barg 2018; Wang et al. 2016.
-//! *The bugs*: `include = "unweighted"` uses `p = e^ε/(e^ε + 1)`, which is right only if half of the values are in the set. `others = "next"` fills
-//! the set with the values that follow the true one, instead of any others.
-//! *True leakage*: a set that holds value a and not b is `p(size − ω)/((1 − p)ω)` times as likely on a: ε, or `ε + ln((size − ω)/ω)`;
-//! infinite.
+//! *Claim*: ε, with `ω = max(1, round(size/(e^ε + 1)))` and the true value in the set with
+//! probability `p = ωe^ε/(ωe^ε + size − ω)`. *Neighbours*: replace-one. *Source*: Ye, Barg 2018;
+//! Wang et al. 2016. *The bugs*: `include = "unweighted"` uses `p = e^ε/(e^ε + 1)`, which is right
+//! only if half of the values are in the set. `others = "next"` fills the set with the values that
+//! follow the true one, instead of any others. *True leakage*: a set that holds value a and not b
+//! is `p(size − ω)/((1 − p)ω)` times as likely on a: ε, or `ε + ln((size − ω)/ω)`; infinite.
 
 use serde::Deserialize;
 
@@ -60,16 +60,20 @@ pub struct Subset {
 
 impl Randomizer for Subset {
     const NAME: &'static str = "local/subset";
-    const SUMMARY: &'static str = "a random set that holds the true value more often than others; bugs: include, others";
+    const SUMMARY: &'static str =
+        "a random set that holds the true value more often than others; bugs: include, others";
     type Params = Params;
 
     fn new(params: &Params) -> Result<Self, Misfit> {
         let (odds, size) = (params.epsilon.get().exp(), f64::from(params.size));
-        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // at most half of the size
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+        // at most half of the size
         let members = ((size / (odds + 1.0)).round() as u16).max(1);
         let include = match params.include {
             // Divided by ωe^ε, which may be infinite.
-            Include::Weighted => 1.0 / (1.0 + (size - f64::from(members)) / (f64::from(members) * odds)),
+            Include::Weighted => {
+                1.0 / (1.0 + (size - f64::from(members)) / (f64::from(members) * odds))
+            }
             Include::Unweighted => 1.0 / (1.0 + 1.0 / odds),
         };
         Ok(Self { size: params.size, members, include, others: params.others })
@@ -89,7 +93,8 @@ impl Randomizer for Subset {
         for step in 1..self.size {
             let other = (u32::from(value) + u32::from(step)) % u32::from(self.size);
             let chosen = match self.others {
-                // Each of the values that are left is as likely as any other to be one of those that are still wanted.
+                // Each of the values that are left is as likely as any other to be one of those
+                // that are still wanted.
                 Others::Random => noise::below(rng, left) < wanted,
                 Others::Next => wanted > 0,
             };
@@ -108,14 +113,17 @@ mod tests {
     #[test]
     fn sets_follow_the_definition() {
         let odds = 0.5_f64.exp();
-        // 6/(e^½ + 1) = 2.27 rounds to 2. There are C(5, 1) = 5 sets of two with a given value and C(5, 2) = 10 without it.
-        for (params, include) in
-            [("include = \"weighted\"", 2.0 * odds / (2.0 * odds + 4.0)), ("include = \"unweighted\"", odds / (odds + 1.0))]
-        {
+        // 6/(e^½ + 1) = 2.27 rounds to 2. There are C(5, 1) = 5 sets of two with a given value and
+        // C(5, 2) = 10 without it.
+        for (params, include) in [
+            ("include = \"weighted\"", 2.0 * odds / (2.0 * odds + 4.0)),
+            ("include = \"unweighted\"", odds / (odds + 1.0)),
+        ] {
             let subset: Subset = made(&format!("epsilon = 0.5\nsize = 6\n{params}"));
             follows(&subset, 4, |report| {
                 let is_set_of_two = report.iter().sum::<f64>() == 2.0;
-                f64::from(u8::from(is_set_of_two)) * if report[4] == 1.0 { include / 5.0 } else { (1.0 - include) / 10.0 }
+                f64::from(u8::from(is_set_of_two))
+                    * if report[4] == 1.0 { include / 5.0 } else { (1.0 - include) / 10.0 }
             });
         }
     }

@@ -1,13 +1,16 @@
-//! Unary encoding: one bit for each value, of which the bit of the true value is set; every bit is then randomised.
+//! Unary encoding: one bit for each value, of which the bit of the true value is set; every bit is
+//! then randomised.
 //!
-//! A set bit is reported as 1 with probability p, any other with q. Two values differ in two bits, so this leaks `ln(p(1−q)/(q(1−p)))`.
-//! *Claim*: ε. Symmetric (SUE, basic one-time RAPPOR): `p = e^(ε/2)/(e^(ε/2) + 1)` and `q = 1 − p`. Optimized (OUE): `p = ½` and
-//! `q = 1/(e^ε + 1)`. *Neighbours*: replace-one. *Source*: Erlingsson, Pihur, Korolova 2014; Wang, Blocki, Li, Jha 2017.
-//! *The bugs*: `budget = "whole"` uses ε for each bit of SUE, although two bits differ. `set = "or-background"` reports a set bit as 1 also if
-//! an unset one would be, with probability `p + (1 − p)q`: the vector of background bits is made first and the set bit is only ever added
-//! to it. `background = "missing"` leaves unset bits 0. `plain = i` releases bit i as it is.
-//! *True leakage*: ε; 2ε; the formula above with the larger p; infinite; infinite if i is one of the two values.
-//! `swapped = true` exchanges p and q. This destroys the estimates, but leaks ε as before.
+//! A set bit is reported as 1 with probability p, any other with q. Two values differ in two bits,
+//! so this leaks `ln(p(1−q)/(q(1−p)))`. *Claim*: ε. Symmetric (SUE, basic one-time RAPPOR): `p =
+//! e^(ε/2)/(e^(ε/2) + 1)` and `q = 1 − p`. Optimized (OUE): `p = ½` and `q = 1/(e^ε + 1)`.
+//! *Neighbours*: replace-one. *Source*: Erlingsson, Pihur, Korolova 2014; Wang, Blocki, Li, Jha
+//! 2017. *The bugs*: `budget = "whole"` uses ε for each bit of SUE, although two bits differ. `set
+//! = "or-background"` reports a set bit as 1 also if an unset one would be, with probability `p +
+//! (1 − p)q`: the vector of background bits is made first and the set bit is only ever added to it.
+//! `background = "missing"` leaves unset bits 0. `plain = i` releases bit i as it is. *True
+//! leakage*: ε; 2ε; the formula above with the larger p; infinite; infinite if i is one of the two
+//! values. `swapped = true` exchanges p and q. This destroys the estimates, but leaks ε as before.
 
 use serde::Deserialize;
 
@@ -92,7 +95,8 @@ pub fn logistic(x: f64) -> f64 {
 
 impl Randomizer for Unary {
     const NAME: &'static str = "local/unary";
-    const SUMMARY: &'static str = "a randomised bit for each value, SUE or OUE; bugs: budget, set, background, plain";
+    const SUMMARY: &'static str =
+        "a randomised bit for each value, SUE or OUE; bugs: budget, set, background, plain";
     type Params = Params;
 
     fn new(params: &Params) -> Result<Self, Misfit> {
@@ -101,7 +105,10 @@ impl Randomizer for Unary {
             (Encoding::Symmetric, _) => (logistic(per_bit), logistic(-per_bit)),
             (Encoding::Optimized, Budget::Half) => (0.5, logistic(-params.epsilon.get())),
             (Encoding::Optimized, Budget::Whole) => {
-                return Err(Misfit::params("budget", "is \"whole\", but the optimized encoding does not divide ε; leave it out"));
+                return Err(Misfit::params(
+                    "budget",
+                    "is \"whole\", but the optimized encoding does not divide ε; leave it out",
+                ));
             }
         };
         let (p, q) = if params.swapped { (q, p) } else { (p, q) };
@@ -111,9 +118,10 @@ impl Randomizer for Unary {
             SetBit::OrBackground => p + (1.0 - p) * unset,
         };
         match params.plain {
-            Some(plain) if plain >= params.size => {
-                Err(Misfit::params("plain", &format!("is {plain}, must be less than the size, {}", params.size)))
-            }
+            Some(plain) if plain >= params.size => Err(Misfit::params(
+                "plain",
+                &format!("is {plain}, must be less than the size, {}", params.size),
+            )),
             plain => Ok(Self { size: params.size, set, unset, plain }),
         }
     }
@@ -143,7 +151,11 @@ mod tests {
 
     /// The probability of a report whose bits are independent.
     fn product(report: &[f64], ones: &[f64]) -> f64 {
-        report.iter().zip(ones).map(|(bit, one)| if *bit == 1.0 { *one } else { 1.0 - one }).product()
+        report
+            .iter()
+            .zip(ones)
+            .map(|(bit, one)| if *bit == 1.0 { *one } else { 1.0 - one })
+            .product()
     }
 
     #[test]
@@ -151,7 +163,10 @@ mod tests {
         let (e, root) = (1_f64.exp(), 0.5_f64.exp());
         let q = 1.0 / (e + 1.0);
         let cases = [
-            ("encoding = \"symmetric\"", [1.0 / (1.0 + root), root / (1.0 + root), 1.0 / (1.0 + root)]),
+            (
+                "encoding = \"symmetric\"",
+                [1.0 / (1.0 + root), root / (1.0 + root), 1.0 / (1.0 + root)],
+            ),
             ("encoding = \"symmetric\"\nbudget = \"whole\"", [q, 1.0 - q, q]),
             ("encoding = \"optimized\"", [q, 0.5, q]),
             ("encoding = \"optimized\"\nswapped = true", [0.5, q, 0.5]),

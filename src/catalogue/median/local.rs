@@ -25,8 +25,8 @@ pub struct LocalSensitivityParams {
 
 /// Median plus Lap(LS(D)/ε), where LS is the local sensitivity at the dataset itself.
 ///
-/// *Claim*: ε. *The bug*: the scale of the noise is a function of the data.
-/// *True leakage*: infinite if the local sensitivity is 0 at one neighbour and positive at the other.
+/// *Claim*: ε. *The bug*: the scale of the noise is a function of the data. *True leakage*:
+/// infinite if the local sensitivity is 0 at one neighbour and positive at the other.
 pub struct LocalSensitivity {
     median: f64,
     scale: f64,
@@ -37,7 +37,11 @@ impl Mechanism for LocalSensitivity {
     const SUMMARY: &'static str = "median plus noise at the data's own local sensitivity (broken)";
     type Params = LocalSensitivityParams;
 
-    fn prepare(params: &LocalSensitivityParams, data: &Dataset, _: &Universe) -> Result<Self, Misfit> {
+    fn prepare(
+        params: &LocalSensitivityParams,
+        data: &Dataset,
+        _: &Universe,
+    ) -> Result<Self, Misfit> {
         let sorted = Sorted::new(data, params.lower, params.upper)?;
         Ok(Self { median: sorted.median(), scale: sorted.sensitivity_at(0) / params.epsilon.get() })
     }
@@ -76,17 +80,18 @@ enum Variant {
     ReleaseAtLocalSensitivity,
 }
 
-/// Propose a bound β on the local sensitivity. Test privately how far the data is from exceeding it. Release with
-/// noise at β, or answer ⊥.
+/// Propose a bound β on the local sensitivity. Test privately how far the data is from exceeding
+/// it. Release with noise at β, or answer ⊥.
 ///
-/// *Claim*: (2ε, δ). γ is the distance to the nearest dataset whose local sensitivity is at least β. `f(D) + Lap(β/ε)` is
-/// released iff `γ + Lap(1/ε) > ln(1/δ)/ε`.
+/// *Claim*: (2ε, δ). γ is the distance to the nearest dataset whose local sensitivity is at least
+/// β. `f(D) + Lap(β/ε)` is released iff `γ + Lap(1/ε) > ln(1/δ)/ε`.
 ///
-/// *The bug*, one for each `variant`, with its *true leakage* on the worst pair:
-/// `noiseless-test` compares γ itself: ε is infinite and δ is 1 where the threshold is between the γ of the two neighbours.
-/// `threshold-without-epsilon` passes at γ = 0 with probability `½·δ^ε`, which is more than δ when ε is small: 0.05 at ε = ½, δ = 0.01.
-/// `release-at-local-sensitivity` takes the scale from the data: where it is 0 on one side only, ε is infinite and δ is the
-/// probability that the test passes.
+/// *The bug*, one for each `variant`, with its *true leakage* on the worst pair: `noiseless-test`
+/// compares γ itself: ε is infinite and δ is 1 where the threshold is between the γ of the two
+/// neighbours. `threshold-without-epsilon` passes at γ = 0 with probability `½·δ^ε`, which is more
+/// than δ when ε is small: 0.05 at ε = ½, δ = 0.01. `release-at-local-sensitivity` takes the scale
+/// from the data: where it is 0 on one side only, ε is infinite and δ is the probability that the
+/// test passes.
 pub struct ProposeTestRelease {
     median: f64,
     scale: f64,
@@ -98,10 +103,15 @@ pub struct ProposeTestRelease {
 
 impl Mechanism for ProposeTestRelease {
     const NAME: &'static str = "median/propose-test-release";
-    const SUMMARY: &'static str = "median by propose–test–release, correct or with one of three mistakes";
+    const SUMMARY: &'static str =
+        "median by propose–test–release, correct or with one of three mistakes";
     type Params = ProposeTestReleaseParams;
 
-    fn prepare(params: &ProposeTestReleaseParams, data: &Dataset, universe: &Universe) -> Result<Self, Misfit> {
+    fn prepare(
+        params: &ProposeTestReleaseParams,
+        data: &Dataset,
+        universe: &Universe,
+    ) -> Result<Self, Misfit> {
         let sorted = Sorted::new(data, params.lower, params.upper)?;
         let epsilon = params.epsilon.get();
         let log_delta = (1.0 / params.delta.get()).ln();
@@ -114,7 +124,11 @@ impl Mechanism for ProposeTestRelease {
             scale: noise_bound / epsilon,
             distance: sorted.distance_to_sensitivity(params.bound.get()) as f64,
             test_scale: if params.variant == Variant::NoiselessTest { 0.0 } else { 1.0 / epsilon },
-            threshold: if params.variant == Variant::ThresholdWithoutEpsilon { log_delta } else { log_delta / epsilon },
+            threshold: if params.variant == Variant::ThresholdWithoutEpsilon {
+                log_delta
+            } else {
+                log_delta / epsilon
+            },
             bottom: universe.symbol("⊥"),
         })
     }
@@ -122,6 +136,10 @@ impl Mechanism for ProposeTestRelease {
     #[inline]
     fn run(&self, rng: &mut Generator, row: &mut [Cell]) {
         let noisy_distance = self.distance + noise::laplace(rng, self.test_scale);
-        row[0] = if noisy_distance > self.threshold { Cell::number(self.median + noise::laplace(rng, self.scale)) } else { self.bottom };
+        row[0] = if noisy_distance > self.threshold {
+            Cell::number(self.median + noise::laplace(rng, self.scale))
+        } else {
+            self.bottom
+        };
     }
 }

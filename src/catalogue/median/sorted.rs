@@ -1,8 +1,9 @@
 //! Sorted records, and how sensitive their median is: local sensitivity, at a distance, and smooth.
 //!
-//! The records are sorted, and `m` is the rank of the median. The largest local sensitivity among the datasets at distance at most
-//! `k` is `A(k) = max over 0 ≤ t ≤ k+1 of x[m+t] − x[m+t−k−1]`. A rank below 1 means `lower`, and a rank above n means `upper`.
-//! The reason: `k` records are moved out of the way, and the one that differs then lets the median jump over the gap that they leave.
+//! The records are sorted, and `m` is the rank of the median. The largest local sensitivity among
+//! the datasets at distance at most `k` is `A(k) = max over 0 ≤ t ≤ k+1 of x[m+t] − x[m+t−k−1]`. A
+//! rank below 1 means `lower`, and a rank above n means `upper`. The reason: `k` records are moved
+//! out of the way, and the one that differs then lets the median jump over the gap that they leave.
 
 use crate::model::Dataset;
 use crate::model::checked::Finite;
@@ -10,7 +11,8 @@ use crate::target::Misfit;
 
 /// Sorted records in a public range.
 pub(super) struct Sorted {
-    /// The range's lower end, the records in order, the range's upper end: a record's rank is its index.
+    /// The range's lower end, the records in order, the range's upper end: a record's rank is its
+    /// index.
     padded: Vec<f64>,
 }
 
@@ -21,16 +23,27 @@ impl Sorted {
     }
 
     /// Sorts the values. Checks that there is at least one and that all are within the range.
-    pub(super) fn of_values(mut values: Vec<f64>, lower: Finite, upper: Finite) -> Result<Self, Misfit> {
+    pub(super) fn of_values(
+        mut values: Vec<f64>,
+        lower: Finite,
+        upper: Finite,
+    ) -> Result<Self, Misfit> {
         let (lower, upper) = (lower.get(), upper.get());
         if lower >= upper {
-            return Err(Misfit::params("lower", &format!("is {lower}, must be less than params.upper, which is {upper}")));
+            return Err(Misfit::params(
+                "lower",
+                &format!("is {lower}, must be less than params.upper, which is {upper}"),
+            ));
         }
         if values.is_empty() {
-            return Err(Misfit::Data("the median of no records is not defined; give the dataset at least one".to_owned()));
+            return Err(Misfit::Data(
+                "the median of no records is not defined; give the dataset at least one".to_owned(),
+            ));
         }
         if let Some(value) = values.iter().find(|value| !(lower..=upper).contains(*value)) {
-            return Err(Misfit::Data(format!("the record {value} is outside the range [{lower}, {upper}]; correct it or the range")));
+            return Err(Misfit::Data(format!(
+                "the record {value} is outside the range [{lower}, {upper}]; correct it or the range"
+            )));
         }
         values.extend([lower, upper]);
         values.sort_unstable_by(f64::total_cmp);
@@ -55,13 +68,16 @@ impl Sorted {
     /// `A(k)`: the largest local sensitivity within distance `k`. O(k).
     pub(super) fn sensitivity_at(&self, k: usize) -> f64 {
         let (m, last) = (self.rank(), self.padded.len() - 1);
-        let gap = |t: usize| self.padded[(m + t).min(last)] - self.padded[(m + t).saturating_sub(k + 1)];
+        let gap =
+            |t: usize| self.padded[(m + t).min(last)] - self.padded[(m + t).saturating_sub(k + 1)];
         (0..=k + 1).map(gap).fold(0.0, f64::max)
     }
 
-    /// γ: the smallest `k` with `A(k) ≥ bound`. At most n, because n changes reach every dataset. O(n).
+    /// γ: the smallest `k` with `A(k) ≥ bound`. At most n, because n changes reach every dataset.
+    /// O(n).
     ///
-    /// A gap between the ranks i ≤ m ≤ j opens at distance `j − i − 1`. As i rises, the smallest j that is far enough away rises too.
+    /// A gap between the ranks i ≤ m ≤ j opens at distance `j − i − 1`. As i rises, the smallest j
+    /// that is far enough away rises too.
     pub(super) fn distance_to_sensitivity(&self, bound: f64) -> usize {
         let (m, x) = (self.rank(), &self.padded);
         let mut smallest = self.len();
@@ -78,11 +94,13 @@ impl Sorted {
         smallest
     }
 
-    /// The smooth sensitivity `max over k ≥ nearest of e^(-βk)·A(k)`; the definition has `nearest = 0`. O(n log n).
+    /// The smooth sensitivity `max over k ≥ nearest of e^(-βk)·A(k)`; the definition has `nearest =
+    /// 0`. O(n log n).
     ///
-    /// In terms of gaps: the largest `(x[j] − x[i])·e^(-β·max(j−i−1, nearest))` over the ranks i ≤ m ≤ j.
-    /// The best j never falls as i rises: a larger i shortens the gaps to a near and a far j by the same amount, but this
-    /// matters more for the near j. So the best j for the middle i halves the problem (Nissim, Raskhodnikova & Smith 2007).
+    /// In terms of gaps: the largest `(x[j] − x[i])·e^(-β·max(j−i−1, nearest))` over the ranks i ≤
+    /// m ≤ j. The best j never falls as i rises: a larger i shortens the gaps to a near and a far j
+    /// by the same amount, but this matters more for the near j. So the best j for the middle i
+    /// halves the problem (Nissim, Raskhodnikova & Smith 2007).
     pub(super) fn smooth_sensitivity(&self, beta: f64, nearest: usize) -> f64 {
         let (m, last) = (self.rank(), self.padded.len() - 1);
         // Logarithms, because e^(-βk) underflows for βk > 745. Then all far gaps would be equal.
@@ -94,7 +112,8 @@ impl Sorted {
         let mut open = vec![(0, m, m, last)];
         while let Some((i_low, i_high, j_low, j_high)) = open.pop() {
             let i = usize::midpoint(i_low, i_high);
-            // The last of equally good j. With the first, a series of ties could exclude the best j of another i.
+            // The last of equally good j. With the first, a series of ties could exclude the best j
+            // of another i.
             let (mut j_best, mut value) = (j_low, f64::NEG_INFINITY);
             for j in j_low..=j_high {
                 let here = log_value(i, j);
@@ -144,16 +163,23 @@ mod tests {
 
     fn local_sensitivity(values: &[f64], universe: &[f64]) -> f64 {
         let here = median(values);
-        neighbours(values, universe).iter().map(|other| (median(other) - here).abs()).fold(0.0, f64::max)
+        neighbours(values, universe)
+            .iter()
+            .map(|other| (median(other) - here).abs())
+            .fold(0.0, f64::max)
     }
 
-    /// `A(0), A(1), …, A(n)` from their definition: all datasets over a small universe, by increasing distance.
+    /// `A(0), A(1), …, A(n)` from their definition: all datasets over a small universe, by
+    /// increasing distance.
     fn brute_force(values: &[f64], universe: &[f64]) -> Vec<f64> {
         let mut reached = vec![values.to_vec()];
         let mut worst = Vec::new();
         for _ in 0..=values.len() {
-            worst.push(reached.iter().map(|other| local_sensitivity(other, universe)).fold(0.0, f64::max));
-            let mut next: Vec<Vec<f64>> = reached.iter().flat_map(|other| neighbours(other, universe)).collect();
+            worst.push(
+                reached.iter().map(|other| local_sensitivity(other, universe)).fold(0.0, f64::max),
+            );
+            let mut next: Vec<Vec<f64>> =
+                reached.iter().flat_map(|other| neighbours(other, universe)).collect();
             next.iter_mut().for_each(|other| other.sort_unstable_by(f64::total_cmp));
             next.sort_unstable_by(|a, b| a.partial_cmp(b).unwrap());
             next.dedup();
@@ -191,29 +217,46 @@ mod tests {
         for values in small_datasets() {
             let data = sorted(&values, 0.0, 7.0);
             let worst = brute_force(&values, &UNIVERSE);
-            for (beta, nearest) in [(0.0, 0), (0.1, 0), (0.7, 0), (3.0, 0), (0.1, 1), (0.7, 1), (3.0, 1)] {
-                let expected = (nearest..worst.len()).map(|k| (-beta * k as f64).exp() * worst[k]).fold(0.0, f64::max);
+            for (beta, nearest) in
+                [(0.0, 0), (0.1, 0), (0.7, 0), (3.0, 0), (0.1, 1), (0.7, 1), (3.0, 1)]
+            {
+                let expected = (nearest..worst.len())
+                    .map(|k| (-beta * k as f64).exp() * worst[k])
+                    .fold(0.0, f64::max);
                 let found = data.smooth_sensitivity(beta, nearest);
-                assert!((found - expected).abs() <= 1e-12 * expected, "{values:?}, β = {beta}: {found}, expected {expected}");
+                assert!(
+                    (found - expected).abs() <= 1e-12 * expected,
+                    "{values:?}, β = {beta}: {found}, expected {expected}"
+                );
             }
         }
     }
 
-    /// Random data of every spread, with many ties: the fast algorithm must find the same as a search over all distances.
+    /// Random data of every spread, with many ties: the fast algorithm must find the same as a
+    /// search over all distances.
     #[test]
     fn the_fast_algorithm_agrees_with_a_search_over_all_distances() {
         let mut rng = Generator::seed_from_u64(3);
         for round in 0..2000 {
             let n = rng.random_range(1..40);
             let steps = [3.0, 10.0, 1e9][round % 3];
-            let values: Vec<f64> = (0..n).map(|_| ((rng.random::<f64>() * 9.0).exp() * steps).floor() / steps).collect();
+            let values: Vec<f64> = (0..n)
+                .map(|_| ((rng.random::<f64>() * 9.0).exp() * steps).floor() / steps)
+                .collect();
             let data = sorted(&values, 0.0, 1e4);
             let beta = (rng.random::<f64>() * 8.0 - 6.0).exp();
             for nearest in [0, 1, 2] {
-                let all = (nearest..=n).map(|k| data.sensitivity_at(k).ln() - beta * k as f64).fold(f64::NEG_INFINITY, f64::max).exp();
+                let all = (nearest..=n)
+                    .map(|k| data.sensitivity_at(k).ln() - beta * k as f64)
+                    .fold(f64::NEG_INFINITY, f64::max)
+                    .exp();
                 let found = data.smooth_sensitivity(beta, nearest);
-                // With fewer records than `nearest` there is no such distance; the fast algorithm then uses `nearest`.
-                assert!(n < nearest || (found - all).abs() <= 1e-12 * all, "{values:?}, β = {beta}: {found}, expected {all}");
+                // With fewer records than `nearest` there is no such distance; the fast algorithm
+                // then uses `nearest`.
+                assert!(
+                    n < nearest || (found - all).abs() <= 1e-12 * all,
+                    "{values:?}, β = {beta}: {found}, expected {all}"
+                );
             }
             let bound = (rng.random::<f64>() * 11.0 - 1.0).exp();
             let distance = (0..n).find(|k| data.sensitivity_at(*k) >= bound).unwrap_or(n);
@@ -226,7 +269,8 @@ mod tests {
         let mut values = vec![0.0; 3000];
         values.push(1.0);
         values.extend(vec![5.0; 2999]);
-        // The gap at the median is 1; all gaps from lower ranks have a weight below the smallest positive double.
+        // The gap at the median is 1; all gaps from lower ranks have a weight below the smallest
+        // positive double.
         assert_eq!(sorted(&values, 0.0, 9.0).smooth_sensitivity(400.0, 0), 1.0);
     }
 

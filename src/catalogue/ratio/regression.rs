@@ -1,22 +1,24 @@
 //! The slope of a line through the origin, `θ = Σxy / Σx²`, clamped to `[−R, R]`.
 //!
-//! Every record is a point `[x, y]` with `|x| ≤ X` and `|y| ≤ Y`.
-//! *Claim*: see each mechanism below.
-//! *Neighbours*: replace-one.
-//! *Source*: lecture notes "Smooth sensitivity", sections 13.1.2 and 13.2 (linear regression), in one dimension.
+//! Every record is a point `[x, y]` with `|x| ≤ X` and `|y| ≤ Y`. *Claim*: see each mechanism
+//! below. *Neighbours*: replace-one. *Source*: lecture notes "Smooth sensitivity", sections 13.1.2
+//! and 13.2 (linear regression), in one dimension.
 //!
-//! **Sensitivity.** Let `A = Σx²` and `h(t) = Σ x(y − tx) = Σxy − tA`. `h` falls with slope `A` and has the root θ. Replacing a point
-//! changes `h(t)` by the difference of two values of `x(y − tx)`. For `0 ≤ t ≤ R` such a value is between `−XY − RX²` and `XY`. For
-//! negative `t` it is the mirror image. So `h` moves by at most `C = 2XY + RX²` everywhere in `[−R, R]`. Let the clamped slopes be
-//! `t < t'`, where t' belongs to the neighbour D'. Then t is not cut off above, so `h(t) ≤ 0`. And t' is not cut off below, so `h'(t') ≥ 0`
-//! and `h(t') ≥ −C`. From t to t', h falls by `A·(t' − t)`, so this is at most C. The same holds with the two datasets exchanged:
+//! **Sensitivity.** Let `A = Σx²` and `h(t) = Σ x(y − tx) = Σxy − tA`. `h` falls with slope `A` and
+//! has the root θ. Replacing a point changes `h(t)` by the difference of two values of `x(y − tx)`.
+//! For `0 ≤ t ≤ R` such a value is between `−XY − RX²` and `XY`. For negative `t` it is the mirror
+//! image. So `h` moves by at most `C = 2XY + RX²` everywhere in `[−R, R]`. Let the clamped slopes
+//! be `t < t'`, where t' belongs to the neighbour D'. Then t is not cut off above, so `h(t) ≤ 0`.
+//! And t' is not cut off below, so `h'(t') ≥ 0` and `h(t') ≥ −C`. From t to t', h falls by `A·(t' −
+//! t)`, so this is at most C. The same holds with the two datasets exchanged:
 //!
 //! ```text
 //! |t' − t| ≤ C / max(A, A')
 //! ```
 //!
-//! One point with a large x can contribute nearly all of A, so the ratio of `C/A` between neighbours has no limit: it must not be computed
-//! from the data. `A` itself moves by at most `X²`, and a lower limit of it can be computed privately.
+//! One point with a large x can contribute nearly all of A, so the ratio of `C/A` between
+//! neighbours has no limit: it must not be computed from the data. `A` itself moves by at most
+//! `X²`, and a lower limit of it can be computed privately.
 
 use serde::Deserialize;
 
@@ -80,7 +82,9 @@ fn point(record: &Record) -> Result<(f64, f64), Misfit> {
     let fields = if let Record::Fields(fields) = record { fields.as_slice() } else { &[] };
     match fields {
         [Record::Number(x), Record::Number(y)] if x.is_finite() && y.is_finite() => Ok((*x, *y)),
-        _ => Err(Misfit::Data(format!("the record {record} is not a point; write points as [x, y]"))),
+        _ => {
+            Err(Misfit::Data(format!("the record {record} is not a point; write points as [x, y]")))
+        }
     }
 }
 
@@ -94,8 +98,8 @@ pub struct LocalSensitivityParams {
 
 /// `θ + Lap(C/(A·ε))`.
 ///
-/// *Claim*: ε. *The bug*: the scale is a function of the data.
-/// *True leakage*: infinite on every pair with two different scales. The more they differ, the more often an output shows it.
+/// *Claim*: ε. *The bug*: the scale is a function of the data. *True leakage*: infinite on every
+/// pair with two different scales. The more they differ, the more often an output shows it.
 pub struct LocalSensitivity {
     slope: f64,
     scale: f64,
@@ -103,10 +107,15 @@ pub struct LocalSensitivity {
 
 impl Mechanism for LocalSensitivity {
     const NAME: &'static str = "regression/local-sensitivity";
-    const SUMMARY: &'static str = "slope Σxy/Σx² plus noise in proportion to 1/Σx² of the data (broken)";
+    const SUMMARY: &'static str =
+        "slope Σxy/Σx² plus noise in proportion to 1/Σx² of the data (broken)";
     type Params = LocalSensitivityParams;
 
-    fn prepare(params: &LocalSensitivityParams, data: &Dataset, _: &Universe) -> Result<Self, Misfit> {
+    fn prepare(
+        params: &LocalSensitivityParams,
+        data: &Dataset,
+        _: &Universe,
+    ) -> Result<Self, Misfit> {
         let Fit { slope, squares } = Fit::new(data, params.limits)?;
         if squares == 0.0 {
             return Err(Misfit::Data(
@@ -134,10 +143,12 @@ pub struct BoundedSensitivityParams {
     limits: Limits,
 }
 
-/// `L = A + Lap(X²/ε₁) − X²·ln(1/2δ)/ε₁`, then `(L, θ + Lap(C/(L·ε₂)))`, or `(L, ⊥)` when L is not positive.
+/// `L = A + Lap(X²/ε₁) − X²·ln(1/2δ)/ε₁`, then `(L, θ + Lap(C/(L·ε₂)))`, or `(L, ⊥)` when L is not
+/// positive.
 ///
-/// *Claim*: (ε₁ + ε₂, δ). L costs ε₁, because A moves by at most X². `L > A` has probability `½·e^(−ln(1/2δ)) = δ`. Otherwise the scale
-/// is at least `C/(A·ε₂)`, which covers the move of θ at ε₂.
+/// *Claim*: (ε₁ + ε₂, δ). L costs ε₁, because A moves by at most X². `L > A` has probability
+/// `½·e^(−ln(1/2δ)) = δ`. Otherwise the scale is at least `C/(A·ε₂)`, which covers the move of θ at
+/// ε₂.
 pub struct BoundedSensitivity {
     fit: Fit,
     limit_scale: f64,
@@ -149,12 +160,20 @@ pub struct BoundedSensitivity {
 
 impl Mechanism for BoundedSensitivity {
     const NAME: &'static str = "regression/bounded-sensitivity";
-    const SUMMARY: &'static str = "slope Σxy/Σx² plus noise in proportion to 1/L, L a private lower limit of Σx²";
+    const SUMMARY: &'static str =
+        "slope Σxy/Σx² plus noise in proportion to 1/L, L a private lower limit of Σx²";
     type Params = BoundedSensitivityParams;
 
-    fn prepare(params: &BoundedSensitivityParams, data: &Dataset, universe: &Universe) -> Result<Self, Misfit> {
+    fn prepare(
+        params: &BoundedSensitivityParams,
+        data: &Dataset,
+        universe: &Universe,
+    ) -> Result<Self, Misfit> {
         if params.delta.get() >= 0.5 {
-            return Err(Misfit::params("delta", &format!("is {}, must be less than 0.5", params.delta)));
+            return Err(Misfit::params(
+                "delta",
+                &format!("is {}, must be less than 0.5", params.delta),
+            ));
         }
         let limit_scale = params.limits.x.get().powi(2) / params.limit_epsilon.get();
         Ok(Self {
@@ -174,7 +193,11 @@ impl Mechanism for BoundedSensitivity {
     fn run(&self, rng: &mut Generator, row: &mut [Cell]) {
         let limit = self.fit.squares + noise::laplace(rng, self.limit_scale) - self.margin;
         row[0] = Cell::number(limit);
-        row[1] = if limit > 0.0 { Cell::number(self.fit.slope + noise::laplace(rng, self.influence / limit)) } else { self.bottom };
+        row[1] = if limit > 0.0 {
+            Cell::number(self.fit.slope + noise::laplace(rng, self.influence / limit))
+        } else {
+            self.bottom
+        };
     }
 }
 
@@ -188,7 +211,12 @@ mod tests {
     }
 
     fn data(points: &[(f64, f64)]) -> Dataset {
-        Dataset::new(points.iter().map(|(x, y)| Record::Fields(vec![Record::Number(*x), Record::Number(*y)])).collect())
+        Dataset::new(
+            points
+                .iter()
+                .map(|(x, y)| Record::Fields(vec![Record::Number(*x), Record::Number(*y)]))
+                .collect(),
+        )
     }
 
     #[test]
@@ -204,18 +232,29 @@ mod tests {
     #[test]
     fn no_neighbour_moves_the_slope_further_than_the_sensitivity() {
         let grid = [-1.0, -0.5, 0.0, 0.25, 1.0];
-        let universe: Vec<(f64, f64)> = grid.iter().flat_map(|x| grid.iter().map(move |y| (*x, *y))).collect();
+        let universe: Vec<(f64, f64)> =
+            grid.iter().flat_map(|x| grid.iter().map(move |y| (*x, *y))).collect();
         for slope_limit in [0.5, 1.0, 3.0] {
             let limits = limits(1.0, 1.0, slope_limit);
             let mut tightest = 0.0_f64;
-            // A flat slope, on which opposite points have the largest effect; a steep one through small x; and a few others.
+            // A flat slope, on which opposite points have the largest effect; a steep one through
+            // small x; and a few others.
             let flat = [(1.0, 1.0), (1.0, -1.0)].repeat(2);
             let steep = vec![(0.25, 0.75); 16];
-            for others in
-                [flat, steep, vec![], vec![(0.5, 0.5)], vec![(0.25, 1.0), (1.0, 1.0)], vec![(-1.0, 1.0), (-1.0, 1.0), (0.25, -1.0)]]
-            {
-                let fits: Vec<Fit> =
-                    universe.iter().map(|point| Fit::new(&data(&[others.as_slice(), &[*point]].concat()), limits).unwrap()).collect();
+            for others in [
+                flat,
+                steep,
+                vec![],
+                vec![(0.5, 0.5)],
+                vec![(0.25, 1.0), (1.0, 1.0)],
+                vec![(-1.0, 1.0), (-1.0, 1.0), (0.25, -1.0)],
+            ] {
+                let fits: Vec<Fit> = universe
+                    .iter()
+                    .map(|point| {
+                        Fit::new(&data(&[others.as_slice(), &[*point]].concat()), limits).unwrap()
+                    })
+                    .collect();
                 for one in &fits {
                     for two in &fits {
                         let squares = one.squares.max(two.squares);
@@ -225,7 +264,10 @@ mod tests {
                     }
                 }
             }
-            assert!(tightest > 0.6, "slopes up to {slope_limit}: the bound is loose, only {tightest} of it is reached");
+            assert!(
+                tightest > 0.6,
+                "slopes up to {slope_limit}: the bound is loose, only {tightest} of it is reached"
+            );
         }
     }
 }

@@ -1,12 +1,13 @@
 //! The exponential mechanism: candidate i with probability proportional to `e^(ε·u_i/2)`.
 //!
-//! *Claim*: ε, for utilities of sensitivity 1. *Neighbours*: component-wise. *Source*: `McSherry` & Talwar 2007.
-//! *The bugs*, one parameter each: `exponent = "whole"` forgets the ½, which is needed because one record may move the weight of the chosen
-//! candidate in one direction and all other weights in the other. `weights = "raw"` computes `e^(ε·u_i/2)` directly. If all of them
-//! underflow to 0, the probabilities are 0/0.
-//! *True leakage* without the ½: up to 2ε. With k candidates of equal utility, of which one falls by 1 and the others rise by 1, it is
-//! `ln((1 + (k−1)·e^(2ε))/k)`; with the ½ it is `ln((1 + (k−1)·e^ε)/k)`. Of the underflow: infinite if one record makes the difference
-//! between a choice and an error.
+//! *Claim*: ε, for utilities of sensitivity 1. *Neighbours*: component-wise. *Source*: `McSherry` &
+//! Talwar 2007. *The bugs*, one parameter each: `exponent = "whole"` forgets the ½, which is needed
+//! because one record may move the weight of the chosen candidate in one direction and all other
+//! weights in the other. `weights = "raw"` computes `e^(ε·u_i/2)` directly. If all of them
+//! underflow to 0, the probabilities are 0/0. *True leakage* without the ½: up to 2ε. With k
+//! candidates of equal utility, of which one falls by 1 and the others rise by 1, it is `ln((1 +
+//! (k−1)·e^(2ε))/k)`; with the ½ it is `ln((1 + (k−1)·e^ε)/k)`. Of the underflow: infinite if one
+//! record makes the difference between a choice and an error.
 
 use serde::Deserialize;
 
@@ -62,12 +63,17 @@ pub struct Exponential {
 
 impl Mechanism for Exponential {
     const NAME: &'static str = "exponential";
-    const SUMMARY: &'static str = "a candidate with probability ∝ e^(εu/2); bugs: without the ½, weights that underflow";
+    const SUMMARY: &'static str =
+        "a candidate with probability ∝ e^(εu/2); bugs: without the ½, weights that underflow";
     type Params = Params;
 
     fn prepare(params: &Params, data: &Dataset, universe: &Universe) -> Result<Self, Misfit> {
         let utilities = params.query.answer(data, universe)?.values;
-        let best = utilities.iter().copied().reduce(f64::max).ok_or("there is no candidate; give the dataset at least one record")?;
+        let best = utilities
+            .iter()
+            .copied()
+            .reduce(f64::max)
+            .ok_or("there is no candidate; give the dataset at least one record")?;
         let rate = match params.exponent {
             Exponent::Half => params.epsilon.get() / 2.0,
             Exponent::Whole => params.epsilon.get(),
@@ -76,7 +82,8 @@ impl Mechanism for Exponential {
             Weights::Relative => best,
             Weights::Raw => 0.0,
         };
-        let weights: Vec<f64> = utilities.iter().map(|utility| (rate * (utility - offset)).exp()).collect();
+        let weights: Vec<f64> =
+            utilities.iter().map(|utility| (rate * (utility - offset)).exp()).collect();
         let total: f64 = weights.iter().sum();
         let mut sum = 0.0;
         let cumulative = weights.iter().map(|weight| {
@@ -85,7 +92,10 @@ impl Mechanism for Exponential {
         });
         let cumulative: Vec<f64> = cumulative.collect();
         // 0/0 and ∞/∞ are not probabilities.
-        Ok(Self { cumulative: (!sum.is_nan()).then_some(cumulative), error: universe.symbol("error") })
+        Ok(Self {
+            cumulative: (!sum.is_nan()).then_some(cumulative),
+            error: universe.symbol("error"),
+        })
     }
 
     #[inline]
@@ -108,7 +118,12 @@ mod tests {
 
     fn prepared(utilities: &[f64], exponent: Exponent, weights: Weights) -> Exponential {
         let data = Dataset::of_numbers(utilities);
-        let params = Params { query: Query::Values, epsilon: Epsilon::try_from(1.0).unwrap(), exponent, weights };
+        let params = Params {
+            query: Query::Values,
+            epsilon: Epsilon::try_from(1.0).unwrap(),
+            exponent,
+            weights,
+        };
         Exponential::prepare(&params, &data, &Universe::of(&data, &data)).unwrap()
     }
 
@@ -129,7 +144,8 @@ mod tests {
     #[test]
     fn raw_weights_are_the_same_until_they_underflow() {
         let raw = |utility: f64| prepared(&[utility, utility + 2.0], Exponent::Half, Weights::Raw);
-        let relative = |utility: f64| prepared(&[utility, utility + 2.0], Exponent::Half, Weights::Relative);
+        let relative =
+            |utility: f64| prepared(&[utility, utility + 2.0], Exponent::Half, Weights::Relative);
         assert!((first(&raw(-100.0)) - first(&relative(-100.0))).abs() < 1e-12);
         // The smallest positive double is e^-744.44; half of it or less is rounded to 0.
         assert!(prepared(&[-1490.0; 2], Exponent::Half, Weights::Raw).cumulative.is_some());

@@ -1,12 +1,14 @@
 //! The most frequent category, released in four ways.
 //!
-//! *Claim*: noisy argmax ε; propose–test–release and the stability-based mode (ε, δ); the exact mode claims ε but satisfies no ε.
-//! *Neighbours*: add-remove with `distance = "gap"`; replace-one with `distance = "hamming"`.
-//! *Source*: lecture notes "Beyond global sensitivity" (example mode) and slides "Gap-based mechanisms" (stability-based mode).
-//! *The bugs*: `threshold = "printed"` is too low by one step (see [`Threshold`]); the gap moves by 2, not 1, when a record
-//! is replaced. *True leakage*: δ is `½·e^ε·δ` if the mode changes; ε is 2ε for the gap under replace-one.
+//! *Claim*: noisy argmax ε; propose–test–release and the stability-based mode (ε, δ); the exact
+//! mode claims ε but satisfies no ε. *Neighbours*: add-remove with `distance = "gap"`; replace-one
+//! with `distance = "hamming"`. *Source*: lecture notes "Beyond global sensitivity" (example mode)
+//! and slides "Gap-based mechanisms" (stability-based mode). *The bugs*: `threshold = "printed"` is
+//! too low by one step (see [`Threshold`]); the gap moves by 2, not 1, when a record is replaced.
+//! *True leakage*: δ is `½·e^ε·δ` if the mode changes; ε is 2ε for the gap under replace-one.
 //!
-//! If counts are equal, the first category wins. The categories are those of either dataset of a pair.
+//! If counts are equal, the first category wins. The categories are those of either dataset of a
+//! pair.
 
 use serde::Deserialize;
 
@@ -29,20 +31,33 @@ pub fn leader(counts: &[u64]) -> usize {
 #[must_use]
 pub fn gap(counts: &[u64]) -> u64 {
     let leader = leader(counts);
-    let second = (0..counts.len()).filter(|index| *index != leader).map(|index| counts[index]).max().unwrap_or(0);
+    let second = (0..counts.len())
+        .filter(|index| *index != leader)
+        .map(|index| counts[index])
+        .max()
+        .unwrap_or(0);
     counts.get(leader).map_or(0, |first| first - second)
 }
 
 /// How many records must be replaced to change the mode; `None` if it cannot change.
 ///
-/// Each replacement takes a record from the leader and gives it to a rival, so it reduces the lead by 2. A rival before the leader wins
-/// a tie and needs `⌈lead/2⌉`. A rival after the leader must be ahead and needs `⌊lead/2⌋ + 1`.
+/// Each replacement takes a record from the leader and gives it to a rival, so it reduces the lead
+/// by 2. A rival before the leader wins a tie and needs `⌈lead/2⌉`. A rival after the leader must
+/// be ahead and needs `⌊lead/2⌋ + 1`.
 #[must_use]
 pub fn replacements_to_another_mode(counts: &[u64]) -> Option<u64> {
     let leader = leader(counts);
     let votes = counts.get(leader).copied().filter(|votes| *votes > 0)?;
     let rivals = (0..counts.len()).filter(|index| *index != leader);
-    rivals.map(|rival| if rival < leader { (votes - counts[rival]).div_ceil(2) } else { (votes - counts[rival]) / 2 + 1 }).min()
+    rivals
+        .map(|rival| {
+            if rival < leader {
+                (votes - counts[rival]).div_ceil(2)
+            } else {
+                (votes - counts[rival]) / 2 + 1
+            }
+        })
+        .min()
 }
 
 /// The symbols of all categories.
@@ -97,7 +112,8 @@ pub struct NoisyArgmaxParams {
 /// *Claim*: ε, because the whole noisy histogram is ε-DP when Δ is its ℓ₁ sensitivity.
 /// *The bug*, by one parameter: Δ = 1 under replace-one. *True leakage* then: up to 2ε.
 ///
-/// With two categories, the other one wins against a lead of d ≥ 0 with probability `¼(2 + εd/Δ)·e^(−εd/Δ)`.
+/// With two categories, the other one wins against a lead of d ≥ 0 with probability `¼(2 +
+/// εd/Δ)·e^(−εd/Δ)`.
 pub struct NoisyArgmax {
     counts: Vec<f64>,
     scale: f64,
@@ -109,7 +125,11 @@ impl Mechanism for NoisyArgmax {
     const SUMMARY: &'static str = "the category with the largest noisy count";
     type Params = NoisyArgmaxParams;
 
-    fn prepare(params: &NoisyArgmaxParams, data: &Dataset, universe: &Universe) -> Result<Self, Misfit> {
+    fn prepare(
+        params: &NoisyArgmaxParams,
+        data: &Dataset,
+        universe: &Universe,
+    ) -> Result<Self, Misfit> {
         mode(data, universe)?;
         Ok(Self {
             counts: universe.counts(data).into_iter().map(|count| count as f64).collect(),
@@ -134,7 +154,8 @@ impl Mechanism for NoisyArgmax {
 #[derive(Clone, Copy, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Distance {
-    /// The largest count minus the second largest. Sensitivity 1 under add-remove, 2 under replace-one.
+    /// The largest count minus the second largest. Sensitivity 1 under add-remove, 2 under
+    /// replace-one.
     #[default]
     Gap,
     /// The fewest replacements that change the mode. Sensitivity 1 under replace-one.
@@ -232,7 +253,8 @@ mod tests {
 
     use super::*;
 
-    /// Hoeffding: the error of a frequency of n draws is more than √(ln(2/α)/2n) with probability at most α, here one in a million.
+    /// Hoeffding: the error of a frequency of n draws is more than √(ln(2/α)/2n) with probability
+    /// at most α, here one in a million.
     const FALSE_ALARM: f64 = 1e-6;
 
     #[test]
@@ -240,7 +262,8 @@ mod tests {
         const N: u32 = 1_000_000;
         let (lead, scale) = (1.5_f64, 0.7_f64);
         let (first, second) = (Cell::symbol("a"), Cell::symbol("b"));
-        let mechanism = NoisyArgmax { counts: vec![lead, 0.0], scale, symbols: vec![first, second] };
+        let mechanism =
+            NoisyArgmax { counts: vec![lead, 0.0], scale, symbols: vec![first, second] };
         let mut rng = Generator::seed_from_u64(5);
         let mut row = [first];
         let wins = (0..N)
@@ -251,7 +274,10 @@ mod tests {
             .count();
         let expected = 0.25 * (2.0 + lead / scale) * (-lead / scale).exp();
         let allowed = ((2.0 / FALSE_ALARM).ln() / (2.0 * f64::from(N))).sqrt();
-        assert!((wins as f64 / f64::from(N) - expected).abs() <= allowed, "{wins} of {N}, expected {expected}, α = {FALSE_ALARM}");
+        assert!(
+            (wins as f64 / f64::from(N) - expected).abs() <= allowed,
+            "{wins} of {N}, expected {expected}, α = {FALSE_ALARM}"
+        );
     }
 
     /// All ways to distribute at most `total` records over `categories`.
@@ -260,7 +286,11 @@ mod tests {
             return vec![Vec::new()];
         }
         (0..=total)
-            .flat_map(|first| all_counts(categories - 1, total - first).into_iter().map(move |rest| [vec![first], rest].concat()))
+            .flat_map(|first| {
+                all_counts(categories - 1, total - first)
+                    .into_iter()
+                    .map(move |rest| [vec![first], rest].concat())
+            })
             .collect()
     }
 
@@ -304,7 +334,10 @@ mod tests {
             let here = replacements_to_another_mode(&counts).unwrap();
             assert_eq!(here, brute_force(&counts), "{counts:?}");
             for other in replaced(&counts) {
-                assert!(here.abs_diff(replacements_to_another_mode(&other).unwrap()) <= 1, "{counts:?} and {other:?}");
+                assert!(
+                    here.abs_diff(replacements_to_another_mode(&other).unwrap()) <= 1,
+                    "{counts:?} and {other:?}"
+                );
             }
         }
         assert_eq!(replacements_to_another_mode(&[0, 0]), None);
@@ -323,7 +356,10 @@ mod tests {
                     assert!(gap(&counts) <= 1 && gap(&more) <= 1, "{counts:?} and {more:?}");
                 }
             }
-            widest = replaced(&counts).iter().map(|other| gap(&counts).abs_diff(gap(other))).fold(widest, u64::max);
+            widest = replaced(&counts)
+                .iter()
+                .map(|other| gap(&counts).abs_diff(gap(other)))
+                .fold(widest, u64::max);
         }
         assert_eq!(widest, 2);
     }

@@ -1,11 +1,12 @@
 //! Report noisy max: add noise to every answer, then report the largest.
 //!
-//! *Claim*: ε, for queries of sensitivity 1 with noise of scale `2/ε`. *Neighbours*: component-wise.
-//! *Source*: Dwork & Roth, "The algorithmic foundations of differential privacy", section 3.3; the broken variants are from
-//! Ding et al. 2018 ("Detecting violations of differential privacy").
-//! *The bug*, by one parameter: `release = "value"` releases the largest noisy answer instead of its index.
-//! *True leakage* of the value, if all of `k` answers rise by 1: `k·ε/2` with Laplace noise, because the largest is below
-//! a low value only if all are; infinite with exponential noise, which cannot make the largest smaller than the largest exact answer.
+//! *Claim*: ε, for queries of sensitivity 1 with noise of scale `2/ε`. *Neighbours*:
+//! component-wise. *Source*: Dwork & Roth, "The algorithmic foundations of differential privacy",
+//! section 3.3; the broken variants are from Ding et al. 2018 ("Detecting violations of
+//! differential privacy"). *The bug*, by one parameter: `release = "value"` releases the largest
+//! noisy answer instead of its index. *True leakage* of the value, if all of `k` answers rise by 1:
+//! `k·ε/2` with Laplace noise, because the largest is below a low value only if all are; infinite
+//! with exponential noise, which cannot make the largest smaller than the largest exact answer.
 
 use serde::Deserialize;
 
@@ -68,9 +69,17 @@ impl Mechanism for ReportNoisyMax {
     fn prepare(params: &Params, data: &Dataset, universe: &Universe) -> Result<Self, Misfit> {
         let values = params.query.answer(data, universe)?.values;
         if values.is_empty() {
-            return Err(Misfit::Data("the largest of no answers is not defined; give the dataset at least one record".to_owned()));
+            return Err(Misfit::Data(
+                "the largest of no answers is not defined; give the dataset at least one record"
+                    .to_owned(),
+            ));
         }
-        Ok(Self { values, scale: 2.0 / params.epsilon.get(), noise: params.noise, release: params.release })
+        Ok(Self {
+            values,
+            scale: 2.0 / params.epsilon.get(),
+            noise: params.noise,
+            release: params.release,
+        })
     }
 
     #[inline]
@@ -92,12 +101,18 @@ mod tests {
 
     use super::*;
 
-    /// Hoeffding: the error of a frequency of n draws is more than √(ln(2/α)/2n) with probability at most α.
+    /// Hoeffding: the error of a frequency of n draws is more than √(ln(2/α)/2n) with probability
+    /// at most α.
     const FALSE_ALARM: f64 = 1e-6;
     const N: usize = 400_000;
 
     fn mechanism(noise: Noise, release: Release, values: &[f64]) -> ReportNoisyMax {
-        let params = Params { query: Query::Values, epsilon: Epsilon::try_from(0.5).unwrap(), noise, release };
+        let params = Params {
+            query: Query::Values,
+            epsilon: Epsilon::try_from(0.5).unwrap(),
+            noise,
+            release,
+        };
         let data = Dataset::of_numbers(values);
         ReportNoisyMax::prepare(&params, &data, &Universe::of(&data, &data)).unwrap()
     }
@@ -111,22 +126,43 @@ mod tests {
             k += usize::from(event(row[0].raw()));
         }
         let allowed = ((2.0 / FALSE_ALARM).ln() / (2.0 * N as f64)).sqrt();
-        assert!((k as f64 / N as f64 - p).abs() <= allowed, "{k} of {N}, expected {p}, α = {FALSE_ALARM}");
+        assert!(
+            (k as f64 / N as f64 - p).abs() <= allowed,
+            "{k} of {N}, expected {p}, α = {FALSE_ALARM}"
+        );
     }
 
     #[test]
     fn the_index_has_its_exact_probabilities() {
-        // Scale 4. With exponential noise the lowest of three wins iff its noise exceeds the distance 2 and it then wins among equals.
-        has_probability(&mechanism(Noise::Exponential, Release::Index, &[0.0, 2.0, 2.0]), |i| i == 0.0, (-0.5_f64).exp() / 3.0);
-        // The difference of two Laplace variables exceeds d ≥ 0 with probability e^(-d/b)·(2 + d/b)/4.
-        has_probability(&mechanism(Noise::Laplace, Release::Index, &[1.0, 3.0]), |i| i == 0.0, (-0.5_f64).exp() * 2.5 / 4.0);
+        // Scale 4. With exponential noise the lowest of three wins iff its noise exceeds the
+        // distance 2 and it then wins among equals.
+        has_probability(
+            &mechanism(Noise::Exponential, Release::Index, &[0.0, 2.0, 2.0]),
+            |i| i == 0.0,
+            (-0.5_f64).exp() / 3.0,
+        );
+        // The difference of two Laplace variables exceeds d ≥ 0 with probability e^(-d/b)·(2 +
+        // d/b)/4.
+        has_probability(
+            &mechanism(Noise::Laplace, Release::Index, &[1.0, 3.0]),
+            |i| i == 0.0,
+            (-0.5_f64).exp() * 2.5 / 4.0,
+        );
     }
 
     #[test]
     fn the_value_is_the_largest_noisy_answer() {
         let below = |x: f64| 0.5 * (x / 4.0).exp();
-        has_probability(&mechanism(Noise::Laplace, Release::Value, &[1.0, 2.0]), |v| v <= 0.0, below(-1.0) * below(-2.0));
+        has_probability(
+            &mechanism(Noise::Laplace, Release::Value, &[1.0, 2.0]),
+            |v| v <= 0.0,
+            below(-1.0) * below(-2.0),
+        );
         let upto = |x: f64| 1.0 - (-x / 4.0).exp();
-        has_probability(&mechanism(Noise::Exponential, Release::Value, &[1.0, 2.0]), |v| v <= 5.0, upto(4.0) * upto(3.0));
+        has_probability(
+            &mechanism(Noise::Exponential, Release::Value, &[1.0, 2.0]),
+            |v| v <= 5.0,
+            upto(4.0) * upto(3.0),
+        );
     }
 }

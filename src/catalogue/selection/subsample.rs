@@ -3,15 +3,17 @@
 //! *Claim*: (ε, δ). *Neighbours*: replace-one.
 //! *Source*: slides "Gap-based mechanisms" (sampling stability; sample and aggregate).
 //!
-//! A statistic is computed on m random subsamples, and `A_dist` (noisy distance; the most frequent answer or ⊥) is run on the m answers.
-//! The slides use uniformly random subsets and do not say how much they may overlap, but privacy depends on it. Here the records are
-//! shuffled in every run and cut into m disjoint blocks. Each block by itself is a uniformly random subset, and a replaced
-//! record affects exactly one answer. For each shuffle the answers of neighbours differ in at most one place, so the
-//! distance in replaced answers has sensitivity 1, and `A_dist` with the corrected threshold is (ε, δ)-DP. So is the average over
-//! all shuffles.
+//! A statistic is computed on m random subsamples, and `A_dist` (noisy distance; the most frequent
+//! answer or ⊥) is run on the m answers. The slides use uniformly random subsets and do not say how
+//! much they may overlap, but privacy depends on it. Here the records are shuffled in every run and
+//! cut into m disjoint blocks. Each block by itself is a uniformly random subset, and a replaced
+//! record affects exactly one answer. For each shuffle the answers of neighbours differ in at most
+//! one place, so the distance in replaced answers has sensitivity 1, and `A_dist` with the
+//! corrected threshold is (ε, δ)-DP. So is the average over all shuffles.
 //!
-//! *The bug* of independent subsets: a record is in many of them at once and may change as many answers.
-//! *True leakage*: a record in half of the subsets may change the majority: ε is up to that of a distance that moves by m/2.
+//! *The bug* of independent subsets: a record is in many of them at once and may change as many
+//! answers. *True leakage*: a record in half of the subsets may change the majority: ε is up to
+//! that of a distance that moves by m/2.
 
 use rand::seq::SliceRandom;
 use serde::Deserialize;
@@ -117,12 +119,22 @@ impl Mechanism for StableMode {
     fn prepare(params: &Params, data: &Dataset, universe: &Universe) -> Result<Self, Misfit> {
         let Params { blocks, size, .. } = *params;
         if blocks == 0 || size == 0 {
-            return Err(Misfit::params("blocks", &format!("is {blocks} and params.size is {size}, must both be at least 1")));
+            return Err(Misfit::params(
+                "blocks",
+                &format!("is {blocks} and params.size is {size}, must both be at least 1"),
+            ));
         }
         if blocks > MAX_BLOCKS {
-            return Err(Misfit::params("blocks", &format!("is {blocks}, must be at most {MAX_BLOCKS}")));
+            return Err(Misfit::params(
+                "blocks",
+                &format!("is {blocks}, must be at most {MAX_BLOCKS}"),
+            ));
         }
-        let records: Vec<usize> = data.records().iter().filter_map(|record| universe.records().binary_search(record).ok()).collect();
+        let records: Vec<usize> = data
+            .records()
+            .iter()
+            .filter_map(|record| universe.records().binary_search(record).ok())
+            .collect();
         let n = records.len();
         match params.subsets {
             Subsets::Disjoint if blocks.checked_mul(size) != Some(n) => {
@@ -175,7 +187,13 @@ mod tests {
     use super::*;
     use crate::model::Record;
 
-    fn prepared(letters: &str, subsets: Subsets, statistic: Statistic, blocks: usize, size: usize) -> StableMode {
+    fn prepared(
+        letters: &str,
+        subsets: Subsets,
+        statistic: Statistic,
+        blocks: usize,
+        size: usize,
+    ) -> StableMode {
         let params = Params {
             epsilon: Epsilon::try_from(1.0).unwrap(),
             delta: PositiveDelta::try_from(0.01).unwrap(),
@@ -185,8 +203,10 @@ mod tests {
             blocks,
             size,
         };
-        let data = Dataset::new(letters.chars().map(|letter| Record::Text(letter.to_string())).collect());
-        let all = Dataset::new(["a", "b", "c"].map(|letter| Record::Text(letter.to_owned())).to_vec());
+        let data =
+            Dataset::new(letters.chars().map(|letter| Record::Text(letter.to_string())).collect());
+        let all =
+            Dataset::new(["a", "b", "c"].map(|letter| Record::Text(letter.to_owned())).to_vec());
         StableMode::prepare(&params, &data, &Universe::of(&data, &all)).unwrap()
     }
 

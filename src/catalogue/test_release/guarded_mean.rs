@@ -1,12 +1,14 @@
-//! Test privately that the data is far from an unsafe dataset, then release: the test itself, and one general instance.
+//! Test privately that the data is far from an unsafe dataset, then release: the test itself, and
+//! one general instance.
 //!
-//! *Claim* and *Neighbours*: see [`GuardedMean`].
-//! *Source*: slides "Gap-based mechanisms" (stability-based mode; propose–test–release around a mechanism B on a safe set Y) and
-//! lecture notes "Beyond global sensitivity" (mode).
+//! *Claim* and *Neighbours*: see [`GuardedMean`]. *Source*: slides "Gap-based mechanisms"
+//! (stability-based mode; propose–test–release around a mechanism B on a safe set Y) and lecture
+//! notes "Beyond global sensitivity" (mode).
 //!
-//! `dist` is a function of the data that one record moves by at most 1. The test passes iff `dist + Lap(1/ε)` exceeds a threshold.
-//! *The bug* of a [`Threshold`] without the "+1": a pass is rare at distance 0, but the dangerous step is from a dataset
-//! that is still safe, at distance 1, to its neighbour that is not.
+//! `dist` is a function of the data that one record moves by at most 1. The test passes iff `dist +
+//! Lap(1/ε)` exceeds a threshold. *The bug* of a [`Threshold`] without the "+1": a pass is rare at
+//! distance 0, but the dangerous step is from a dataset that is still safe, at distance 1, to its
+//! neighbour that is not.
 
 use serde::Deserialize;
 
@@ -54,14 +56,16 @@ pub struct Params {
 ///
 /// *Claim*: (2ε, δ). *Neighbours*: add-remove; the records are in [0, 1].
 ///
-/// Y is the set of datasets with at least k records. On Y, B answers the mean plus `Lap(1/(kε))` and is ε-DP: one record more or less
-/// moves the mean of n ≥ k records by at most 1/(n+1) < 1/k. Outside Y, B answers "too few", as a careful function does. This reveals
-/// everything: B is private inside Y but not across its boundary, and no more is required of it. The distance to the complement
-/// is `max(0, n − k + 1)`. The output is the noisy distance, and B's answer or ⊥.
+/// Y is the set of datasets with at least k records. On Y, B answers the mean plus `Lap(1/(kε))`
+/// and is ε-DP: one record more or less moves the mean of n ≥ k records by at most 1/(n+1) < 1/k.
+/// Outside Y, B answers "too few", as a careful function does. This reveals everything: B is
+/// private inside Y but not across its boundary, and no more is required of it. The distance to the
+/// complement is `max(0, n − k + 1)`. The output is the noisy distance, and B's answer or ⊥.
 ///
-/// Neighbours inside Y: ε for the distance and ε for B. Both outside: the same distance, 0, and a pass with probability `½·δ`
-/// (printed). On the boundary, n = k against k − 1: ε, except for a pass at distance 1.
-/// *True leakage* there: δ at 2ε is `½·e^ε·δ` with the printed threshold, `½·δ` with the corrected one.
+/// Neighbours inside Y: ε for the distance and ε for B. Both outside: the same distance, 0, and a
+/// pass with probability `½·δ` (printed). On the boundary, n = k against k − 1: ε, except for a
+/// pass at distance 1. *True leakage* there: δ at 2ε is `½·e^ε·δ` with the printed threshold, `½·δ`
+/// with the corrected one.
 pub struct GuardedMean {
     test: DistanceTest,
     distance: f64,
@@ -118,20 +122,30 @@ mod tests {
 
     use super::*;
 
-    /// Hoeffding: the error of a frequency of n draws is more than √(ln(2/α)/2n) with probability at most α, here one in a million.
+    /// Hoeffding: the error of a frequency of n draws is more than √(ln(2/α)/2n) with probability
+    /// at most α, here one in a million.
     const FALSE_ALARM: f64 = 1e-6;
 
     #[test]
     fn at_distance_one_the_test_passes_with_the_derived_probability() {
         const N: u32 = 1_000_000;
         let (epsilon, delta) = (1.0_f64, 0.1_f64);
-        for (threshold, expected) in [(Threshold::Printed, 0.5 * epsilon.exp() * delta), (Threshold::Corrected, 0.5 * delta)] {
-            let test = DistanceTest::new(Epsilon::try_from(epsilon).unwrap(), PositiveDelta::try_from(delta).unwrap(), threshold);
+        for (threshold, expected) in
+            [(Threshold::Printed, 0.5 * epsilon.exp() * delta), (Threshold::Corrected, 0.5 * delta)]
+        {
+            let test = DistanceTest::new(
+                Epsilon::try_from(epsilon).unwrap(),
+                PositiveDelta::try_from(delta).unwrap(),
+                threshold,
+            );
             let mut rng = Generator::seed_from_u64(5);
             let passes = (0..N).filter(|_| test.run(1.0, &mut rng).1).count();
             let allowed = ((2.0 / FALSE_ALARM).ln() / (2.0 * f64::from(N))).sqrt();
             let distance = (passes as f64 / f64::from(N) - expected).abs();
-            assert!(distance <= allowed, "{passes} of {N} passed, expected {expected}, α = {FALSE_ALARM}");
+            assert!(
+                distance <= allowed,
+                "{passes} of {N} passed, expected {expected}, α = {FALSE_ALARM}"
+            );
         }
     }
 
@@ -150,7 +164,11 @@ mod tests {
     fn the_distance_is_the_number_of_records_to_remove_until_the_data_is_unsafe() {
         for n in 0..12 {
             let fewest = (0..=n).find(|removed| prepared(n - removed, 5).mean.is_none());
-            assert_eq!(fewest.map(|removed| removed as f64), Some(prepared(n, 5).distance), "{n} records");
+            assert_eq!(
+                fewest.map(|removed| removed as f64),
+                Some(prepared(n, 5).distance),
+                "{n} records"
+            );
         }
     }
 

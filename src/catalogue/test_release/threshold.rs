@@ -1,8 +1,9 @@
 //! Thresholds for a value that no neighbour may be able to release.
 //!
-//! A count (or a distance to an unsafe dataset) of 1 may be 0 in a neighbour, which has nothing to release. So the threshold must make it
-//! rare that `1 + Lap(1/ε)` exceeds it: the probability must be at most δ.
-//! *The bug*: without the "+1" it is only rare that `0 + Lap(1/ε)` exceeds it. A value of 1 exceeds it e^ε times as often.
+//! A count (or a distance to an unsafe dataset) of 1 may be 0 in a neighbour, which has nothing to
+//! release. So the threshold must make it rare that `1 + Lap(1/ε)` exceeds it: the probability must
+//! be at most δ. *The bug*: without the "+1" it is only rare that `0 + Lap(1/ε)` exceeds it. A
+//! value of 1 exceeds it e^ε times as often.
 
 use serde::Deserialize;
 
@@ -12,7 +13,8 @@ use crate::model::checked::{Epsilon, PositiveDelta};
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Threshold {
-    /// `ln(1/δ)/ε`, as lecture notes print it. A value of 1 exceeds it with probability `½·e^ε·δ`: too often when ε > ln 2.
+    /// `ln(1/δ)/ε`, as lecture notes print it. A value of 1 exceeds it with probability `½·e^ε·δ`:
+    /// too often when ε > ln 2.
     Printed,
     /// `1 + ln(1/δ)/ε`. A value of 1 exceeds it with probability `½·δ`.
     Corrected,
@@ -44,7 +46,8 @@ mod tests {
     fn a_value_of_one_exceeds_each_threshold_with_the_documented_probability() {
         let (epsilon, delta) = (0.8_f64, 0.03);
         let exceeded = |threshold: Threshold| {
-            let at = threshold.at(Epsilon::try_from(epsilon).unwrap(), PositiveDelta::try_from(delta).unwrap());
+            let at = threshold
+                .at(Epsilon::try_from(epsilon).unwrap(), PositiveDelta::try_from(delta).unwrap());
             assert!(at > 1.0);
             0.5 * (-epsilon * (at - 1.0)).exp()
         };

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use super::Metric;
 use crate::model::number::Brief;
 
-/// A number that measures how far the outputs on neighbours differ: a leak, or the distance of outputs without noise.
+/// A number that measures how far the outputs on neighbours differ: a leak, or the distance of
+/// outputs without noise.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Measure {
     /// The smallest ε at this δ.
@@ -29,9 +30,11 @@ pub enum Measure {
         /// The order λ.
         order: f64,
     },
-    /// How many times larger the Rényi divergences `(order, divergence)` are than a claim allows; the largest of these factors.
+    /// How many times larger the Rényi divergences `(order, divergence)` are than a claim allows;
+    /// the largest of these factors.
     Orders(Arc<[(f64, f64)]>),
-    /// By which factor every ε of a privacy profile `(ε, δ)` must be multiplied, so that the profile holds.
+    /// By which factor every ε of a privacy profile `(ε, δ)` must be multiplied, so that the
+    /// profile holds.
     Profile(Arc<[(f64, f64)]>),
     /// How far apart the outputs of a transformation without noise are.
     Distance {
@@ -89,23 +92,38 @@ impl fmt::Display for Limit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { measure, value } = self;
         match measure {
-            Measure::Epsilon { delta } | Measure::Delta { epsilon: delta } if *delta == 0.0 => write!(f, "{} = {value}", measure.symbol()),
+            Measure::Epsilon { delta } | Measure::Delta { epsilon: delta } if *delta == 0.0 => {
+                write!(f, "{} = {value}", measure.symbol())
+            }
             Measure::Epsilon { delta } => write!(f, "ε = {value}, δ = {delta}"),
             Measure::Delta { epsilon } => write!(f, "ε = {epsilon}, δ = {value}"),
             Measure::Mu | Measure::Rho => write!(f, "{} = {value}", measure.symbol()),
             Measure::Renyi { order } => write!(f, "τ = {value} at order {order}"),
             Measure::Orders(orders) => {
-                let texts: Vec<String> =
-                    orders.iter().map(|(order, value)| format!("τ = {} at order {}", Brief(*value), Brief(*order))).collect();
+                let texts: Vec<String> = orders
+                    .iter()
+                    .map(|(order, value)| {
+                        format!("τ = {} at order {}", Brief(*value), Brief(*order))
+                    })
+                    .collect();
                 f.write_str(&shortened(&texts))
             }
             Measure::Profile(points) => {
-                let texts: Vec<String> =
-                    points.iter().map(|(epsilon, delta)| format!("({}, {})", Brief(*epsilon), Brief(*delta))).collect();
+                let texts: Vec<String> = points
+                    .iter()
+                    .map(|(epsilon, delta)| format!("({}, {})", Brief(*epsilon), Brief(*delta)))
+                    .collect();
                 write!(f, "profile {}", shortened(&texts))
             }
-            Measure::Distance { metric, input } if *input == 1.0 => write!(f, "{metric} distance ≤ {}", Brief(*value)),
-            Measure::Distance { metric, input } => write!(f, "{metric} distance ≤ {} at input distance {}", Brief(*value), Brief(*input)),
+            Measure::Distance { metric, input } if *input == 1.0 => {
+                write!(f, "{metric} distance ≤ {}", Brief(*value))
+            }
+            Measure::Distance { metric, input } => write!(
+                f,
+                "{metric} distance ≤ {} at input distance {}",
+                Brief(*value),
+                Brief(*input)
+            ),
         }
     }
 }

@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Metric {
-    /// The sum of the absolute differences of the components; of a single number, the absolute difference.
+    /// The sum of the absolute differences of the components; of a single number, the absolute
+    /// difference.
     L1,
     /// The square root of the sum of the squared differences.
     L2,
@@ -17,9 +18,11 @@ pub enum Metric {
     Linf,
     /// The number of components that differ.
     Hamming,
-    /// For outputs that are datasets: the number of records that only one of them has. The order does not matter.
+    /// For outputs that are datasets: the number of records that only one of them has. The order
+    /// does not matter.
     Symmetric,
-    /// For outputs that are ordered lists: the number of insertions and deletions that turn one into the other.
+    /// For outputs that are ordered lists: the number of insertions and deletions that turn one
+    /// into the other.
     InsertDelete,
 }
 

@@ -1,7 +1,8 @@
 //! What is claimed of a mechanism.
 //!
-//! A claim limits how far the outputs on neighbours may differ. There are many units for this, and one meaning: a limit for every event. So
-//! the rest of the program asks a claim for its limits and does not need to know how it was spelled.
+//! A claim limits how far the outputs on neighbours may differ. There are many units for this, and
+//! one meaning: a limit for every event. So the rest of the program asks a claim for its limits and
+//! does not need to know how it was spelled.
 //!
 //! | file | |
 //! |---|---|
@@ -72,7 +73,11 @@ impl Claim {
     pub fn renyi(order: f64, epsilon: f64) -> Result<Self, String> {
         let order = order.try_into().map_err(|reason| format!("the order {reason}"))?;
         let epsilon = epsilon.try_into().map_err(|reason| format!("the divergence {reason}"))?;
-        Spelling { renyi: Some(spelling::Renyi::One(spelling::RenyiPoint { order, epsilon })), ..Spelling::default() }.try_into()
+        Spelling {
+            renyi: Some(spelling::Renyi::One(spelling::RenyiPoint { order, epsilon })),
+            ..Spelling::default()
+        }
+        .try_into()
     }
 
     /// The claim that all points (ε, δ) hold.
@@ -81,27 +86,31 @@ impl Claim {
     /// When there is no point, or a value is out of its range.
     pub fn profile(points: impl IntoIterator<Item = (f64, f64)>) -> Result<Self, String> {
         let points = points.into_iter().map(|(epsilon, delta)| [epsilon, delta]).collect();
-        Spelling { profile: Some(spelling::Profile::Points(points)), ..Spelling::default() }.try_into()
+        Spelling { profile: Some(spelling::Profile::Points(points)), ..Spelling::default() }
+            .try_into()
     }
 
-    /// The claim that datasets at most `input` steps apart have outputs at most `output` apart: the stability of a transformation without
-    /// noise.
+    /// The claim that datasets at most `input` steps apart have outputs at most `output` apart: the
+    /// stability of a transformation without noise.
     ///
     /// # Errors
     /// When `input` is not positive and finite, or `output` is not at least 0 and finite.
     pub fn stability(metric: Metric, input: f64, output: f64) -> Result<Self, String> {
         let input = input.try_into().map_err(|reason| format!("the input distance {reason}"))?;
         let output = output.try_into().map_err(|reason| format!("the output distance {reason}"))?;
-        Spelling { stability: Some(Stability { input, output, metric }), ..Spelling::default() }.try_into()
+        Spelling { stability: Some(Stability { input, output, metric }), ..Spelling::default() }
+            .try_into()
     }
 
-    /// How far apart the two datasets of a pair may be, in steps of the neighbour relation: 1 for a claim about privacy.
+    /// How far apart the two datasets of a pair may be, in steps of the neighbour relation: 1 for a
+    /// claim about privacy.
     #[must_use]
     pub fn input_distance(&self) -> f64 {
         if let Measure::Distance { input, .. } = self.main().measure { input } else { 1.0 }
     }
 
-    /// The metric, if the claim is about the stability of a transformation without noise. Such a claim is decided exactly.
+    /// The metric, if the claim is about the stability of a transformation without noise. Such a
+    /// claim is decided exactly.
     #[must_use]
     pub fn metric(&self) -> Option<Metric> {
         if let Measure::Distance { metric, .. } = self.main().measure { Some(metric) } else { None }
@@ -137,7 +146,11 @@ impl Claim {
         const LEAST: f64 = 0.01;
         let Limit { measure, value } = self.main();
         // A small ε is hard to tell from 0, and nothing can be told with a precision of 0.
-        if matches!(measure, Measure::Epsilon { .. }) || *value == 0.0 { (0.1 * value).max(LEAST) } else { 0.1 * value }
+        if matches!(measure, Measure::Epsilon { .. }) || *value == 0.0 {
+            (0.1 * value).max(LEAST)
+        } else {
+            0.1 * value
+        }
     }
 }
 

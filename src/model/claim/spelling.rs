@@ -39,7 +39,10 @@ pub struct Spelling {
 
 /// One or several Rényi divergences.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(untagged, expecting = "must be { order = …, epsilon = … } with an order above 1 and a positive epsilon, or a list of these")]
+#[serde(
+    untagged,
+    expecting = "must be { order = …, epsilon = … } with an order above 1 and a positive epsilon, or a list of these"
+)]
 pub enum Renyi {
     /// One.
     One(RenyiPoint),
@@ -71,7 +74,10 @@ pub struct Stability {
 
 /// A privacy profile.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(untagged, expecting = "must be a list of [ε, δ], or the name of a CSV file with the columns epsilon and delta")]
+#[serde(
+    untagged,
+    expecting = "must be a list of [ε, δ], or the name of a CSV file with the columns epsilon and delta"
+)]
 pub enum Profile {
     /// Its points `[ε, δ]`.
     Points(Vec<[f64; 2]>),
@@ -80,7 +86,8 @@ pub enum Profile {
 }
 
 impl Spelling {
-    /// The same with the points of a profile's file in place of its name. The name is relative to `folder`.
+    /// The same with the points of a profile's file in place of its name. The name is relative to
+    /// `folder`.
     ///
     /// # Errors
     /// When the file cannot be read, or has no such columns.
@@ -92,16 +99,25 @@ impl Spelling {
     }
 }
 
-/// The points of a CSV file with the columns `epsilon` and `delta`. Lines that start with `#` are comments.
+/// The points of a CSV file with the columns `epsilon` and `delta`. Lines that start with `#` are
+/// comments.
 fn read_points(path: &Path) -> Result<Vec<[f64; 2]>, String> {
     #[derive(Deserialize)]
     struct Row {
         epsilon: f64,
         delta: f64,
     }
-    let problem = |error: csv::Error| format!("is \"{}\", which is not a profile: {error}", path.display());
-    let mut reader = csv::ReaderBuilder::new().comment(Some(b'#')).trim(csv::Trim::All).from_path(path).map_err(problem)?;
-    reader.deserialize().map(|row| row.map(|Row { epsilon, delta }| [epsilon, delta]).map_err(problem)).collect()
+    let problem =
+        |error: csv::Error| format!("is \"{}\", which is not a profile: {error}", path.display());
+    let mut reader = csv::ReaderBuilder::new()
+        .comment(Some(b'#'))
+        .trim(csv::Trim::All)
+        .from_path(path)
+        .map_err(problem)?;
+    reader
+        .deserialize()
+        .map(|row| row.map(|Row { epsilon, delta }| [epsilon, delta]).map_err(problem))
+        .collect()
 }
 
 impl TryFrom<Spelling> for Claim {
@@ -109,7 +125,9 @@ impl TryFrom<Spelling> for Claim {
 
     fn try_from(mut spelling: Spelling) -> Result<Self, String> {
         let units = [
-            spelling.epsilon.map(|epsilon| of_epsilon(epsilon.get(), spelling.delta.unwrap_or_default().get())),
+            spelling
+                .epsilon
+                .map(|epsilon| of_epsilon(epsilon.get(), spelling.delta.unwrap_or_default().get())),
             spelling.mu.map(|mu| vec![Limit { measure: Measure::Mu, value: mu.get() }]),
             spelling.rho.map(|rho| vec![Limit { measure: Measure::Rho, value: rho.get() }]),
             spelling.renyi.as_ref().map(of_renyi).transpose()?,
@@ -119,10 +137,14 @@ impl TryFrom<Spelling> for Claim {
         let mut units: Vec<Vec<Limit>> = units.into_iter().flatten().collect();
         let one = units.pop();
         let Some(limits) = one.filter(|_| units.is_empty()) else {
-            return Err("must have exactly one of epsilon, mu, rho, renyi, profile and stability".to_owned());
+            return Err("must have exactly one of epsilon, mu, rho, renyi, profile and stability"
+                .to_owned());
         };
         if spelling.delta.is_some() && spelling.epsilon.is_none() {
-            return Err("has delta without epsilon; write at_delta for the δ at which ε is reported".to_owned());
+            return Err(
+                "has delta without epsilon; write at_delta for the δ at which ε is reported"
+                    .to_owned(),
+            );
         }
         if spelling.at_delta.is_some() && spelling.epsilon.is_some() {
             return Err("has epsilon and at_delta; the δ of such a claim is delta".to_owned());
@@ -141,7 +163,15 @@ impl TryFrom<Spelling> for Claim {
 impl From<(NonNegative, Delta)> for Claim {
     fn from((epsilon, delta): (NonNegative, Delta)) -> Self {
         let limits = of_epsilon(epsilon.get(), delta.get()).into();
-        Self { spelling: Spelling { epsilon: Some(epsilon), delta: Some(delta), ..Spelling::default() }, limits, delta: delta.get() }
+        Self {
+            spelling: Spelling {
+                epsilon: Some(epsilon),
+                delta: Some(delta),
+                ..Spelling::default()
+            },
+            limits,
+            delta: delta.get(),
+        }
     }
 }
 
@@ -151,7 +181,8 @@ impl From<Claim> for Spelling {
     }
 }
 
-/// (ε, δ) limits ε at δ, and δ at ε. For ε = 0 only the latter is left, unless nothing may differ at all.
+/// (ε, δ) limits ε at δ, and δ at ε. For ε = 0 only the latter is left, unless nothing may differ
+/// at all.
 fn of_epsilon(epsilon: f64, delta: f64) -> Vec<Limit> {
     let of_delta = Limit { measure: Measure::Delta { epsilon }, value: delta };
     if epsilon == 0.0 && delta > 0.0 {
@@ -162,10 +193,16 @@ fn of_epsilon(epsilon: f64, delta: f64) -> Vec<Limit> {
 
 fn of_renyi(renyi: &Renyi) -> Result<Vec<Limit>, String> {
     let measured = match renyi {
-        Renyi::One(point) => Limit { measure: Measure::Renyi { order: point.order.get() }, value: point.epsilon.get() },
-        Renyi::Several(points) if points.is_empty() => return Err("renyi is an empty list, must have an order".to_owned()),
+        Renyi::One(point) => Limit {
+            measure: Measure::Renyi { order: point.order.get() },
+            value: point.epsilon.get(),
+        },
+        Renyi::Several(points) if points.is_empty() => {
+            return Err("renyi is an empty list, must have an order".to_owned());
+        }
         Renyi::Several(points) => {
-            let points = points.iter().map(|point| (point.order.get(), point.epsilon.get())).collect();
+            let points =
+                points.iter().map(|point| (point.order.get(), point.epsilon.get())).collect();
             Limit { measure: Measure::Orders(points), value: 1.0 }
         }
     };
@@ -186,7 +223,9 @@ fn of_profile(profile: &Profile) -> Result<Vec<Limit>, String> {
     }
     for [epsilon, delta] in points {
         if !(*epsilon > 0.0 && epsilon.is_finite() && (0.0..1.0).contains(delta)) {
-            return Err(format!("profile has the point [{epsilon}, {delta}], must have a positive ε and a δ from 0 to 1"));
+            return Err(format!(
+                "profile has the point [{epsilon}, {delta}], must have a positive ε and a δ from 0 to 1"
+            ));
         }
     }
     let points = points.iter().map(|[epsilon, delta]| (*epsilon, *delta)).collect();
@@ -210,18 +249,28 @@ mod tests {
             (r#"{"mu":1.0}"#, "μ = 1"),
             (r#"{"rho":0.5,"at_delta":1e-6}"#, "ρ = 0.5"),
             (r#"{"renyi":{"order":8.0,"epsilon":0.5}}"#, "τ = 0.5 at order 8"),
-            (r#"{"renyi":[{"order":2.0,"epsilon":1.0},{"order":8.0,"epsilon":4.0}]}"#, "τ = 1 at order 2, τ = 4 at order 8"),
+            (
+                r#"{"renyi":[{"order":2.0,"epsilon":1.0},{"order":8.0,"epsilon":4.0}]}"#,
+                "τ = 1 at order 2, τ = 4 at order 8",
+            ),
             (r#"{"profile":[[0.5,0.001],[1.0,1e-5]]}"#, "profile (0.5, 0.001), (1, 1e-5)"),
             (r#"{"stability":{"input":1.0,"output":2.0,"metric":"l1"}}"#, "l1 distance ≤ 2"),
-            (r#"{"stability":{"input":2.0,"output":0.0,"metric":"insert-delete"}}"#, "insert-delete distance ≤ 0 at input distance 2"),
+            (
+                r#"{"stability":{"input":2.0,"output":0.0,"metric":"insert-delete"}}"#,
+                "insert-delete distance ≤ 0 at input distance 2",
+            ),
         ] {
             let claim = read(json).unwrap();
             assert_eq!(claim.to_string(), text);
             assert!(claim.resolution() > 0.0, "{json}");
-            let again: Claim = serde_json::from_str(&serde_json::to_string(&claim).unwrap()).unwrap();
+            let again: Claim =
+                serde_json::from_str(&serde_json::to_string(&claim).unwrap()).unwrap();
             assert_eq!(again, claim, "{json}");
         }
-        assert_eq!(read(r#"{"epsilon":1.0}"#).unwrap(), read(r#"{"epsilon":1.0,"delta":0.0}"#).unwrap());
+        assert_eq!(
+            read(r#"{"epsilon":1.0}"#).unwrap(),
+            read(r#"{"epsilon":1.0,"delta":0.0}"#).unwrap()
+        );
         assert_eq!(read(r#"{"mu":1.0}"#).unwrap().delta(), DEFAULT_DELTA);
         assert_eq!(read(r#"{"mu":1.0,"at_delta":1e-6}"#).unwrap().delta(), 1e-6);
     }
@@ -240,10 +289,19 @@ mod tests {
             (r#"{"profile":[]}"#, "is empty"),
             (r#"{"profile":[[-0.5,0.1]]}"#, "[-0.5, 0.1], must have a positive ε"),
             (r#"{"profile":"a.csv"}"#, "only an audit file"),
-            (r#"{"stability":{"input":0.0,"output":2.0,"metric":"l1"}}"#, "is 0, must be positive and finite"),
-            (r#"{"stability":{"input":1.0,"output":-2.0,"metric":"l1"}}"#, "is -2, must be at least 0 and finite"),
+            (
+                r#"{"stability":{"input":0.0,"output":2.0,"metric":"l1"}}"#,
+                "is 0, must be positive and finite",
+            ),
+            (
+                r#"{"stability":{"input":1.0,"output":-2.0,"metric":"l1"}}"#,
+                "is -2, must be at least 0 and finite",
+            ),
             (r#"{"stability":{"input":1.0,"output":2.0,"metric":"l3"}}"#, "unknown variant `l3`"),
-            (r#"{"stability":{"input":1.0,"output":2.0,"metric":"l1"},"at_delta":0.1}"#, "remove at_delta"),
+            (
+                r#"{"stability":{"input":1.0,"output":2.0,"metric":"l1"},"at_delta":0.1}"#,
+                "remove at_delta",
+            ),
             (r#"{"sigma":1.0}"#, "unknown field `sigma`"),
         ] {
             let error = read(json).unwrap_err();
@@ -257,14 +315,18 @@ mod tests {
         std::fs::create_dir_all(&folder).unwrap();
         let claim = |text: &str| {
             std::fs::write(folder.join("p.csv"), text).unwrap();
-            let spelling = Spelling { profile: Some(Profile::File("p.csv".to_owned())), ..Spelling::default() };
+            let spelling = Spelling {
+                profile: Some(Profile::File("p.csv".to_owned())),
+                ..Spelling::default()
+            };
             spelling.with_points(&folder).and_then(Claim::try_from)
         };
         let found = claim("# made by hand\nepsilon, delta\n0.5, 1e-3\n1.0, 1e-5\n").unwrap();
         assert_eq!(found, Claim::profile([(0.5, 1e-3), (1.0, 1e-5)]).unwrap());
         assert!(claim("epsilon,gamma\n1,2\n").unwrap_err().contains("p.csv"));
         assert!(claim("epsilon,delta\n1,x\n").unwrap_err().contains("p.csv"));
-        let missing = Spelling { profile: Some(Profile::File("no.csv".to_owned())), ..Spelling::default() };
+        let missing =
+            Spelling { profile: Some(Profile::File("no.csv".to_owned())), ..Spelling::default() };
         assert!(missing.with_points(&folder).unwrap_err().contains("no.csv"));
         std::fs::remove_dir_all(folder).unwrap();
     }

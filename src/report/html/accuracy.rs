@@ -12,7 +12,12 @@ use crate::report::statement::{capitalised, rounded, short};
 
 impl Page<'_> {
     /// One accuracy claim, open or closed.
-    pub(super) fn accuracy_claim(&self, report: &AuditReport, result: &AccuracyResult, open: bool) -> Markup {
+    pub(super) fn accuracy_claim(
+        &self,
+        report: &AuditReport,
+        result: &AccuracyResult,
+        open: bool,
+    ) -> Markup {
         let name = &result.accuracy.name;
         let (class, label) = chip(result.agreement(), result.conclusion());
         html! {
@@ -32,7 +37,8 @@ impl Page<'_> {
     }
 }
 
-/// The reach of an accuracy claim as a bar, and the numbers behind it. Nothing if it could not be run.
+/// The reach of an accuracy claim as a bar, and the numbers behind it. Nothing if it could not be
+/// run.
 pub fn accuracy_bar(result: &AccuracyResult) -> Markup {
     let allowed = result.accuracy.claim.allowed();
     html! {
@@ -48,16 +54,28 @@ pub fn accuracy_bar(result: &AccuracyResult) -> Markup {
     }
 }
 
-fn facts(result: &AccuracyResult, earlier: Option<(&'static str, String)>) -> Vec<(&'static str, String)> {
+fn facts(
+    result: &AccuracyResult,
+    earlier: Option<(&'static str, String)>,
+) -> Vec<(&'static str, String)> {
     let Accuracy { data, event, claim, expect, truth, source, .. } = &result.accuracy;
     let mut facts = vec![
-        ("accuracy claim", format!("{event}, with probability at least {}", Brief(claim.probability.get()))),
+        (
+            "accuracy claim",
+            format!("{event}, with probability at least {}", Brief(claim.probability.get())),
+        ),
         ("data", data.to_string()),
         ("expected", expect.to_string()),
     ];
     if let Ok(evidence) = &result.outcome {
-        facts.push(("failure probability", format!("{}; {} is allowed", evidence.limits, Brief(claim.allowed()))));
-        facts.push(("failures", format!("{} of {}", grouped(evidence.failures), counted(evidence.draws, "draw"))));
+        facts.push((
+            "failure probability",
+            format!("{}; {} is allowed", evidence.limits, Brief(claim.allowed())),
+        ));
+        facts.push((
+            "failures",
+            format!("{} of {}", grouped(evidence.failures), counted(evidence.draws, "draw")),
+        ));
         facts.extend(evidence.note.clone().map(|note| ("note", note)));
     }
     facts.extend(truth.map(Share::get).map(|truth| ("exact probability", truth.to_string())));

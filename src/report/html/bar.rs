@@ -1,4 +1,5 @@
-//! The bar of a card: how much of the claim was seen, on a scale that shows parts of the claim and multiples of it.
+//! The bar of a card: how much of the claim was seen, on a scale that shows parts of the claim and
+//! multiples of it.
 
 use maud::{Markup, html};
 
@@ -9,8 +10,8 @@ const CURVE: f64 = 9.0;
 /// The reaches that have a mark in the key.
 const MARKS: [f64; 5] = [0.5, 1.0, 2.0, 10.0, 100.0];
 
-/// The place of a reach in percent of the bar. The left half is linear and ends at the claim. The right half is nearly logarithmic: it tells
-/// 1.1 from 1, and 10 from 100.
+/// The place of a reach in percent of the bar. The left half is linear and ends at the claim. The
+/// right half is nearly logarithmic: it tells 1.1 from 1, and 10 from 100.
 fn position(reach: f64) -> f64 {
     let bent = |reach: f64| (1.0 + CURVE * (reach - 1.0)).ln();
     if reach > 1.0 {
@@ -21,7 +22,8 @@ fn position(reach: f64) -> f64 {
     }
 }
 
-/// A bar that ends at the reach, with a thin line up to an estimate and a short tick at the reach that is asked for.
+/// A bar that ends at the reach, with a thin line up to an estimate and a short tick at the reach
+/// that is asked for.
 pub fn bar(reach: f64, estimate: f64, asked: f64) -> Markup {
     let [reach_at, estimate_at, asked_at] = [reach, estimate, asked].map(position);
     html! {

@@ -15,7 +15,8 @@ use crate::report::race::race;
 use crate::report::statement::{Statement, rounded, short};
 use crate::report::witness::file_words;
 
-/// The CSS class of a conclusion, and its name. The mark before it says whether it was expected, as in the terminal.
+/// The CSS class of a conclusion, and its name. The mark before it says whether it was expected, as
+/// in the terminal.
 pub fn chip(agreement: Agreement, conclusion: Conclusion) -> (&'static str, Markup) {
     let class = match conclusion {
         Conclusion::Violated => "violated",
@@ -39,7 +40,8 @@ pub fn command(text: &str) -> Markup {
 }
 
 impl Page<'_> {
-    /// The audit as a card, open or closed. Its places are those in the order of severity and in the order of the files.
+    /// The audit as a card, open or closed. Its places are those in the order of severity and in
+    /// the order of the files.
     pub(super) fn card(&self, report: &AuditReport, places: [usize; 2], open: bool) -> Markup {
         let audit = &report.audit;
         let conclusion = super::conclusion(report);
@@ -48,16 +50,23 @@ impl Page<'_> {
         let worst = Statement::worst(report);
         let best = report.most_significant();
         // The most significant pair comes first.
-        let (first, others): (Vec<_>, Vec<_>) =
-            report.results.iter().partition(|result| best.is_some_and(|(best, _)| best.pair == result.pair));
+        let (first, others): (Vec<_>, Vec<_>) = report
+            .results
+            .iter()
+            .partition(|result| best.is_some_and(|(best, _)| best.pair == result.pair));
         // An accuracy claim that does not hold comes before pairs that do.
         let speaks = match worst {
-            Some(Statement::Accuracy(_, result)) if result.conclusion() != Conclusion::Consistent || report.results.is_empty() => {
+            Some(Statement::Accuracy(_, result))
+                if result.conclusion() != Conclusion::Consistent || report.results.is_empty() =>
+            {
                 Some(result)
             }
             _ => None,
         };
-        let rest = report.accuracy.iter().filter(|result| speaks.is_none_or(|speaks| !std::ptr::eq(speaks, *result)));
+        let rest = report
+            .accuracy
+            .iter()
+            .filter(|result| speaks.is_none_or(|speaks| !std::ptr::eq(speaks, *result)));
         let suite = self.suites.binary_search(&super::suite(report)).unwrap_or_default();
         html! {
             details.card.(class).surprise[surprise] id=(anchor) open[open] data-suite=(suite) data-place=(places[0]) data-file=(places[1]) {
@@ -97,7 +106,8 @@ impl Page<'_> {
         }
     }
 
-    /// A pair that is not the most significant one: a summary line, and the details that open below it.
+    /// A pair that is not the most significant one: a summary line, and the details that open below
+    /// it.
     fn other_pair(&self, report: &AuditReport, result: &PairResult) -> Markup {
         let (class, label) = chip(report.agreement_of(result), result.conclusion());
         html! {
@@ -115,8 +125,12 @@ impl Page<'_> {
     /// What the baseline says about a pair or an accuracy claim.
     pub(super) fn earlier(&self, audit: &str, name: &str) -> Option<(&'static str, String)> {
         let row = self.before.get(&(audit, name))?;
-        let bound = row.epsilon_lower.map_or_else(String::new, |lower| format!(", ε ≥ {}", Brief(round_down(lower, 4))));
-        let fails = row.failure_lower.map_or_else(String::new, |lower| format!(", fails ≥ {}", Brief(round_down(lower, 4))));
+        let bound = row
+            .epsilon_lower
+            .map_or_else(String::new, |lower| format!(", ε ≥ {}", Brief(round_down(lower, 4))));
+        let fails = row
+            .failure_lower
+            .map_or_else(String::new, |lower| format!(", fails ≥ {}", Brief(round_down(lower, 4))));
         Some(("in the baseline", format!("{}{bound}{fails}", row.verdict)))
     }
 }
@@ -126,7 +140,11 @@ fn options(settings: Settings) -> String {
     let draws = settings.draws.map_or_else(String::new, |draws| format!(" --draws {draws}"));
     let until = if settings.until == Until::Decided { " --until decided" } else { "" };
     let controls = if settings.controls { " --controls" } else { "" };
-    format!("--seed {} --confidence {}{draws}{until}{controls}", settings.seed, settings.confidence.get())
+    format!(
+        "--seed {} --confidence {}{draws}{until}{controls}",
+        settings.seed,
+        settings.confidence.get()
+    )
 }
 
 /// The reach of a pair as a bar, and the numbers behind it.
@@ -154,9 +172,15 @@ fn pair_bar(evidence: &Evidence, audit: &Audit) -> Markup {
 /// Explains the verdict on a stability claim, which is exact.
 fn exact_text(evidence: &Evidence, claim: &Claim) -> Markup {
     let (verdict, more) = match evidence.verdict {
-        Verdict::Violated => ("The claim is refuted.", " There is no noise, so this is certain.".to_owned()),
-        Verdict::Consistent => ("Not refuted.", " Another pair may still refute the claim.".to_owned()),
-        Verdict::Inconclusive(reason) => ("Not refuted, but inconclusive.", format!(" Reason: {reason}.")),
+        Verdict::Violated => {
+            ("The claim is refuted.", " There is no noise, so this is certain.".to_owned())
+        }
+        Verdict::Consistent => {
+            ("Not refuted.", " Another pair may still refute the claim.".to_owned())
+        }
+        Verdict::Inconclusive(reason) => {
+            ("Not refuted, but inconclusive.", format!(" Reason: {reason}."))
+        }
     };
     html! { p { b { (verdict) } " The attacker " (evidence.sentence(claim)) "." (more) } }
 }
@@ -165,18 +189,23 @@ fn exact_text(evidence: &Evidence, claim: &Claim) -> Markup {
 fn verdict_text(run: &RunReport, evidence: &Evidence, audit: &Audit) -> Markup {
     let claim = &audit.claim;
     let (bounds, confidence) = (&evidence.bounds, percent(run.settings.confidence.get()));
-    let (epsilon, delta) = (Brief(round_down(bounds.epsilon_lower, 4)), Brief(round_down(bounds.delta_lower, 4)));
+    let (epsilon, delta) =
+        (Brief(round_down(bounds.epsilon_lower, 4)), Brief(round_down(bounds.delta_lower, 4)));
     let symbol = claim.main().measure.symbol();
     let detected = if bounds.detectable.is_finite() {
         let detectable = Brief(-round_down(-bounds.detectable, 4));
-        format!("A leak of this shape is flagged with probability 0.9 or more from {symbol} = {detectable} on.")
+        format!(
+            "A leak of this shape is flagged with probability 0.9 or more from {symbol} = {detectable} on."
+        )
     } else {
         "The attack sees no leak whose growth it could flag.".to_owned()
     };
     if claim.metric().is_some() {
         return exact_text(evidence, claim);
     }
-    let in_unit = bounds.in_unit(claim).map_or_else(String::new, |bound| format!("In the unit of the claim: {bound}. "));
+    let in_unit = bounds
+        .in_unit(claim)
+        .map_or_else(String::new, |bound| format!("In the unit of the claim: {bound}. "));
     let (verdict, reasons) = match evidence.verdict {
         Verdict::Violated => (
             "The claim is refuted.",
@@ -192,9 +221,10 @@ fn verdict_text(run: &RunReport, evidence: &Evidence, audit: &Audit) -> Markup {
                 "{in_unit}The measured bound is ε ≥ {epsilon} (confidence {confidence}). {detected} Another pair or a better attack may still refute the claim."
             ),
         ),
-        Verdict::Inconclusive(reason) => {
-            ("Not refuted, but inconclusive.", format!("{in_unit}The measured bound is ε ≥ {epsilon}. {detected} Reason: {reason}."))
-        }
+        Verdict::Inconclusive(reason) => (
+            "Not refuted, but inconclusive.",
+            format!("{in_unit}The measured bound is ε ≥ {epsilon}. {detected} Reason: {reason}."),
+        ),
     };
     html! { p { b { (verdict) } " " (reasons) } }
 }
@@ -241,7 +271,11 @@ fn figures(evidence: &Evidence, claim: &Claim) -> Markup {
 /// What a picture shows.
 fn caption(plot: &Plot, evidence: &Evidence) -> Markup {
     let curves = &evidence.curves;
-    let certified = if curves.profile.iter().any(|point| point.delta_lower.is_some()) { "certified" } else { "certified at the claim" };
+    let certified = if curves.profile.iter().any(|point| point.delta_lower.is_some()) {
+        "certified"
+    } else {
+        "certified at the claim"
+    };
     let has_bars = curves.distribution.as_ref().is_some_and(|drawn| !drawn.bars.is_empty());
     match plot.name {
         "outputs" => html! {
@@ -276,7 +310,10 @@ impl Page<'_> {
         } else {
             facts.push(("guess rule", evidence.rule_text()));
             let counts = [tally.correct, tally.wrong, tally.abstained].map(grouped);
-            facts.push(("guesses", format!("{} right, {} wrong, {} without a guess", counts[0], counts[1], counts[2])));
+            facts.push((
+                "guesses",
+                format!("{} right, {} wrong, {} without a guess", counts[0], counts[1], counts[2]),
+            ));
         }
         facts.push(("draws", grouped(evidence.draws)));
         facts.push(("reach", rounded(evidence.bounds.reach(&audit.claim), 4, 1.0)));
@@ -290,9 +327,19 @@ impl Page<'_> {
 
 /// The facts about an audit.
 fn facts(audit: &Audit) -> Markup {
-    let params: Vec<String> = audit.subject.params().into_iter().flatten().map(|(key, value)| format!("{key} = {value}")).collect();
-    let mechanism = audit.subject.command().map_or_else(|| audit.subject.mechanism().to_owned(), ToString::to_string);
-    let mechanism = if params.is_empty() { mechanism } else { format!("{mechanism} ({})", params.join(", ")) };
+    let params: Vec<String> = audit
+        .subject
+        .params()
+        .into_iter()
+        .flatten()
+        .map(|(key, value)| format!("{key} = {value}"))
+        .collect();
+    let mechanism = audit
+        .subject
+        .command()
+        .map_or_else(|| audit.subject.mechanism().to_owned(), ToString::to_string);
+    let mechanism =
+        if params.is_empty() { mechanism } else { format!("{mechanism} ({})", params.join(", ")) };
     let because = audit.reach.because().map_or_else(String::new, |reason| format!(" ({reason})"));
     let asked = format!("{}{because}", Brief(audit.reach.at_least()));
     let mut facts = vec![("mechanism", mechanism)];

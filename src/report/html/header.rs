@@ -18,7 +18,8 @@ const MAX_OPEN_LINES: usize = 8;
 /// The first line: whether anything is unexpected.
 pub fn headline(run: &RunReport) -> String {
     let count = |agreement| run.with(agreement).count();
-    let (differs, not_run, undecided) = (count(Agreement::Differs), count(Agreement::NotRun), count(Agreement::Undecided));
+    let (differs, not_run, undecided) =
+        (count(Agreement::Differs), count(Agreement::NotRun), count(Agreement::Undecided));
     let mut parts = Vec::new();
     parts.extend((differs > 0).then(|| format!("{differs} not as expected")));
     parts.extend((not_run > 0).then(|| format!("{not_run} could not be run")));
@@ -78,8 +79,11 @@ impl Page<'_> {
 
     /// The unexpected results: which, how much, why, and what to type next.
     fn alerts(&self) -> Markup {
-        let mut statements: Vec<Statement<'_>> = self.run.audits.iter().filter_map(|audit| Statement::worst(audit)).collect();
-        statements.retain(|statement| matches!(statement.agreement(), Agreement::Differs | Agreement::NotRun));
+        let mut statements: Vec<Statement<'_>> =
+            self.run.audits.iter().filter_map(|audit| Statement::worst(audit)).collect();
+        statements.retain(|statement| {
+            matches!(statement.agreement(), Agreement::Differs | Agreement::NotRun)
+        });
         statements.sort_by_key(|statement| std::cmp::Reverse(statement.agreement() as u8));
         html! {
             @for statement in statements.iter().take(MAX_ALERTS) {
@@ -105,9 +109,19 @@ impl Page<'_> {
 
     /// What to do next about a statement, and the command to type.
     pub(super) fn next(&self, statement: Statement<'_>) -> Markup {
-        let replay = self.html.witnesses.as_deref().and_then(|folder| commands::replay(self.run.settings, statement.report(), folder));
-        let replay = replay.filter(|(pair, _)| pair == statement.name() && statement.conclusion() == Conclusion::Violated);
-        let draws = || statement.needed_draws().and_then(|draws| commands::run_alone(statement.report(), &format!("--draws {draws}")));
+        let replay = self
+            .html
+            .witnesses
+            .as_deref()
+            .and_then(|folder| commands::replay(self.run.settings, statement.report(), folder));
+        let replay = replay.filter(|(pair, _)| {
+            pair == statement.name() && statement.conclusion() == Conclusion::Violated
+        });
+        let draws = || {
+            statement.needed_draws().and_then(|draws| {
+                commands::run_alone(statement.report(), &format!("--draws {draws}"))
+            })
+        };
         let typed = replay.map(|(_, command)| command).or_else(draws);
         html! {
             @if let Some(step) = statement.next_step() { p.next { b { "Next: " } (capitalised(&step)) } }
@@ -118,7 +132,11 @@ impl Page<'_> {
     /// What has changed since the baseline.
     fn against_baseline(&self) -> Markup {
         let Some(comparison) = &self.comparison else { return html! {} };
-        let lists = [("Worse", &comparison.worse), ("Better", &comparison.better), ("Note", &comparison.notes)];
+        let lists = [
+            ("Worse", &comparison.worse),
+            ("Better", &comparison.better),
+            ("Note", &comparison.notes),
+        ];
         let lines = lists.iter().map(|(_, lines)| lines.len()).sum::<usize>();
         html! {
             details.baseline.worse[!comparison.worse.is_empty()] open[lines <= MAX_OPEN_LINES] {
@@ -144,14 +162,17 @@ impl Page<'_> {
         let mut parts: Vec<String> = Vec::new();
         parts.extend(self.html.origin.date.clone());
         parts.push(format!("dp-audit {}", env!("CARGO_PKG_VERSION")));
-        parts.extend(self.html.origin.commit.as_ref().map(|commit| match commit.strip_suffix("-dirty") {
-            Some(commit) => format!("commit {commit} with uncommitted changes"),
-            None => format!("commit {commit}"),
+        parts.extend(self.html.origin.commit.as_ref().map(|commit| {
+            match commit.strip_suffix("-dirty") {
+                Some(commit) => format!("commit {commit} with uncommitted changes"),
+                None => format!("commit {commit}"),
+            }
         }));
         parts.push(format!("seed {}", settings.seed));
-        parts.push(
-            settings.draws.map_or_else(|| "draws as in the audit files".to_owned(), |draws| format!("{} per pair", counted(draws, "draw"))),
-        );
+        parts.push(settings.draws.map_or_else(
+            || "draws as in the audit files".to_owned(),
+            |draws| format!("{} per pair", counted(draws, "draw")),
+        ));
         parts.extend((settings.until == Until::Decided).then(|| "until decided".to_owned()));
         parts.extend(settings.controls.then(|| "with controls".to_owned()));
         html! {

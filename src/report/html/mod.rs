@@ -1,4 +1,5 @@
-//! The HTML report: a single file that needs no network. Its small script searches, filters and sorts; without it everything is shown.
+//! The HTML report: a single file that needs no network. Its small script searches, filters and
+//! sorts; without it everything is shown.
 
 mod accuracy;
 mod bar;
@@ -26,7 +27,8 @@ const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("script.js");
 
 /// The page may use its own style and script, and nothing else: no request can leave it.
-const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
+const POLICY: &str =
+    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
 
 /// How many cards with unexpected results are open initially.
 const MAX_OPEN_CARDS: usize = 3;
@@ -48,7 +50,8 @@ impl Format for Html {
     }
 }
 
-/// The card of each audit of a report, for a page that is not ours: a notebook. The style applies only to the cards.
+/// The card of each audit of a report, for a page that is not ours: a notebook. The style applies
+/// only to the cards.
 #[must_use]
 pub fn cards(run: &RunReport) -> String {
     let html = Html::default();
@@ -78,11 +81,16 @@ struct Page<'a> {
 impl<'a> Page<'a> {
     fn new(html: &'a Html, run: &'a RunReport) -> Self {
         let baseline = html.baseline.as_deref();
-        let comparison = baseline.filter(|_| run.is_complete()).map(|baseline| Comparison::new(baseline, &JsonReport::new(run)));
-        let rows = baseline
-            .into_iter()
-            .flat_map(|report| &report.audits)
-            .flat_map(|audit| audit.pairs.iter().map(|pair| &pair.row).chain(audit.accuracy.iter().map(|accuracy| &accuracy.row)));
+        let comparison = baseline
+            .filter(|_| run.is_complete())
+            .map(|baseline| Comparison::new(baseline, &JsonReport::new(run)));
+        let rows = baseline.into_iter().flat_map(|report| &report.audits).flat_map(|audit| {
+            audit
+                .pairs
+                .iter()
+                .map(|pair| &pair.row)
+                .chain(audit.accuracy.iter().map(|accuracy| &accuracy.row))
+        });
         let before = rows.map(|row| ((row.audit.as_str(), row.pair.as_str()), row)).collect();
         let mut suites: Vec<String> = run.audits.iter().map(|audit| suite(audit)).collect();
         suites.sort_unstable();
@@ -93,8 +101,13 @@ impl<'a> Page<'a> {
     fn render(&self) -> Markup {
         let groups = groups(self.run);
         // The place of a card in the order of severity, and in the order of the files.
-        let order: HashMap<*const AuditReport, usize> =
-            self.run.audits.iter().enumerate().map(|(index, audit)| (Arc::as_ptr(audit), index)).collect();
+        let order: HashMap<*const AuditReport, usize> = self
+            .run
+            .audits
+            .iter()
+            .enumerate()
+            .map(|(index, audit)| (Arc::as_ptr(audit), index))
+            .collect();
         let mut place = 0;
         let mut next = || {
             place += 1;
@@ -134,14 +147,16 @@ impl<'a> Page<'a> {
 
 /// The folder of an audit file.
 fn suite(report: &AuditReport) -> String {
-    let folder = report.audit.file.parent().map(|folder| folder.display().to_string()).unwrap_or_default();
+    let folder =
+        report.audit.file.parent().map(|folder| folder.display().to_string()).unwrap_or_default();
     if folder.is_empty() { "(no folder)".to_owned() } else { folder }
 }
 
-/// The conclusion that a card shows: the verdict on the mechanism, or an error if there is one. So an error is not hidden behind pairs that
-/// could be run.
+/// The conclusion that a card shows: the verdict on the mechanism, or an error if there is one. So
+/// an error is not hidden behind pairs that could be run.
 fn conclusion(report: &AuditReport) -> Conclusion {
-    let has_error = Statement::all(report).any(|statement| statement.conclusion() == Conclusion::Error);
+    let has_error =
+        Statement::all(report).any(|statement| statement.conclusion() == Conclusion::Error);
     if has_error { Conclusion::Error } else { report.verdict().into() }
 }
 
@@ -153,19 +168,32 @@ fn groups(report: &RunReport) -> [Group<'_>; 5] {
     let of = |agreement: Agreement, verdict: Option<Conclusion>| {
         let mut audits: Vec<&AuditReport> = report.with(agreement).collect();
         audits.retain(|audit| verdict.is_none_or(|verdict| conclusion(audit) == verdict));
-        let reach = |audit: &AuditReport| Statement::worst(audit).and_then(Statement::reach).unwrap_or(0.0);
+        let reach =
+            |audit: &AuditReport| Statement::worst(audit).and_then(Statement::reach).unwrap_or(0.0);
         audits.sort_by(|one, other| reach(other).total_cmp(&reach(one)));
         audits
     };
     [
-        ("Not as expected", "The verdict differs from what the audit file expects.", of(Agreement::Differs, None)),
-        ("Could not be run", "At least one pair of each audit could not be run, so it was not judged.", of(Agreement::NotRun, None)),
+        (
+            "Not as expected",
+            "The verdict differs from what the audit file expects.",
+            of(Agreement::Differs, None),
+        ),
+        (
+            "Could not be run",
+            "At least one pair of each audit could not be run, so it was not judged.",
+            of(Agreement::NotRun, None),
+        ),
         (
             "Inconclusive",
             "At least one pair of each audit is not refuted, but this says nothing; each card says why.",
             of(Agreement::Undecided, None),
         ),
-        ("Refuted, as expected", "The measured bound exceeds the claim.", of(Agreement::Agrees, Some(Conclusion::Violated))),
+        (
+            "Refuted, as expected",
+            "The measured bound exceeds the claim.",
+            of(Agreement::Agrees, Some(Conclusion::Violated)),
+        ),
         (
             "Not refuted",
             "There were enough draws, and the attack was seen to reach as much of the claim as the audit asks for.",
@@ -202,7 +230,8 @@ mod tests {
     use crate::suite;
     use crate::target::{Subject, TargetError};
 
-    /// A run of two audits. The first has too little noise and is refuted, which was not expected. The second could not be run on one pair.
+    /// A run of two audits. The first has too little noise and is refuted, which was not expected.
+    /// The second could not be run on one pair.
     fn report() -> RunReport {
         let audit = |name: &str, scale_factor: f64| {
             let text = format!(
@@ -232,8 +261,11 @@ mod tests {
             controls: false,
             ..Settings::default()
         };
-        let mut report = audit::run(&[audit("short", 0.2), audit("exact", 1.0)], settings, &crate::prepare, &());
-        change(&mut report, 1, |exact| exact.results[1].outcome = Err(TargetError::AlwaysPanics { message: "no".to_owned() }));
+        let mut report =
+            audit::run(&[audit("short", 0.2), audit("exact", 1.0)], settings, &crate::prepare, &());
+        change(&mut report, 1, |exact| {
+            exact.results[1].outcome = Err(TargetError::AlwaysPanics { message: "no".to_owned() })
+        });
         report
     }
 
@@ -272,15 +304,21 @@ mod tests {
         Page::new(&Html::default(), report).render()
     }
 
-    /// All tags with their attributes, in order. Links and their targets are made from names, without special characters.
+    /// All tags with their attributes, in order. Links and their targets are made from names,
+    /// without special characters.
     fn tags(page: &str) -> Vec<&str> {
-        page.split('<').skip(1).map(|part| part.split_once('>').expect("every tag ends").0).collect()
+        page.split('<')
+            .skip(1)
+            .map(|part| part.split_once('>').expect("every tag ends").0)
+            .collect()
     }
 
     /// The tags without links and their targets.
     fn unlinked(page: &str) -> Vec<String> {
         let without = |tag: &str, name: &str| match tag.split_once(name) {
-            Some((before, rest)) => format!("{before}{}", rest.split_once('"').expect("a value ends").1),
+            Some((before, rest)) => {
+                format!("{before}{}", rest.split_once('"').expect("a value ends").1)
+            }
             None => tag.to_owned(),
         };
         tags(page).into_iter().map(|tag| without(&without(tag, " id=\""), " href=\"#")).collect()
@@ -300,7 +338,8 @@ mod tests {
         let escaped = "&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt; &amp; &lt;/details&gt;&lt;/svg&gt;&lt;b onclick='x'&gt;";
         let (page, tame) = (named(sneaky), named("tame/x"));
         assert_eq!(unlinked(&page), unlinked(&tame));
-        // It is shown wherever a harmless name is shown, except in links. Parameters are written as JSON, which has its own quotes.
+        // It is shown wherever a harmless name is shown, except in links. Parameters are written as
+        // JSON, which has its own quotes.
         let in_links = tags(&tame).iter().map(|tag| tag.matches("tame").count()).sum::<usize>();
         assert_eq!(page.matches("alert(").count(), tame.matches("tame").count() - in_links);
         assert!(page.matches(escaped).count() > 20);
@@ -313,15 +352,28 @@ mod tests {
         assert!(page.contains(r#"<h1 class="bad">1 not as expected, 1 could not be run</h1>"#));
         assert!(page.contains("<b>1</b> of 2 claims refuted, 0 of 2 verdicts as expected."));
         let top = page.split("<section").next().unwrap();
-        for part in [">short</a></b> / first: violated, expected consistent, <b>ε ≥ ", "The attacker guessed right", "Next: ", ">exact</a>"]
-        {
+        for part in [
+            ">short</a></b> / first: violated, expected consistent, <b>ε ≥ ",
+            "The attacker guessed right",
+            "Next: ",
+            ">exact</a>",
+        ] {
             assert!(top.contains(part), "no {part} in {top}");
         }
         assert!(!page.contains("Not all audits have ended"));
-        let cards: Vec<&str> = tags(&page).into_iter().filter(|tag| tag.starts_with("details class=\"card")).collect();
-        assert!(cards[0].starts_with(r#"details class="card violated surprise" id="short-"#) && cards[0].contains(" open "), "{cards:?}");
+        let cards: Vec<&str> =
+            tags(&page).into_iter().filter(|tag| tag.starts_with("details class=\"card")).collect();
+        assert!(
+            cards[0].starts_with(r#"details class="card violated surprise" id="short-"#)
+                && cards[0].contains(" open "),
+            "{cards:?}"
+        );
         // One of its pairs could be run and passes. The card says that another could not.
-        assert!(cards[1].starts_with(r#"details class="card failed" id="exact-"#) && !cards[1].contains(" open"), "{cards:?}");
+        assert!(
+            cards[1].starts_with(r#"details class="card failed" id="exact-"#)
+                && !cards[1].contains(" open"),
+            "{cards:?}"
+        );
         assert_eq!(cards.len(), 2);
         assert!(page.contains(r#"<span class="name">short <em>expected consistent</em>"#));
         assert!(
@@ -350,7 +402,9 @@ mod tests {
         let audit = suite::parse(Path::new("audit.toml"), text).unwrap();
         let settings = Settings { draws: Some(100_000), ..Settings::default() };
         let mut report = audit::run(&[audit], settings, &crate::prepare, &());
-        let card = |report: &RunReport| page(report).into_string().split_once("<details class=\"card ").unwrap().1.to_owned();
+        let card = |report: &RunReport| {
+            page(report).into_string().split_once("<details class=\"card ").unwrap().1.to_owned()
+        };
         let refuted = card(&report);
         let (summary, body) = refuted.split_once("</summary>").unwrap();
         assert!(summary.contains("fails ≥ ") && !summary.contains("ε ≥ "), "{summary}");
@@ -369,7 +423,10 @@ mod tests {
         // The precision is known, so the draws that would do are too.
         weak.outcome.as_mut().unwrap().bounds.resolved = 1.0;
         let page = page(&run(vec![weak])).into_string();
-        assert!(page.contains(r#"<h1 class="bad">1 inconclusive</h1>"#) && page.contains("draws would do"));
+        assert!(
+            page.contains(r#"<h1 class="bad">1 inconclusive</h1>"#)
+                && page.contains("draws would do")
+        );
     }
 
     #[test]
@@ -377,12 +434,27 @@ mod tests {
         let verdicts = [Verdict::Violated, Verdict::Consistent, INCONCLUSIVE];
         let expectations = [Expectation::Violated, Expectation::Consistent];
         let mut results: Vec<Vec<PairResult>> = vec![vec![not_run()]];
-        for (first, expected) in verdicts.iter().flat_map(|verdict| expectations.map(|expected| (*verdict, expected))) {
-            results.extend(verdicts.iter().map(|second| vec![pair(first, expected), pair(*second, Expectation::Consistent)]));
+        for (first, expected) in
+            verdicts.iter().flat_map(|verdict| expectations.map(|expected| (*verdict, expected)))
+        {
+            results.extend(
+                verdicts.iter().map(|second| {
+                    vec![pair(first, expected), pair(*second, Expectation::Consistent)]
+                }),
+            );
             results.push(vec![pair(first, expected), not_run()]);
         }
-        let report = run_of(results.into_iter().enumerate().map(|(index, results)| (audit(&index.to_string()), results)).collect());
-        assert_eq!(page(&report).into_string().matches("<details class=\"card ").count(), report.audits.len());
+        let report = run_of(
+            results
+                .into_iter()
+                .enumerate()
+                .map(|(index, results)| (audit(&index.to_string()), results))
+                .collect(),
+        );
+        assert_eq!(
+            page(&report).into_string().matches("<details class=\"card ").count(),
+            report.audits.len()
+        );
     }
 
     #[test]
@@ -391,7 +463,10 @@ mod tests {
         let mut second = first.clone();
         (first.pair, second.pair) = ("a".to_owned(), "b".to_owned());
         let other = pair(Verdict::Consistent, Expectation::Consistent);
-        assert_eq!(page(&run(vec![first, second, other])).into_string().matches("<svg ").count(), 2);
+        assert_eq!(
+            page(&run(vec![first, second, other])).into_string().matches("<svg ").count(),
+            2
+        );
     }
 
     #[test]
@@ -399,7 +474,10 @@ mod tests {
         let before = run(vec![pair(Verdict::Consistent, Expectation::Consistent)]);
         let now = run(vec![pair(Verdict::Violated, Expectation::Consistent)]);
         let html = Html {
-            origin: Origin { date: Some("2026-01-31 12:00 UTC".to_owned()), commit: Some("abc1234-dirty".to_owned()) },
+            origin: Origin {
+                date: Some("2026-01-31 12:00 UTC".to_owned()),
+                commit: Some("abc1234-dirty".to_owned()),
+            },
             witnesses: Some("my witnesses".into()),
             baseline: Some(Arc::new(JsonReport::new(&before))),
         };
@@ -421,8 +499,15 @@ mod tests {
         let mut report = report();
         let tiles = |report: &RunReport| {
             let page = page(report).into_string();
-            let inputs: Vec<String> = tags(&page).into_iter().filter(|tag| tag.starts_with("input")).map(str::to_owned).collect();
-            assert!(inputs[0].contains(r#"id="show-all""#) && inputs[0].ends_with(" checked"), "{inputs:?}");
+            let inputs: Vec<String> = tags(&page)
+                .into_iter()
+                .filter(|tag| tag.starts_with("input"))
+                .map(str::to_owned)
+                .collect();
+            assert!(
+                inputs[0].contains(r#"id="show-all""#) && inputs[0].ends_with(" checked"),
+                "{inputs:?}"
+            );
             assert!(inputs[1..].iter().all(|input| !input.contains("checked")), "{inputs:?}");
             inputs.len()
         };
@@ -431,7 +516,10 @@ mod tests {
         // Surprises and audits that could not be run have their own tiles, if there are any.
         change(&mut report, 1, |exact| exact.results.retain(|result| result.outcome.is_ok()));
         assert_eq!(tiles(&report), 6);
-        assert!(page(&report).into_string().contains("Not all audits have ended"), "a pair is missing");
+        assert!(
+            page(&report).into_string().contains("Not all audits have ended"),
+            "a pair is missing"
+        );
     }
 
     #[test]

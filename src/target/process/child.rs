@@ -1,6 +1,8 @@
-//! Runs one child process: its pipes, its time limit, the last part of its standard error, and how it ended.
+//! Runs one child process: its pipes, its time limit, the last part of its standard error, and how
+//! it ended.
 //!
-//! Each of the three pipes has its own thread. So no step waits longer than the time limit, whatever the child does.
+//! Each of the three pipes has its own thread. So no step waits longer than the time limit,
+//! whatever the child does.
 
 use std::collections::VecDeque;
 use std::io::{self, Read, Write};
@@ -21,13 +23,15 @@ use crate::target::{Problem, TargetError};
 
 /// Bytes per read.
 const READ_SIZE: usize = 1 << 16;
-/// The number of reads in the queue. If the queue is full, the child's writes block, so unrequested output cannot fill the memory.
+/// The number of reads in the queue. If the queue is full, the child's writes block, so unrequested
+/// output cannot fill the memory.
 const MAX_QUEUED_READS: usize = 4;
 /// A line of more bytes is not a message.
 const MAX_LINE_BYTES: usize = 1 << 26;
 /// How many of the last bytes of standard error are shown.
 const STDERR_TAIL_BYTES: usize = 2000;
-/// The longest patience with a slow program: a day. A longer one has no use and could overflow an `Instant`.
+/// The longest patience with a slow program: a day. A longer one has no use and could overflow an
+/// `Instant`.
 const MAX_PATIENCE: Duration = Duration::from_secs(86_400);
 /// How long a child that has closed its output may take to exit.
 const EXIT_TIMEOUT: Duration = Duration::from_secs(1);
@@ -72,13 +76,18 @@ impl Child {
     fn with_pipes(command: &CommandLine) -> io::Result<Self> {
         let mut program = Command::new(command.program());
         program.args(command.arguments()).current_dir(&command.folder);
-        let mut group = ProcessGroup::start(program.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()))?;
+        let mut group = ProcessGroup::start(
+            program.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()),
+        )?;
         let leader = group.leader();
         let pipes = (leader.stdin.take(), leader.stdout.take(), leader.stderr.take());
-        let (Some(mut pipe), Some(stdout), Some(stderr)) = pipes else { return Err(io::Error::other("it has no pipes")) };
+        let (Some(mut pipe), Some(stdout), Some(stderr)) = pipes else {
+            return Err(io::Error::other("it has no pipes"));
+        };
         let (stdin, lines) = mpsc::channel::<Vec<u8>>();
         spawn_thread(move || {
-            // The error is not used: a child that no longer reads has ended or will exceed the time limit, and its output shows which.
+            // The error is not used: a child that no longer reads has ended or will exceed the time
+            // limit, and its output shows which.
             for line in lines {
                 if pipe.write_all(&line).and_then(|()| pipe.flush()).is_err() {
                     break;
@@ -86,7 +95,15 @@ impl Child {
             }
         })?;
         let (stdout, stderr) = (StdoutReader::new(stdout)?, StderrTail::new(stderr)?);
-        Ok(Self { command: command.clone(), group, stdin, stdout, stderr, starting: Some(Instant::now()), reusable: false })
+        Ok(Self {
+            command: command.clone(),
+            group,
+            stdin,
+            stdout,
+            stderr,
+            starting: Some(Instant::now()),
+            reusable: false,
+        })
     }
 
     /// Whether it accepts another greeting.
@@ -94,41 +111,64 @@ impl Child {
         self.reusable
     }
 
-    /// Sends the parameters and datasets, and reads the hello, which describes the outputs. `first` is the hello of an earlier child, `trials` how long
-    /// the child may try out the mechanism before its hello.
-    pub fn greet(&mut self, greeting: &Greeting, first: Option<&Hello>, trials: Option<Duration>) -> Result<Greeted, TargetError> {
+    /// Sends the parameters and datasets, and reads the hello, which describes the outputs. `first`
+    /// is the hello of an earlier child, `trials` how long the child may try out the mechanism
+    /// before its hello.
+    pub fn greet(
+        &mut self,
+        greeting: &Greeting,
+        first: Option<&Hello>,
+        trials: Option<Duration>,
+    ) -> Result<Greeted, TargetError> {
         let (starting, asked) = (self.starting.take(), Instant::now());
         let is_first = starting.is_some();
         if !is_first {
             self.check_unrequested()?;
         }
         let read = |stdout: &mut StdoutReader, deadline| Ok(Hello::parse(&stdout.line(deadline)?)?);
-        let hello = self.exchange(HELLO_TASK, greeting.line(first, trials), Duration::ZERO, read)?;
+        let hello =
+            self.exchange(HELLO_TASK, greeting.line(first, trials), Duration::ZERO, read)?;
         self.reusable = hello.reusable;
         let waited = starting.unwrap_or(asked).elapsed();
         // A program that does not say how long it took to start has spent all the time on it.
-        let start_up = if is_first { hello.start_up.map_or(waited, |start_up| start_up.min(waited)) } else { Duration::ZERO };
+        let start_up = if is_first {
+            hello.start_up.map_or(waited, |start_up| start_up.min(waited))
+        } else {
+            Duration::ZERO
+        };
         Ok(Greeted { hello, waited, start_up })
     }
 
-    /// Requests outputs. Returns exactly as many as requested, or an error. It waits at least as long as `patience`.
-    pub fn ask(&mut self, request: &Request, width: usize, patience: Duration) -> Result<OutputBlock, TargetError> {
+    /// Requests outputs. Returns exactly as many as requested, or an error. It waits at least as
+    /// long as `patience`.
+    pub fn ask(
+        &mut self,
+        request: &Request,
+        width: usize,
+        patience: Duration,
+    ) -> Result<OutputBlock, TargetError> {
         let count = request.count;
         self.check_unrequested()?;
-        self.exchange(&format!("to answer a request for {}", counted(count, "output")), request.line(), patience, |stdout, deadline| {
-            stdout.answer(count, width, deadline)
-        })
+        self.exchange(
+            &format!("to answer a request for {}", counted(count, "output")),
+            request.line(),
+            patience,
+            |stdout, deadline| stdout.answer(count, width, deadline),
+        )
     }
 
     /// Fails if the child wrote something without a request.
     fn check_unrequested(&mut self) -> Result<(), TargetError> {
         match self.stdout.unrequested() {
-            Some(text) => Err(self.fail(Problem::Answer { reason: format!("it wrote more than it was asked for: {text}") })),
+            Some(text) => Err(self.fail(Problem::Answer {
+                reason: format!("it wrote more than it was asked for: {text}"),
+            })),
             None => Ok(()),
         }
     }
 
-    /// Sends one message and reads the answer, within the time limit, or within `patience` if that is longer.
+    /// Sends one message and reads the answer, within the time limit, or within `patience` if that
+    /// is longer.
     fn exchange<T>(
         &mut self,
         task: &str,
@@ -143,8 +183,13 @@ impl Child {
         read(&mut self.stdout, deadline).map_err(|error| {
             let problem = match error {
                 AnswerError::Invalid(problem) => problem,
-                AnswerError::Timeout => Problem::Hung { seconds: limit.as_secs_f64().to_string(), task: task.to_owned() },
-                AnswerError::Closed => Problem::Ended { how: self.how_it_ended(), task: task.to_owned() },
+                AnswerError::Timeout => Problem::Hung {
+                    seconds: limit.as_secs_f64().to_string(),
+                    task: task.to_owned(),
+                },
+                AnswerError::Closed => {
+                    Problem::Ended { how: self.how_it_ended(), task: task.to_owned() }
+                }
             };
             self.fail(problem)
         })
@@ -159,7 +204,9 @@ impl Child {
             }
             thread::sleep(Duration::from_millis(2));
         }
-        self.group.kill().map_or_else(|error| format!("ended ({error})"), |status| format!("ended ({status})"))
+        self.group
+            .kill()
+            .map_or_else(|error| format!("ended ({error})"), |status| format!("ended ({status})"))
     }
 
     /// Kills the child. The error contains the last part of its standard error.
@@ -221,7 +268,12 @@ impl StdoutReader {
     }
 
     /// The answer to a request for `count` outputs: exactly `count` outputs, or an error.
-    fn answer(&mut self, count: usize, width: usize, deadline: Instant) -> Result<OutputBlock, AnswerError> {
+    fn answer(
+        &mut self,
+        count: usize,
+        width: usize,
+        deadline: Instant,
+    ) -> Result<OutputBlock, AnswerError> {
         let reply = Reply::parse(&self.line(deadline)?)?;
         let got = reply.count();
         if got != count {
@@ -231,7 +283,11 @@ impl StdoutReader {
             Reply::Values(values) => OutputBlock::of_values(&values, width),
             Reply::Block { symbols, .. } => {
                 let (doubles, _) = self.exactly(count * width * 8, deadline)?.as_chunks::<8>();
-                OutputBlock::of_bits(doubles.iter().map(|bytes| u64::from_le_bytes(*bytes)), &symbols, width)
+                OutputBlock::of_bits(
+                    doubles.iter().map(|bytes| u64::from_le_bytes(*bytes)),
+                    &symbols,
+                    width,
+                )
             }
         };
         Ok(block.map_err(|reason| Problem::Answer { reason })?)
@@ -248,10 +304,13 @@ impl StdoutReader {
 
     /// Waits for more bytes.
     fn wait(&mut self, deadline: Instant) -> Result<(), AnswerError> {
-        let bytes = self.reads.recv_timeout(deadline.saturating_duration_since(Instant::now())).map_err(|error| match error {
-            RecvTimeoutError::Timeout => AnswerError::Timeout,
-            RecvTimeoutError::Disconnected => AnswerError::Closed,
-        })?;
+        let bytes = self
+            .reads
+            .recv_timeout(deadline.saturating_duration_since(Instant::now()))
+            .map_err(|error| match error {
+                RecvTimeoutError::Timeout => AnswerError::Timeout,
+                RecvTimeoutError::Disconnected => AnswerError::Closed,
+            })?;
         self.buffer.drain(..self.used);
         self.used = 0;
         self.buffer.extend(bytes);
@@ -270,7 +329,10 @@ impl StdoutReader {
             }
             searched = rest.len();
             if searched > MAX_LINE_BYTES {
-                return Err(Problem::Answer { reason: format!("it wrote {searched} bytes without an end of line") }.into());
+                return Err(Problem::Answer {
+                    reason: format!("it wrote {searched} bytes without an end of line"),
+                }
+                .into());
             }
             self.wait(deadline)?;
         }
@@ -315,7 +377,8 @@ impl StderrTail {
     fn text(&self) -> String {
         // The limit is needed because a process that has left the group may keep the pipe open.
         let _ = self.pipe_open.recv_timeout(EXIT_TIMEOUT);
-        let bytes: Vec<u8> = self.bytes.lock().unwrap_or_else(PoisonError::into_inner).iter().copied().collect();
+        let bytes: Vec<u8> =
+            self.bytes.lock().unwrap_or_else(PoisonError::into_inner).iter().copied().collect();
         String::from_utf8_lossy(&bytes).trim().lines().map(printable).collect::<Vec<_>>().join("\n")
     }
 }

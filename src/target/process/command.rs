@@ -9,12 +9,14 @@ use crate::target::{Problem, ProcessError, TargetError};
 
 /// The worker for mechanisms in Python.
 pub const WORKER: &str = include_str!("../../../python/dp_audit/worker.py");
-/// The placeholder for it in a command line. It is needed because an installed dp-audit has no path to the worker.
+/// The placeholder for it in a command line. It is needed because an installed dp-audit has no path
+/// to the worker.
 const WORKER_PLACEHOLDER: &str = "{worker}";
 
 /// The time limit for an answer, if the audit file does not set `timeout`.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
-/// The largest time limit in seconds: 30 years. A longer one has no use and could overflow an `Instant`.
+/// The largest time limit in seconds: 30 years. A longer one has no use and could overflow an
+/// `Instant`.
 const MAX_TIMEOUT_SECONDS: f64 = 1e9;
 
 /// How a program is started.
@@ -27,29 +29,46 @@ pub struct CommandLine {
 }
 
 impl CommandLine {
-    /// The program and its arguments, to be run in the audit file's folder; `setup` says how to install what it needs.
+    /// The program and its arguments, to be run in the audit file's folder; `setup` says how to
+    /// install what it needs.
     ///
     /// # Errors
     /// When there is no program.
-    pub fn new(words: Vec<String>, file: &Path, timeout: Option<f64>, setup: Option<String>) -> Result<Self, String> {
+    pub fn new(
+        words: Vec<String>,
+        file: &Path,
+        timeout: Option<f64>,
+        setup: Option<String>,
+    ) -> Result<Self, String> {
         if words.first().is_none_or(String::is_empty) {
             return Err("command is empty; give a program and its arguments, for example [\"python3\", \"my_mechanism.py\"]".to_owned());
         }
-        let file = std::path::absolute(file).map_err(|error| format!("command: the folder of the audit file is not known: {error}"))?;
+        let file = std::path::absolute(file).map_err(|error| {
+            format!("command: the folder of the audit file is not known: {error}")
+        })?;
         let folder = file.parent().map(Path::to_owned).unwrap_or_default();
-        let timeout = timeout.map_or(DEFAULT_TIMEOUT, |seconds| Duration::from_secs_f64(seconds.clamp(0.0, MAX_TIMEOUT_SECONDS)));
+        let timeout = timeout.map_or(DEFAULT_TIMEOUT, |seconds| {
+            Duration::from_secs_f64(seconds.clamp(0.0, MAX_TIMEOUT_SECONDS))
+        });
         Ok(Self { words, folder, timeout, setup })
     }
 
-    /// The program. A path is relative to the audit file's folder; a name without a slash is searched on the `PATH`.
+    /// The program. A path is relative to the audit file's folder; a name without a slash is
+    /// searched on the `PATH`.
     pub(super) fn program(&self) -> PathBuf {
         let program = Path::new(&self.words[0]);
-        if program.components().count() > 1 { self.folder.join(program) } else { program.to_owned() }
+        if program.components().count() > 1 {
+            self.folder.join(program)
+        } else {
+            program.to_owned()
+        }
     }
 
     /// The arguments. The built-in worker is passed to Python as source code.
     pub(super) fn arguments(&self) -> impl Iterator<Item = &str> {
-        self.words[1..].iter().flat_map(|word| if word == WORKER_PLACEHOLDER { vec!["-c", WORKER] } else { vec![word.as_str()] })
+        self.words[1..].iter().flat_map(|word| {
+            if word == WORKER_PLACEHOLDER { vec!["-c", WORKER] } else { vec![word.as_str()] }
+        })
     }
 
     /// The files among its words, for example a script or the program itself.
@@ -58,10 +77,19 @@ impl CommandLine {
     }
 
     pub(super) fn fails(&self, problem: Problem, stderr: String) -> TargetError {
-        // The setup hint helps only if something may be missing. A program that answers, although incorrectly, is installed.
-        let may_be_missing = matches!(problem, Problem::NotStarted { .. } | Problem::Ended { .. } | Problem::Refused { .. });
+        // The setup hint helps only if something may be missing. A program that answers, although
+        // incorrectly, is installed.
+        let may_be_missing = matches!(
+            problem,
+            Problem::NotStarted { .. } | Problem::Ended { .. } | Problem::Refused { .. }
+        );
         let setup = self.setup.clone().filter(|_| may_be_missing);
-        TargetError::Process(Box::new(ProcessError { command: self.to_string(), problem, stderr, setup }))
+        TargetError::Process(Box::new(ProcessError {
+            command: self.to_string(),
+            problem,
+            stderr,
+            setup,
+        }))
     }
 }
 

@@ -1,7 +1,9 @@
-//! Process groups: when a program under audit ends, all processes that it has started are killed, and none of them outlives dp-audit.
+//! Process groups: when a program under audit ends, all processes that it has started are killed,
+//! and none of them outlives dp-audit.
 //!
-//! Each program is the leader of its own process group. The processes that it starts belong to the group and are killed with it, unless
-//! they leave the group on purpose. Ctrl-C in the terminal does not reach another process group, so [`end_on_signals`] kills the groups.
+//! Each program is the leader of its own process group. The processes that it starts belong to the
+//! group and are killed with it, unless they leave the group on purpose. Ctrl-C in the terminal
+//! does not reach another process group, so [`end_on_signals`] kills the groups.
 
 use std::io;
 use std::process::{self, Command, ExitStatus};
@@ -25,7 +27,8 @@ impl ProcessGroup {
     pub fn start(command: &mut Command) -> io::Result<Self> {
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(command, 0);
-        // The lock is held while the program starts. So the signal handler either sees this group or prevents its start.
+        // The lock is held while the program starts. So the signal handler either sees this group
+        // or prevents its start.
         let mut running = running();
         let leader = command.spawn()?;
         running.push(leader.id());
@@ -73,11 +76,12 @@ impl Drop for ProcessGroup {
     }
 }
 
-/// Installs a handler: SIGHUP, SIGINT, SIGQUIT and SIGTERM kill all programs under audit and then end this process with exit code 128 +
-/// signal.
+/// Installs a handler: SIGHUP, SIGINT, SIGQUIT and SIGTERM kill all programs under audit and then
+/// end this process with exit code 128 + signal.
 ///
-/// Only the program calls it, because a library must not change the signal handling of its host. A signal that was ignored at the start
-/// stays ignored, as `nohup` requires. On systems without these signals it does nothing.
+/// Only the program calls it, because a library must not change the signal handling of its host. A
+/// signal that was ignored at the start stays ignored, as `nohup` requires. On systems without
+/// these signals it does nothing.
 ///
 /// # Errors
 /// When the system does not allow it.
@@ -92,7 +96,8 @@ pub fn end_on_signals() -> io::Result<()> {
 mod unix {
     use rustix::process::{Pid, Signal, kill_process_group};
 
-    /// Kills a group. Its leader has not been waited for, so the process id still belongs to the group.
+    /// Kills a group. Its leader has not been waited for, so the process id still belongs to the
+    /// group.
     pub fn kill(leader: u32) {
         if let Some(group) = i32::try_from(leader).ok().and_then(Pid::from_raw) {
             // Fails only if all its processes have already ended.
@@ -110,7 +115,11 @@ mod signals {
 
     pub fn end_on_signals() -> io::Result<()> {
         let ignored = ignored();
-        let mut signals = Signals::new([SIGHUP, SIGINT, SIGQUIT, SIGTERM].into_iter().filter(|signal| ignored >> (signal - 1) & 1 == 0))?;
+        let mut signals = Signals::new(
+            [SIGHUP, SIGINT, SIGQUIT, SIGTERM]
+                .into_iter()
+                .filter(|signal| ignored >> (signal - 1) & 1 == 0),
+        )?;
         thread::Builder::new().name("signals".to_owned()).spawn(move || {
             if let Some(signal) = signals.forever().next() {
                 // The lock is held until the exit, so that no other program can be started.

@@ -1,7 +1,7 @@
 //! Work that is shared by several threads and delivered in order.
 //!
-//! These threads wait for programs and compute nothing, so they are not those of the rayon pool: a rayon thread that waits takes up other
-//! work, and the outputs that are ready would wait for that.
+//! These threads wait for programs and compute nothing, so they are not those of the rayon pool: a
+//! rayon thread that waits takes up other work, and the outputs that are ready would wait for that.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -9,10 +9,11 @@ use std::sync::mpsc;
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread;
 
-/// Does `jobs` jobs on up to `lanes` threads and passes their results to `sink`, in the order of the jobs.
+/// Does `jobs` jobs on up to `lanes` threads and passes their results to `sink`, in the order of
+/// the jobs.
 ///
-/// A lane is one thread. It calls `lane` once with a function that returns the next job, until there are none, and another one that takes
-/// its result. After an error no new jobs are given out.
+/// A lane is one thread. It calls `lane` once with a function that returns the next job, until
+/// there are none, and another one that takes its result. After an error no new jobs are given out.
 pub fn in_order<T: Send, E: Send>(
     lanes: usize,
     jobs: usize,
@@ -42,7 +43,9 @@ pub fn in_order<T: Send, E: Send>(
         let (sender, results) = mpsc::channel();
         let spawned = |_: &usize| {
             let (lane, next, fail, sender) = (&lane, &next, &fail, sender.clone());
-            let run = move || lane(next, &mut |job, result| _ = sender.send((job, result))).unwrap_or_else(fail);
+            let run = move || {
+                lane(next, &mut |job, result| _ = sender.send((job, result))).unwrap_or_else(fail)
+            };
             // If the system has no more threads, there are fewer lanes.
             thread::Builder::new().spawn_scoped(scope, run).is_ok()
         };
@@ -72,7 +75,10 @@ impl Places {
     /// Waits until fewer than `limit` lanes work.
     pub fn take(&self, limit: usize) -> Place<'_> {
         let taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut taken = self.freed.wait_while(taken, |taken| *taken >= limit.max(1)).unwrap_or_else(PoisonError::into_inner);
+        let mut taken = self
+            .freed
+            .wait_while(taken, |taken| *taken >= limit.max(1))
+            .unwrap_or_else(PoisonError::into_inner);
         *taken += 1;
         Place(self)
     }
@@ -108,7 +114,12 @@ mod tests {
         let expected: Vec<usize> = (0..40).map(|job| 10 * job).collect();
         for lanes in [0, 1, 2, 7, 100] {
             // Earlier jobs take longer.
-            assert_eq!(run(lanes, 40, |job| thread::sleep(std::time::Duration::from_micros(50 * (40 - job as u64)))), expected);
+            assert_eq!(
+                run(lanes, 40, |job| thread::sleep(std::time::Duration::from_micros(
+                    50 * (40 - job as u64)
+                ))),
+                expected
+            );
         }
         assert!(run(4, 0, |_| ()).is_empty());
     }

@@ -1,6 +1,7 @@
 //! Mechanisms in any language: programs that run as child processes and return outputs on request.
 //!
-//! `docs/protocol.md` defines the protocol. Any fault of a child ends the pair with an error: none of its earlier outputs are used.
+//! `docs/protocol.md` defines the protocol. Any fault of a child ends the pair with an error: none
+//! of its earlier outputs are used.
 //!
 //! | file | what it contains |
 //! |---|---|
@@ -56,7 +57,8 @@ const MAX_WAITING_CELLS: usize = 1 << 22;
 pub struct ChildProcess {
     command: CommandLine,
     greeting: Greeting,
-    /// How long the outputs of the probe may take, and how long a process may try out the mechanism before it.
+    /// How long the outputs of the probe may take, and how long a process may try out the mechanism
+    /// before it.
     probe_limit: Option<Duration>,
     /// What is looked at in outputs that are texts.
     view: TextView,
@@ -118,7 +120,8 @@ impl ChildProcess {
         self
     }
 
-    /// The same program, whose first outputs may take only this long. If they take longer, fewer of them are looked at.
+    /// The same program, whose first outputs may take only this long. If they take longer, fewer of
+    /// them are looked at.
     #[must_use]
     pub fn with_probe_limit(mut self, limit: Duration) -> Self {
         self.probe_limit = Some(limit);
@@ -153,13 +156,16 @@ impl ChildProcess {
 
     /// The child, after it has said hello.
     fn greeted(&self, mut child: Child) -> Result<Child, TargetError> {
-        let Greeted { hello, waited, start_up } = child.greet(&self.greeting, self.hello.get(), self.probe_limit)?;
+        let Greeted { hello, waited, start_up } =
+            child.greet(&self.greeting, self.hello.get(), self.probe_limit)?;
         self.pace.greeted(waited, start_up);
         self.seeded.fetch_and(hello.seeded, Ordering::Relaxed);
         let width = hello.width;
         let first = self.hello.get_or_init(|| hello).width;
         if width != first {
-            let reason = format!("it says width {width} and an earlier child of the same command said {first}");
+            let reason = format!(
+                "it says width {width} and an earlier child of the same command said {first}"
+            );
             return Err(child.fail(Problem::Hello { reason }));
         }
         Ok(child)
@@ -189,12 +195,28 @@ impl ChildProcess {
     }
 
     /// Fails if another request had the same answer.
-    fn check_repeats(&self, side: Side, seed: StreamSeed, rows: &Rows, child: &mut Child) -> Result<(), TargetError> {
-        if self.repeats.is_repeat(side, seed, rows) { Err(child.fail(Problem::Repeats)) } else { Ok(()) }
+    fn check_repeats(
+        &self,
+        side: Side,
+        seed: StreamSeed,
+        rows: &Rows,
+        child: &mut Child,
+    ) -> Result<(), TargetError> {
+        if self.repeats.is_repeat(side, seed, rows) {
+            Err(child.fail(Problem::Repeats))
+        } else {
+            Ok(())
+        }
     }
 
     /// The outputs of a block, with the columns that the reading adds.
-    fn rows(&self, child: &mut Child, side: Side, seed: StreamSeed, block: Block) -> Result<Rows, TargetError> {
+    fn rows(
+        &self,
+        child: &mut Child,
+        side: Side,
+        seed: StreamSeed,
+        block: Block,
+    ) -> Result<Rows, TargetError> {
         let reading = self.reading()?;
         let request = Request { side, count: block.count, seed: seed.part(block.part) };
         let answer = self.ask(child, &request)?;
@@ -222,13 +244,22 @@ impl Target for ChildProcess {
         self.noted(self.reading().map(Reading::width))
     }
 
-    /// The blocks depend only on count, width and seed. How many processes work on them depends on their speed.
-    fn draw(&self, side: Side, count: usize, seed: StreamSeed, sink: &mut dyn FnMut(&Rows)) -> Result<(), TargetError> {
+    /// The blocks depend only on count, width and seed. How many processes work on them depends on
+    /// their speed.
+    fn draw(
+        &self,
+        side: Side,
+        count: usize,
+        seed: StreamSeed,
+        sink: &mut dyn FnMut(&Rows),
+    ) -> Result<(), TargetError> {
         let width = self.open()?;
         let blocks = blocks(seed.place().first, count, width);
         let most = rayon::current_num_threads();
         let lanes = self.pace.lanes(count, most);
-        let at_once = (MAX_WAITING_CELLS / (width * blocks.iter().map(|block| block.count).max().unwrap_or(1))).max(1);
+        let at_once = (MAX_WAITING_CELLS
+            / (width * blocks.iter().map(|block| block.count).max().unwrap_or(1)))
+        .max(1);
         let drawn = blocks.chunks(at_once).try_for_each(|blocks| {
             let lane = |next: &dyn Fn() -> Option<usize>, done: &mut dyn FnMut(usize, Rows)| {
                 let _place = self.places.take(most);

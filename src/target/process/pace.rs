@@ -1,13 +1,15 @@
 //! How fast a program is: how long it takes to start, to prepare and to draw.
 //!
-//! Only the number of busy processes and the patience with a slow answer depend on it. What is drawn never does.
+//! Only the number of busy processes and the patience with a slow answer depend on it. What is
+//! drawn never does.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use crate::target::Timing;
 
-/// Another process is started if the work takes longer than this part of its start, because later work profits from it too.
+/// Another process is started if the work takes longer than this part of its start, because later
+/// work profits from it too.
 const PART_OF_START: f64 = 0.25;
 /// Work that takes less time than this is not worth another process.
 const WORTH_A_PROCESS: f64 = 0.02;
@@ -56,14 +58,19 @@ impl Pace {
         Duration::try_from_secs_f64(PATIENCE * self.expected(draws)).unwrap_or(Duration::MAX)
     }
 
-    /// How many processes should make these draws: more if they take long, but another one is started only if that is worth its start.
+    /// How many processes should make these draws: more if they take long, but another one is
+    /// started only if that is worth its start.
     pub fn lanes(&self, draws: usize, most: usize) -> usize {
         let Timing { processes, start_up, prepare, .. } = self.timing();
         let expected = self.expected(draws);
         let start = (start_up + prepare) / (processes as f64).max(1.0);
-        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // not negative; saturates
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+        // not negative; saturates
         let worth = |cost: f64| (expected / cost.max(WORTH_A_PROCESS)).ceil() as usize;
-        worth(PART_OF_START * start).max(processes).min(worth(WORTH_A_PROCESS)).clamp(1, most.max(1))
+        worth(PART_OF_START * start)
+            .max(processes)
+            .min(worth(WORTH_A_PROCESS))
+            .clamp(1, most.max(1))
     }
 }
 

@@ -1,4 +1,5 @@
-//! The first outputs of two processes. They show which columns the outputs have, and whether the processes draw independently.
+//! The first outputs of two processes. They show which columns the outputs have, and whether the
+//! processes draw independently.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -13,10 +14,12 @@ use crate::output::{MAX_WIDTH, OutputBlock, Probe, Reading, Rows, Symbols, Texts
 use crate::stats::sources::difference;
 use crate::target::{PairStream, Phase, PrepareError, Problem, StreamSeed, TargetError};
 
-/// The outputs of either side, in the requests that ask for them. If time is limited, the later requests are left out.
+/// The outputs of either side, in the requests that ask for them. If time is limited, the later
+/// requests are left out.
 const REQUESTS: [usize; 5] = [1, 1, 6, 24, COMPARED - 32];
 
-/// How long the first outputs may take, unless a time limit of the audit says less. With a second per draw there are 32 of either side.
+/// How long the first outputs may take, unless a time limit of the audit says less. With a second
+/// per draw there are 32 of either side.
 const PROBE_TIME: Duration = Duration::from_secs(20);
 
 /// What one process showed of a side.
@@ -29,10 +32,11 @@ struct FirstOutputs {
 }
 
 impl ChildProcess {
-    /// Asks two children that start at the same moment for a few outputs. These show which columns the outputs have, and whether the
-    /// children draw independently: a generator that is seeded with the time gives both the same draws, and a child that keeps its noise
-    /// draws from a distribution of its own. No rule is judged on these outputs. Their seeds do not depend on the run, so a replay of a
-    /// witness has the same columns.
+    /// Asks two children that start at the same moment for a few outputs. These show which columns
+    /// the outputs have, and whether the children draw independently: a generator that is seeded
+    /// with the time gives both the same draws, and a child that keeps its noise draws from a
+    /// distribution of its own. No rule is judged on these outputs. Their seeds do not depend on
+    /// the run, so a replay of a witness has the same columns.
     pub(super) fn probe(&self) -> Result<Reading, TargetError> {
         lock(&self.waiting).append(&mut self.workers.take(&self.command));
         let [one, other] = [self.ungreeted()?, self.ungreeted()?];
@@ -42,13 +46,16 @@ impl ChildProcess {
         let shown: Vec<Result<(Child, [FirstOutputs; 2]), TargetError>> = thread::scope(|scope| {
             let [one, other] = starting;
             let stopped = &stopped;
-            let second = thread::Builder::new().spawn_scoped(scope, move || self.first_outputs(1, other, stopped));
+            let second = thread::Builder::new()
+                .spawn_scoped(scope, move || self.first_outputs(1, other, stopped));
             let first = self.first_outputs(0, one, stopped);
             let second = match second.map(thread::ScopedJoinHandle::join) {
                 Ok(Ok(second)) => second,
                 Ok(Err(panic)) => std::panic::resume_unwind(panic),
                 Err(error) => {
-                    let reason = format!("{error}; the system allows no more processes or threads; choose fewer with --threads");
+                    let reason = format!(
+                        "{error}; the system allows no more processes or threads; choose fewer with --threads"
+                    );
                     Err(self.command.fails(Problem::NotStarted { reason }, String::new()))
                 }
             };
@@ -60,7 +67,10 @@ impl ChildProcess {
             let (mut child, outputs) = shown?;
             for FirstOutputs { side, seed, rows, texts } in outputs {
                 self.check_repeats(side, seed, &rows, &mut child)?;
-                let mut texts_of_rows = texts.iter().zip(REQUESTS).flat_map(|(texts, count)| std::iter::repeat_n(texts, count));
+                let mut texts_of_rows = texts
+                    .iter()
+                    .zip(REQUESTS)
+                    .flat_map(|(texts, count)| std::iter::repeat_n(texts, count));
                 for row in &rows {
                     texts_of_rows.next().into_iter().for_each(|texts| probe.see(row, texts));
                 }
@@ -74,7 +84,8 @@ impl ChildProcess {
             lock(&self.idle).push(child);
         }
         let reading = probe.reading_for(&self.view, self.width());
-        let reading = reading.map_err(|problem| TargetError::NotPrepared(PrepareError::Event(problem)))?;
+        let reading =
+            reading.map_err(|problem| TargetError::NotPrepared(PrepareError::Event(problem)))?;
         if reading.width() > MAX_WIDTH {
             return Err(TargetError::TooWide { width: reading.width() });
         }
@@ -87,7 +98,12 @@ impl ChildProcess {
     }
 
     /// Asks a child for its first outputs, until the time is over or the other child has failed.
-    fn first_outputs(&self, index: u64, mut child: Child, stopped: &AtomicBool) -> Result<(Child, [FirstOutputs; 2]), TargetError> {
+    fn first_outputs(
+        &self,
+        index: u64,
+        mut child: Child,
+        stopped: &AtomicBool,
+    ) -> Result<(Child, [FirstOutputs; 2]), TargetError> {
         let mut draw = || {
             let greeted = Instant::now();
             let mut outputs = Side::BOTH.map(|side| {
@@ -100,7 +116,8 @@ impl ChildProcess {
                     break;
                 }
                 for FirstOutputs { side, seed, rows, texts } in &mut outputs {
-                    let answer = self.ask(&mut child, &Request { side: *side, count, seed: seed.part(part) })?;
+                    let answer = self
+                        .ask(&mut child, &Request { side: *side, count, seed: seed.part(part) })?;
                     let OutputBlock { rows: more, texts: of_more, .. } = answer;
                     rows.append(&more);
                     texts.push(of_more);

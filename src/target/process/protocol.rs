@@ -21,14 +21,21 @@ pub struct Greeting(Vec<u8>);
 impl Greeting {
     /// The greeting of all children of a pair.
     pub fn new(params: &Params, left: &Dataset, right: &Dataset) -> Self {
-        Self(line(&json!({ VERSION_KEY: VERSION, "params": params, "left": left.records(), "right": right.records() })))
+        Self(line(
+            &json!({ VERSION_KEY: VERSION, "params": params, "left": left.records(), "right": right.records() }),
+        ))
     }
 
-    /// The line to send. `first` is what another child has said already, `trials` how long a child may try out the mechanism.
+    /// The line to send. `first` is what another child has said already, `trials` how long a child
+    /// may try out the mechanism.
     pub fn line(&self, first: Option<&Hello>, trials: Option<Duration>) -> Vec<u8> {
         // The datasets may be large, so they are written only once; the rest goes in front of them.
-        let known = first.map(|Hello { width, seeded, .. }| format!("\"width\":{width},\"seeded\":{seeded},")).unwrap_or_default();
-        let time = trials.map(|trials| format!("\"seconds\":{},", trials.as_secs_f64())).unwrap_or_default();
+        let known = first
+            .map(|Hello { width, seeded, .. }| format!("\"width\":{width},\"seeded\":{seeded},"))
+            .unwrap_or_default();
+        let time = trials
+            .map(|trials| format!("\"seconds\":{},", trials.as_secs_f64()))
+            .unwrap_or_default();
         [b"{", known.as_bytes(), time.as_bytes(), &self.0[1..]].concat()
     }
 }
@@ -72,14 +79,27 @@ impl Hello {
         let value = value(text)?;
         match value.get(VERSION_KEY).map(Value::as_u64) {
             Some(Some(VERSION)) => {}
-            Some(_) => return Err(Problem::Version { ours: VERSION, theirs: value[VERSION_KEY].to_string() }),
-            None => return Err(Problem::Hello { reason: format!("it has no {VERSION_KEY}: {}", shortened(text)) }),
+            Some(_) => {
+                return Err(Problem::Version {
+                    ours: VERSION,
+                    theirs: value[VERSION_KEY].to_string(),
+                });
+            }
+            None => {
+                return Err(Problem::Hello {
+                    reason: format!("it has no {VERSION_KEY}: {}", shortened(text)),
+                });
+            }
         }
         let HelloLine { width, seeded, columns, reusable, start_up, .. } =
-            HelloLine::deserialize(value).map_err(|error| Problem::Hello { reason: format!("{error}: {}", shortened(text)) })?;
+            HelloLine::deserialize(value).map_err(|error| Problem::Hello {
+                reason: format!("{error}: {}", shortened(text)),
+            })?;
         let wrong = |reason: String| Err(Problem::Hello { reason });
         if !(1..=MAX_WIDTH).contains(&width) {
-            return wrong(format!("width is {width}, must be a whole number from 1 to {MAX_WIDTH}"));
+            return wrong(format!(
+                "width is {width}, must be a whole number from 1 to {MAX_WIDTH}"
+            ));
         }
         if !columns.is_empty() && columns.len() != width {
             return wrong(format!("width is {width}, but columns has {} names", columns.len()));
@@ -138,7 +158,9 @@ impl Reply {
             Value::Array(values) => Ok(Self::Values(values)),
             value => {
                 let BlockLine { count, symbols } =
-                    BlockLine::deserialize(value).map_err(|error| Problem::Answer { reason: format!("{error}: {}", shortened(text)) })?;
+                    BlockLine::deserialize(value).map_err(|error| Problem::Answer {
+                        reason: format!("{error}: {}", shortened(text)),
+                    })?;
                 Ok(Self::Block { count, symbols })
             }
         }
@@ -155,8 +177,9 @@ impl Reply {
 
 /// A line as JSON. If it has the key `error` or `misfit`, the child cannot continue.
 fn value(text: &str) -> Result<Value, Problem> {
-    let value: Value = serde_json::from_str(text)
-        .map_err(|error| Problem::Answer { reason: format!("it wrote a line that is not JSON ({error}): {}", shortened(text)) })?;
+    let value: Value = serde_json::from_str(text).map_err(|error| Problem::Answer {
+        reason: format!("it wrote a line that is not JSON ({error}): {}", shortened(text)),
+    })?;
     let message = |key: &str| {
         value.get(key).map(|found| match found {
             Value::String(message) => printable(message),
@@ -184,12 +207,18 @@ mod tests {
     #[test]
     fn a_greeting_says_what_is_known_and_how_long_trials_may_take() {
         let greeting = Greeting::new(&Params::default(), &Dataset::default(), &Dataset::default());
-        let line = |first: Option<&Hello>, trials| serde_json::from_slice::<Value>(&greeting.line(first, trials)).unwrap();
+        let line = |first: Option<&Hello>, trials| {
+            serde_json::from_slice::<Value>(&greeting.line(first, trials)).unwrap()
+        };
         let plain = json!({ "dp_audit": 1, "params": {}, "left": [], "right": [] });
         assert_eq!(line(None, None), plain);
-        let hello = Hello { width: 3, seeded: false, columns: Vec::new(), reusable: false, start_up: None };
+        let hello =
+            Hello { width: 3, seeded: false, columns: Vec::new(), reusable: false, start_up: None };
         let full = line(Some(&hello), Some(Duration::from_millis(125)));
-        assert_eq!((&full["width"], &full["seeded"], &full["seconds"]), (&json!(3), &json!(false), &json!(0.125)));
+        assert_eq!(
+            (&full["width"], &full["seeded"], &full["seconds"]),
+            (&json!(3), &json!(false), &json!(0.125))
+        );
         assert_eq!((&full["left"], full.as_object().unwrap().len()), (&plain["left"], 7));
     }
 }

@@ -1,15 +1,18 @@
 //! Detects a program that answers different requests with the same draws.
 //!
-//! A generator that is seeded with a constant, or with the time, makes a few draws look like many, and bounds from copies are invalid. This
-//! is an easy mistake, so the beginnings of answers are compared. Outputs that hardly vary can repeat by chance and are not reported.
+//! A generator that is seeded with a constant, or with the time, makes a few draws look like many,
+//! and bounds from copies are invalid. This is an easy mistake, so the beginnings of answers are
+//! compared. Outputs that hardly vary can repeat by chance and are not reported.
 //!
-//! Only the [`MAX_REMEMBERED`] answers with the smallest hashes are remembered, so that memory does not grow with the draws. The same
-//! answer always has the same hash. So a remembered answer is still remembered when it comes again, unless answers with smaller hashes have
-//! replaced it. It detects:
+//! Only the [`MAX_REMEMBERED`] answers with the smallest hashes are remembered, so that memory does
+//! not grow with the draws. The same answer always has the same hash. So a remembered answer is
+//! still remembered when it comes again, unless answers with smaller hashes have replaced it. It
+//! detects:
 //!
 //! - every repetition among the first `MAX_REMEMBERED` answers, up to 500 million draws;
 //! - a generator that restarts after any number of answers, before it has restarted twice;
-//! - `k` equally likely seeds: after about `√k` answers, or `2k/MAX_REMEMBERED` if that is more. For 32 bits that is 260,000 answers.
+//! - `k` equally likely seeds: after about `√k` answers, or `2k/MAX_REMEMBERED` if that is more.
+//!   For 32 bits that is 260,000 answers.
 //!
 //! It does not detect a few repeated answers among millions.
 
@@ -34,12 +37,15 @@ const MAX_REMEMBERED: usize = 1 << 15;
 pub struct RepeatDetector(Mutex<BTreeMap<u64, [u8; 16]>>);
 
 impl RepeatDetector {
-    /// Whether the same draws were already the answer to another seed, and this is not chance: two independent answers with such a
-    /// [beginning](telling_beginning) agree with a probability below 1e-30.
+    /// Whether the same draws were already the answer to another seed, and this is not chance: two
+    /// independent answers with such a [beginning](telling_beginning) agree with a probability
+    /// below 1e-30.
     pub fn is_repeat(&self, side: Side, seed: StreamSeed, rows: &Rows) -> bool {
-        let keys: Vec<u64> = rows.iter().take(COMPARED).map(|row| Cell::of_row(row).key()).collect();
+        let keys: Vec<u64> =
+            rows.iter().take(COMPARED).map(|row| Cell::of_row(row).key()).collect();
         let Some(beginning) = telling_beginning(&keys) else { return false };
-        let hash = beginning.iter().fold(Mix::new().word(side as u64), |mix, key| mix.word(*key)).end();
+        let hash =
+            beginning.iter().fold(Mix::new().word(side as u64), |mix, key| mix.word(*key)).end();
         let mut answers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let earlier = *answers.entry(hash).or_insert(seed.bytes());
         if answers.len() > MAX_REMEMBERED {
@@ -50,11 +56,12 @@ impl RepeatDetector {
     }
 }
 
-/// The beginning of an answer, if it does not repeat by chance. It depends only on the outputs in it and whether they are that many, so
-/// answers of different lengths can be compared.
+/// The beginning of an answer, if it does not repeat by chance. It depends only on the outputs in
+/// it and whether they are that many, so answers of different lengths can be compared.
 ///
-/// - 32 outputs that are all different. Two independent answers are this sequence with probability `∏ p_i²`. Let `e` be the sum of `∏ p_i`
-///   over all sets of 32 values. As `32!·e ≤ (∑ p_i)^32 = 1`, all such sequences together have at most `32!·e² ≤ 1/32!`, below 1e-35.
+/// - 32 outputs that are all different. Two independent answers are this sequence with probability
+///   `∏ p_i²`. Let `e` be the sum of `∏ p_i` over all sets of 32 values. As `32!·e ≤ (∑ p_i)^32 =
+///   1`, all such sequences together have at most `32!·e² ≤ 1/32!`, below 1e-35.
 /// - 256 outputs, at most half of them equal: 2^-128 or less.
 fn telling_beginning(keys: &[u64]) -> Option<&[u64]> {
     let most_equal = |keys: &[u64]| {
@@ -71,7 +78,8 @@ mod tests {
     use super::*;
     use crate::target::{PairStream, Phase};
 
-    /// Whether the answer to request `index` is reported, from a program whose generator has the seed `stream`.
+    /// Whether the answer to request `index` is reported, from a program whose generator has the
+    /// seed `stream`.
     fn is_repeat(repeats: &RepeatDetector, index: usize, stream: u64) -> bool {
         let mut rows = Rows::new(1);
         rows.resize(COMPARED);
@@ -79,7 +87,11 @@ mod tests {
             let word = Mix::new().word(stream).word(position as u64).end();
             row[0] = Cell::number((word >> 11) as f64);
         }
-        repeats.is_repeat(Side::Left, PairStream::new(0, "", "").side(Phase::Certify, index as u64, Side::Left), &rows)
+        repeats.is_repeat(
+            Side::Left,
+            PairStream::new(0, "", "").side(Phase::Certify, index as u64, Side::Left),
+            &rows,
+        )
     }
 
     fn remembered(repeats: &RepeatDetector) -> usize {
@@ -92,10 +104,14 @@ mod tests {
             let rows = |values: &[u64]| {
                 let mut rows = Rows::new(1);
                 rows.resize(values.len());
-                rows.iter_mut().zip(values).for_each(|(row, value)| row[0] = Cell::number(*value as f64));
+                rows.iter_mut()
+                    .zip(values)
+                    .for_each(|(row, value)| row[0] = Cell::number(*value as f64));
                 rows
             };
-            let (detector, seed) = (RepeatDetector::default(), |index| PairStream::new(0, "", "").side(Phase::Certify, index, Side::Left));
+            let (detector, seed) = (RepeatDetector::default(), |index| {
+                PairStream::new(0, "", "").side(Phase::Certify, index, Side::Left)
+            });
             assert!(!detector.is_repeat(Side::Left, seed(0), &rows(one)));
             detector.is_repeat(Side::Left, seed(1), &rows(other))
         };
@@ -134,19 +150,25 @@ mod tests {
     fn a_generator_that_restarts_is_detected_at_any_time() {
         for period in [2, 1000, MAX_REMEMBERED, 2 * MAX_REMEMBERED + 1] {
             let repeats = RepeatDetector::default();
-            let first = (0..2 * period).position(|index| is_repeat(&repeats, index, (index % period) as u64)).unwrap();
+            let first = (0..2 * period)
+                .position(|index| is_repeat(&repeats, index, (index % period) as u64))
+                .unwrap();
             assert!(first >= period, "period {period}: after {first}");
         }
     }
 
     #[test]
     fn few_seeds_are_detected() {
-        // After i different seeds out of k, the next one is new with probability 1 − i/k. So √(2·ln(1e6)·k) seeds are all different with
-        // a probability of one in a million.
+        // After i different seeds out of k, the next one is new with probability 1 − i/k. So
+        // √(2·ln(1e6)·k) seeds are all different with a probability of one in a million.
         const SEEDS: u64 = 1 << 20;
         const ENOUGH: usize = 5383;
         assert!(ENOUGH as f64 >= (2.0 * 1e6_f64.ln() * SEEDS as f64).sqrt());
         let repeats = RepeatDetector::default();
-        assert!((0..ENOUGH).any(|index| is_repeat(&repeats, index, Mix::new().word(index as u64).end() % SEEDS)));
+        assert!((0..ENOUGH).any(|index| is_repeat(
+            &repeats,
+            index,
+            Mix::new().word(index as u64).end() % SEEDS
+        )));
     }
 }

@@ -1,5 +1,5 @@
-//! A file of outputs: one output per row. Each cell is a number or a text. Commas, semicolons or tabs separate cells; a row may also be
-//! JSON.
+//! A file of outputs: one output per row. Each cell is a number or a text. Commas, semicolons or
+//! tabs separate cells; a row may also be JSON.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -13,7 +13,8 @@ use crate::output::{Cell, MAX_WIDTH, Rows, Symbols, Texts};
 /// The rows at the beginning of a file that show what separates its cells.
 const FIRST_ROWS: usize = 256;
 
-/// All rows are padded to the width of the widest one. If this needs more cells than this number, the widest row is rejected as a mistake.
+/// All rows are padded to the width of the widest one. If this needs more cells than this number,
+/// the widest row is rejected as a mistake.
 const MAX_PADDED_CELLS: usize = 1 << 30;
 
 /// Whether the first row names the columns.
@@ -89,7 +90,8 @@ pub struct Outputs {
     pub name: String,
     /// The names of the columns, if the file has a header.
     pub header: Option<Vec<String>>,
-    /// The outputs in the order of the file, all padded to the width of the widest row, including the header.
+    /// The outputs in the order of the file, all padded to the width of the widest row, including
+    /// the header.
     pub rows: Rows,
     /// The names of the symbols in them.
     pub symbols: Symbols,
@@ -104,7 +106,11 @@ impl Outputs {
     ///
     /// # Errors
     /// When it cannot be read, when a line is not a valid row, or when it has no outputs.
-    pub fn read(path: &Path, header: HeaderRow, separator: Option<Separator>) -> Result<Self, FileProblem> {
+    pub fn read(
+        path: &Path,
+        header: HeaderRow,
+        separator: Option<Separator>,
+    ) -> Result<Self, FileProblem> {
         let failed = |message: String| FileProblem::new(path, message);
         let file = File::open(path).map_err(|error| failed(format!("cannot be read: {error}")))?;
         let mut lines = Lines::new(BufReader::with_capacity(1 << 16, file));
@@ -128,10 +134,16 @@ impl Outputs {
                 }
                 cell
             };
-            split_cells(text, separator, &mut |cell| row.push(parse_cell(cell, separator, &mut symbol))).map_err(at)?;
+            split_cells(text, separator, &mut |cell| {
+                row.push(parse_cell(cell, separator, &mut symbol))
+            })
+            .map_err(at)?;
             number += 1;
             if row.len() > MAX_WIDTH {
-                return Err(failed(format!("line {number} has {} cells, more than {MAX_WIDTH}; write one output per row", row.len())));
+                return Err(failed(format!(
+                    "line {number} has {} cells, more than {MAX_WIDTH}; write one output per row",
+                    row.len()
+                )));
             }
             match (&mut first, parts.first()) {
                 (Some(first), Some(part)) => first.compare(part.row(0), &row, text),
@@ -140,7 +152,10 @@ impl Outputs {
             let width = parts.last().map_or(0, Rows::width);
             if row.len() > width {
                 if header == HeaderRow::Present && width > 0 {
-                    return Err(failed(format!("line {number} has {} cells, the header {width}; name all columns", row.len())));
+                    return Err(failed(format!(
+                        "line {number} has {} cells, the header {width}; name all columns",
+                        row.len()
+                    )));
                 }
                 parts.push(Rows::new(row.len()));
             }
@@ -159,17 +174,30 @@ impl Outputs {
         };
         let rows = if names.is_some() { rows.without_first() } else { rows };
         if rows.is_empty() {
-            return Err(failed("holds a header and no outputs; use --header absent if its only row is an output".to_owned()));
+            return Err(failed(
+                "holds a header and no outputs; use --header absent if its only row is an output"
+                    .to_owned(),
+            ));
         }
-        Ok(Self { name: path.display().to_string(), header: names, rows, symbols, texts, separator })
+        Ok(Self {
+            name: path.display().to_string(),
+            header: names,
+            rows,
+            symbols,
+            texts,
+            separator,
+        })
     }
 }
 
 /// All rows, padded to the width of the last part.
 fn join_parts(parts: Vec<Rows>) -> Result<Option<Rows>, String> {
-    let (width, rows) = (parts.last().map_or(0, Rows::width), parts.iter().map(Rows::len).sum::<usize>());
+    let (width, rows) =
+        (parts.last().map_or(0, Rows::width), parts.iter().map(Rows::len).sum::<usize>());
     if parts.len() > 1 && rows.saturating_mul(width) > MAX_PADDED_CELLS {
-        return Err(format!("its widest row has {width} cells, and padding all {rows} rows to it needs too much memory; shorten this row"));
+        return Err(format!(
+            "its widest row has {width} cells, and padding all {rows} rows to it needs too much memory; shorten this row"
+        ));
     }
     Ok(parts.into_iter().reduce(|mut rows, mut part| {
         rows.widen(width);
@@ -183,7 +211,8 @@ fn join_parts(parts: Vec<Rows>) -> Result<Option<Rows>, String> {
 struct FirstRow {
     names: Vec<String>,
     separator: Separator,
-    /// Whether one of its cells occurs again in its column, or is a text with a number above a text that differs in its numbers only.
+    /// Whether one of its cells occurs again in its column, or is a text with a number above a text
+    /// that differs in its numbers only.
     is_like_others: bool,
     /// How many rows it was compared with.
     compared: usize,
@@ -198,10 +227,15 @@ impl FirstRow {
     }
 
     fn compare(&mut self, first: &[Cell], row: &[Cell], text: &str) {
-        let has_number = |name: &String| name.split_whitespace().any(|word| parse_number(word, self.separator).is_some());
+        let has_number = |name: &String| {
+            name.split_whitespace().any(|word| parse_number(word, self.separator).is_some())
+        };
         let is_text = |cell: &Cell| cell.as_number().is_none() && *cell != Cell::ABSENT;
-        let is_like = |((first, cell), name): ((&Cell, &Cell), &String)| first == cell || is_text(cell) && has_number(name);
-        self.is_like_others = self.is_like_others || first.iter().zip(row).zip(&self.names).any(is_like);
+        let is_like = |((first, cell), name): ((&Cell, &Cell), &String)| {
+            first == cell || is_text(cell) && has_number(name)
+        };
+        self.is_like_others =
+            self.is_like_others || first.iter().zip(row).zip(&self.names).any(is_like);
         // The texts of a few rows are enough.
         self.compared += 1;
         if !self.is_like_others && self.compared < FIRST_ROWS {
@@ -215,13 +249,16 @@ impl FirstRow {
         // The line was already split without an error.
         let _ = split_cells(text, self.separator, &mut |cell| {
             let name = names.next().map_or("", String::as_str);
-            found |= name.contains(|c: char| c.is_ascii_digit()) && number_shape(name) == number_shape(cell);
+            found |= name.contains(|c: char| c.is_ascii_digit())
+                && number_shape(name) == number_shape(cell);
         });
         found
     }
 
     fn is_header(&self) -> bool {
-        let is_name = |name: &String| !name.is_empty() && parse_number(name, self.separator).is_none() && !is_json(name);
+        let is_name = |name: &String| {
+            !name.is_empty() && parse_number(name, self.separator).is_none() && !is_json(name)
+        };
         !self.is_like_others && self.names.iter().all(is_name)
     }
 }
@@ -244,12 +281,18 @@ impl Rows {
 }
 
 /// Splits a line into cells and removes the spaces around them.
-fn split_cells(line: &str, separator: Separator, sink: &mut impl FnMut(&str)) -> Result<(), &'static str> {
+fn split_cells(
+    line: &str,
+    separator: Separator,
+    sink: &mut impl FnMut(&str),
+) -> Result<(), &'static str> {
     if line.is_empty() {
         return Err("is empty; write \"\" for an output without a value, or delete the line");
     }
     if line.contains('\r') {
-        return Err("contains a carriage return; end each line with a line feed and write one output per line");
+        return Err(
+            "contains a carriage return; end each line with a line feed and write one output per line",
+        );
     }
     if is_json(line) {
         sink(line);
@@ -259,14 +302,18 @@ fn split_cells(line: &str, separator: Separator, sink: &mut impl FnMut(&str)) ->
         line.split(separator.character()).for_each(|cell| sink(cell.trim()));
         return Ok(());
     }
-    // Add the line end: if a quotation mark is not closed, the line end becomes part of the last cell.
+    // Add the line end: if a quotation mark is not closed, the line end becomes part of the last
+    // cell.
     let line = format!("{line}\n");
-    let mut reader = csv::ReaderBuilder::new().has_headers(false).delimiter(separator.character() as u8).from_reader(line.as_bytes());
+    let mut reader = csv::ReaderBuilder::new()
+        .has_headers(false)
+        .delimiter(separator.character() as u8)
+        .from_reader(line.as_bytes());
     let mut record = csv::StringRecord::new();
     match reader.read_record(&mut record) {
-        Ok(true) if record.iter().any(|cell| cell.ends_with('\n')) => {
-            Err("a quotation mark is not closed; an output must be on one line; inside quotes, write a quotation mark as \"\"")
-        }
+        Ok(true) if record.iter().any(|cell| cell.ends_with('\n')) => Err(
+            "a quotation mark is not closed; an output must be on one line; inside quotes, write a quotation mark as \"\"",
+        ),
         Ok(true) => {
             record.iter().for_each(|cell| sink(cell.trim()));
             Ok(())
@@ -291,13 +338,16 @@ mod tests {
     /// The text of each row.
     fn row_texts(text: &str, header: HeaderRow) -> Vec<String> {
         let Outputs { rows, symbols, .. } = read(text, header).unwrap();
-        rows.iter().map(|row| row.iter().map(|cell| symbols.text(*cell)).collect::<Vec<_>>().join(" ")).collect()
+        rows.iter()
+            .map(|row| row.iter().map(|cell| symbols.text(*cell)).collect::<Vec<_>>().join(" "))
+            .collect()
     }
 
     #[test]
     fn cells_are_numbers_symbols_or_absent() {
         let text = "1, -2.5e-3 ,⊥\r\nnan,inf,\"a, \"\"b\"\"\"\r\n0,,\r\n5,true\r\n\"\"\r\n+7,-infinity,None";
-        let wanted = ["1 -0.0025 ⊥", "NaN inf a, \"b\"", "0 ∅ ∅", "5 true ∅", "∅ ∅ ∅", "7 -inf None"];
+        let wanted =
+            ["1 -0.0025 ⊥", "NaN inf a, \"b\"", "0 ∅ ∅", "5 true ∅", "∅ ∅ ∅", "7 -inf None"];
         assert_eq!(row_texts(text, HeaderRow::Detect), wanted);
         assert_eq!(parse_cell("NaN", Separator::Comma, Cell::symbol), Cell::number(f64::NAN));
     }
@@ -310,13 +360,20 @@ mod tests {
         };
         is_read("1.5;ok\n2;failed\n", Separator::Semicolon, &["1.5 ok", "2 failed"]);
         is_read("1,5;ok\n-2,25;failed\n", Separator::Semicolon, &["1.5 ok", "-2.25 failed"]);
-        is_read("1.234,5;1,234.5;1,234,567\n0;0;0\n", Separator::Semicolon, &["1234.5 1234.5 1234567", "0 0 0"]);
+        is_read(
+            "1.234,5;1,234.5;1,234,567\n0;0;0\n",
+            Separator::Semicolon,
+            &["1234.5 1234.5 1234567", "0 0 0"],
+        );
         is_read("1,5\t\"a;b\"\n2\tc\n", Separator::Tab, &["1.5 a;b", "2 c"]);
         is_read("1;\n;2\n3\n", Separator::Semicolon, &["1 ∅", "∅ 2", "3 ∅"]);
         // Commas that are not between digits separate cells.
         is_read("3,a;b\n4,c;d\n", Separator::Comma, &["3 a;b", "4 c;d"]);
         is_read("\"a;b\",3\n\"c\",4\n", Separator::Comma, &["a;b 3", "c 4"]);
-        assert_eq!(read("y;n\n1,5;2\n", HeaderRow::Detect).unwrap().header, Some(vec!["y".to_owned(), "n".to_owned()]));
+        assert_eq!(
+            read("y;n\n1,5;2\n", HeaderRow::Detect).unwrap().header,
+            Some(vec!["y".to_owned(), "n".to_owned()])
+        );
         assert_eq!(read("1,5;2\n1,5;3\n", HeaderRow::Detect).unwrap().header, None);
     }
 
@@ -334,7 +391,10 @@ mod tests {
     #[test]
     fn a_header_is_text_that_is_not_repeated_below() {
         let names = |text| read(text, HeaderRow::Detect).unwrap().header;
-        assert_eq!(names("y,state\n1,ok\n2,failed"), Some(vec!["y".to_owned(), "state".to_owned()]));
+        assert_eq!(
+            names("y,state\n1,ok\n2,failed"),
+            Some(vec!["y".to_owned(), "state".to_owned()])
+        );
         assert_eq!(names("\u{feff}answer\nyes\nno"), Some(vec!["answer".to_owned()]));
         assert_eq!(names("column 1\n0.5\n2"), Some(vec!["column 1".to_owned()]));
         assert_eq!(names("about 0.5\nabout 2\nabout 7"), None);
@@ -355,14 +415,23 @@ mod tests {
             ("1\n2\n\n", HeaderRow::Detect, "line 3: is empty"),
             ("1\n\"2\n3\n", HeaderRow::Detect, "line 2: a quotation mark is not closed"),
             ("y\n1.5,2\n", HeaderRow::Present, "line 2 has 2 cells, the header 1"),
-            // Earlier versions read the first file as one output and lost all but the first cell of the second.
+            // Earlier versions read the first file as one output and lost all but the first cell of
+            // the second.
             ("1\r2\r3\r", HeaderRow::Detect, "line 1: contains a carriage return"),
             ("\"1\"\r2\n", HeaderRow::Detect, "line 1: contains a carriage return"),
             // Earlier versions read two outputs here; CSV readers read one.
             ("a\"b,\"c\n\"d\"\n", HeaderRow::Detect, "line 1: a quotation mark is not closed"),
-            ("1,25\n-3,05\n", HeaderRow::Detect, "-3,05 looks like a number with a decimal comma; use --separator semicolon"),
+            (
+                "1,25\n-3,05\n",
+                HeaderRow::Detect,
+                "-3,05 looks like a number with a decimal comma; use --separator semicolon",
+            ),
             ("y\n1,5\n", HeaderRow::Detect, "1,5 looks like a number with a decimal comma"),
-            (&",".repeat(MAX_WIDTH), HeaderRow::Detect, "line 1 has 100001 cells, more than 100000"),
+            (
+                &",".repeat(MAX_WIDTH),
+                HeaderRow::Detect,
+                "line 1 has 100001 cells, more than 100000",
+            ),
         ] {
             let problem = read(text, header).err().unwrap_or_else(|| panic!("{text:?} was read"));
             assert!(problem.contains(wanted), "{text:?}: {problem}");
@@ -370,22 +439,39 @@ mod tests {
         // 16,385 rows of up to 100,000 cells are more than 2^30.
         let lopsided = format!("{}{}\n", "1\n".repeat(1 << 14), ",".repeat(MAX_WIDTH - 1));
         let problem = read(&lopsided, HeaderRow::Detect).err().unwrap();
-        assert!(problem.contains("its widest row has 100000 cells, and padding all 16385 rows"), "{problem}");
+        assert!(
+            problem.contains("its widest row has 100000 cells, and padding all 16385 rows"),
+            "{problem}"
+        );
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), [b'1', b'\n', 0xff, b'\n']).unwrap();
         let problem = Outputs::read(file.path(), HeaderRow::Detect, None).err().unwrap().message;
         assert!(problem.contains("line 2") && problem.contains("UTF-8"), "{problem}");
-        assert!(Outputs::read(Path::new("no/such.csv"), HeaderRow::Detect, None).err().unwrap().message.contains("cannot be read"));
+        assert!(
+            Outputs::read(Path::new("no/such.csv"), HeaderRow::Detect, None)
+                .err()
+                .unwrap()
+                .message
+                .contains("cannot be read")
+        );
     }
 
     /// The oracle: the file as a CSV reader reads it.
     fn records(bytes: &[u8], separator: Separator) -> Vec<Vec<String>> {
         let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
-        let reader = csv::ReaderBuilder::new().has_headers(false).flexible(true).delimiter(separator.character() as u8).from_reader(bytes);
-        reader.into_records().map(|record| record.unwrap().iter().map(|cell| cell.trim().to_owned()).collect()).collect()
+        let reader = csv::ReaderBuilder::new()
+            .has_headers(false)
+            .flexible(true)
+            .delimiter(separator.character() as u8)
+            .from_reader(bytes);
+        reader
+            .into_records()
+            .map(|record| record.unwrap().iter().map(|cell| cell.trim().to_owned()).collect())
+            .collect()
     }
 
-    /// The outputs equal the records of the CSV reader, cell by cell; or there is an error with a message.
+    /// The outputs equal the records of the CSV reader, cell by cell; or there is an error with a
+    /// message.
     fn complete_or_rejected(bytes: &[u8]) -> Result<(), TestCaseError> {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), bytes).unwrap();
@@ -406,13 +492,19 @@ mod tests {
                 if all.separator != Separator::Comma && text.contains(',') {
                     continue; // CSV has no decimal commas
                 }
-                let expected = text.parse().map_or_else(|_| Cell::symbol(if text.is_empty() { "∅" } else { text }), Cell::number);
+                let expected = text.parse().map_or_else(
+                    |_| Cell::symbol(if text.is_empty() { "∅" } else { text }),
+                    Cell::number,
+                );
                 prop_assert_eq!(*cell, expected, "{:?}", text);
             }
         }
         for header in [HeaderRow::Detect, HeaderRow::Present] {
             if let Ok(outputs) = Outputs::read(file.path(), header, None) {
-                prop_assert_eq!(outputs.rows.len() + usize::from(outputs.header.is_some()), records.len());
+                prop_assert_eq!(
+                    outputs.rows.len() + usize::from(outputs.header.is_some()),
+                    records.len()
+                );
             }
         }
         Ok(())
@@ -441,16 +533,21 @@ mod tests {
             "\"a,b\"",
             "\"\"\"",
         ];
-        prop_oneof![prop::sample::select(words.to_vec()).prop_map(str::to_owned), "[a-b0-9 \"⊥.\u{0}]{0,5}"]
+        prop_oneof![
+            prop::sample::select(words.to_vec()).prop_map(str::to_owned),
+            "[a-b0-9 \"⊥.\u{0}]{0,5}"
+        ]
     }
 
     /// A table with all the variations that programs produce.
     fn table() -> impl Strategy<Value = String> {
         let row = prop::collection::vec(cell(), 1..5).prop_map(|cells| cells.join(","));
-        let end = prop::sample::select(vec!["\n", "\r\n", "\n", "\r\n", "\r", "\n\n", "\r\r\n", ""]);
+        let end =
+            prop::sample::select(vec!["\n", "\r\n", "\n", "\r\n", "\r", "\n\n", "\r\r\n", ""]);
         let first = prop::sample::select(vec!["", "\u{feff}"]);
-        (first, prop::collection::vec((row, end), 0..8))
-            .prop_map(|(first, rows)| rows.into_iter().fold(first.to_owned(), |text, (row, end)| text + &row + end))
+        (first, prop::collection::vec((row, end), 0..8)).prop_map(|(first, rows)| {
+            rows.into_iter().fold(first.to_owned(), |text, (row, end)| text + &row + end)
+        })
     }
 
     proptest! {

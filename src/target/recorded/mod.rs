@@ -1,12 +1,15 @@
 //! Audits of outputs that were collected earlier: two files, one for each dataset.
 //!
-//! The bounds need a fair coin for every draw (see `sample`), but the files have fixed sizes. So the number of draws `N` is fixed first,
-//! from the sizes of the files alone. It is the largest `N` for which `k ~ Binomial(N, ½)` heads almost never exceed the left file, and
-//! `N − k` tails almost never exceed the right one. Then the coin is flipped as for any other target. If it needs more rows than there are,
-//! the audit ends with an error and refutes nothing. So this event costs no confidence, even if it is likely.
+//! The bounds need a fair coin for every draw (see `sample`), but the files have fixed sizes. So
+//! the number of draws `N` is fixed first, from the sizes of the files alone. It is the largest `N`
+//! for which `k ~ Binomial(N, ½)` heads almost never exceed the left file, and `N − k` tails almost
+//! never exceed the right one. Then the coin is flipped as for any other target. If it needs more
+//! rows than there are, the audit ends with an error and refutes nothing. So this event costs no
+//! confidence, even if it is likely.
 //!
-//! Rows are used in a random order, so that exploration and certification see the same distribution even if a file was sorted. This fixes
-//! the order, but not dependence: each row must come from a separate run. Dependence is tested in the order of the file.
+//! Rows are used in a random order, so that exploration and certification see the same distribution
+//! even if a file was sorted. This fixes the order, but not dependence: each row must come from a
+//! separate run. Dependence is tested in the order of the file.
 
 mod file;
 mod separator;
@@ -38,15 +41,24 @@ impl Recording {
     ///
     /// # Errors
     /// When one cannot be read, has no outputs, or does not fit the other.
-    pub fn read(left: &Path, right: &Path, header: HeaderRow, separator: Option<Separator>) -> Result<Self, Error> {
+    pub fn read(
+        left: &Path,
+        right: &Path,
+        header: HeaderRow,
+        separator: Option<Separator>,
+    ) -> Result<Self, Error> {
         let read = |path: &Path| Outputs::read(path, header, separator);
         let (left_outputs, right_outputs) = match rayon::join(|| read(left), || read(right)) {
             (Ok(left), Ok(right)) => (left, right),
-            (left, right) => return Err(Error::Input(left.err().into_iter().chain(right.err()).collect())),
+            (left, right) => {
+                return Err(Error::Input(left.err().into_iter().chain(right.err()).collect()));
+            }
         };
         let misfit = |message: String| Err(Error::Input(vec![FileProblem::new(right, message)]));
         if left_outputs.header != right_outputs.header {
-            let joined = |names: &Option<Vec<String>>| names.as_ref().map_or_else(|| "none".to_owned(), |names| names.join(", "));
+            let joined = |names: &Option<Vec<String>>| {
+                names.as_ref().map_or_else(|| "none".to_owned(), |names| names.join(", "))
+            };
             return misfit(format!(
                 "the header is {}, that of {} is {}; make them equal, or use --header present or --header absent",
                 joined(&right_outputs.header),
@@ -85,24 +97,35 @@ impl Recording {
         format!("{} and {}", self.left.name, self.right.name)
     }
 
-    /// The target that draws from these outputs. The seed determines the order in which rows are used.
+    /// The target that draws from these outputs. The seed determines the order in which rows are
+    /// used.
     #[must_use]
     pub fn into_target(self, order: RowOrder, seed: u64) -> Recorded {
         let (mut symbols, mut texts) = (self.left.symbols, self.left.texts);
         symbols.merge(self.right.symbols);
         texts.extend(self.right.texts);
         let columns = self.left.header.unwrap_or_default();
-        Recorded::new(self.left.rows, self.right.rows, SampleNames { columns, symbols, texts }, order, seed)
+        Recorded::new(
+            self.left.rows,
+            self.right.rows,
+            SampleNames { columns, symbols, texts },
+            order,
+            seed,
+        )
     }
 }
 
 impl fmt::Display for Recording {
     /// What was read, and how much of it can be used.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let outputs = |outputs: &Outputs| format!("{} has {}", outputs.name, counted(outputs.rows.len(), "output"));
+        let outputs = |outputs: &Outputs| {
+            format!("{} has {}", outputs.name, counted(outputs.rows.len(), "output"))
+        };
         write!(f, "{}, {}. ", outputs(&self.left), outputs(&self.right))?;
         match &self.left.header {
-            Some(names) => write!(f, "The first row of each is treated as a header ({}). ", names.join(", "))?,
+            Some(names) => {
+                write!(f, "The first row of each is treated as a header ({}). ", names.join(", "))?
+            }
             None => write!(f, "There is no header. ")?,
         }
         let width = self.left.rows.width();
@@ -113,12 +136,13 @@ impl fmt::Display for Recording {
     }
 }
 
-/// The largest number of fair coins whose heads exceed `left`, or whose tails exceed `right`, with probability at most one in a million.
+/// The largest number of fair coins whose heads exceed `left`, or whose tails exceed `right`, with
+/// probability at most one in a million.
 #[must_use]
 pub fn draws(left: u64, right: u64) -> u64 {
     let overruns = |n: u64| upper_tail(left + 1, n, 0.5) + upper_tail(right + 1, n, 0.5);
-    // If there are as many draws as rows in the smaller file, there is never an overrun. With more than twice as many, an overrun is
-    // likely.
+    // If there are as many draws as rows in the smaller file, there is never an overrun. With more
+    // than twice as many, an overrun is likely.
     let (mut fits, mut too_many) = (left.min(right), 2 * left.min(right) + 2);
     while too_many - fits > 1 {
         let middle = fits + (too_many - fits) / 2;
@@ -146,9 +170,13 @@ mod tests {
         for (left, right) in [(1, 1), (10, 10), (10, 500), (100, 100), (300, 310)] {
             let n = draws(left, right);
             assert!(beyond(left, n) + beyond(right, n) <= 1e-6, "{left}, {right}: {n}");
-            assert!(beyond(left, n + 1) + beyond(right, n + 1) > 1e-6, "{left}, {right}: {n} could be more");
+            assert!(
+                beyond(left, n + 1) + beyond(right, n + 1) > 1e-6,
+                "{left}, {right}: {n} could be more"
+            );
         }
-        // N is smaller than the 2n rows of two large files by about ten standard deviations of the coin, √N/2: N ≈ 2n − 5√(2n).
+        // N is smaller than the 2n rows of two large files by about ten standard deviations of the
+        // coin, √N/2: N ≈ 2n − 5√(2n).
         let n = draws(1_000_000, 1_000_000);
         assert!((1_992_500..1_993_500).contains(&n), "{n}");
     }

@@ -16,7 +16,8 @@ const CHUNK: usize = 1024;
 /// The number of rows of each file that are tested for dependence.
 const TESTED_ROWS: usize = 1 << 20;
 
-/// The most rows of each file that show which columns the outputs have, and one in how many rows at most.
+/// The most rows of each file that show which columns the outputs have, and one in how many rows at
+/// most.
 const PROBES: usize = 256;
 const ROWS_PER_PROBE: usize = 32;
 
@@ -43,7 +44,8 @@ pub struct SampleNames {
     pub texts: Texts,
 }
 
-/// The outputs of both sides, each in random order. Exploration uses them from the front, certification from the back.
+/// The outputs of both sides, each in random order. Exploration uses them from the front,
+/// certification from the back.
 pub struct Recorded {
     left: Shuffled,
     right: Shuffled,
@@ -58,24 +60,40 @@ struct Shuffled {
     rows: Rows,
     /// How many rows exploration has used.
     explored: AtomicU64,
-    /// How many rows at the front have shown which columns the outputs have. No rule is judged on them.
+    /// How many rows at the front have shown which columns the outputs have. No rule is judged on
+    /// them.
     probed: u64,
 }
 
 impl Recorded {
-    /// Shuffles the outputs of both sides, which have the same width. If they are in the order in which they were drawn, they are tested
-    /// for dependence first. It is not possible to draw from dependent outputs.
+    /// Shuffles the outputs of both sides, which have the same width. If they are in the order in
+    /// which they were drawn, they are tested for dependence first. It is not possible to draw from
+    /// dependent outputs.
     #[must_use]
-    pub fn new(mut left: Rows, mut right: Rows, names: SampleNames, order: RowOrder, seed: u64) -> Self {
+    pub fn new(
+        mut left: Rows,
+        mut right: Rows,
+        names: SampleNames,
+        order: RowOrder,
+        seed: u64,
+    ) -> Self {
         let SampleNames { columns, mut symbols, texts } = names;
-        let probed = if texts.is_empty() { 0 } else { (left.len().min(right.len()) / ROWS_PER_PROBE).min(PROBES) };
+        let probed = if texts.is_empty() {
+            0
+        } else {
+            (left.len().min(right.len()) / ROWS_PER_PROBE).min(PROBES)
+        };
         let mut probe = Probe::default();
         for (side, rows) in [(Side::Left, &left), (Side::Right, &right)] {
-            first_of_shuffled(side, rows.len(), seed, probed).into_iter().for_each(|row| probe.see(rows.row(row), &texts));
+            first_of_shuffled(side, rows.len(), seed, probed)
+                .into_iter()
+                .for_each(|row| probe.see(rows.row(row), &texts));
         }
         let reading = probe.reading(left.width());
         if !reading.is_plain() && reading.width() <= MAX_WIDTH {
-            [&mut left, &mut right].into_iter().for_each(|rows| *rows = read(rows, &reading, &texts, &mut symbols));
+            [&mut left, &mut right]
+                .into_iter()
+                .for_each(|rows| *rows = read(rows, &reading, &texts, &mut symbols));
         }
         if !reading.is_plain() || !columns.is_empty() {
             symbols = symbols.with_columns(reading.columns(&columns));
@@ -90,8 +108,10 @@ impl Recorded {
             }
             RowOrder::Any => None,
         };
-        let shuffled = |side, rows| Shuffled { probed: probed as u64, ..Shuffled::new(side, rows, seed) };
-        let (left, right) = rayon::join(|| shuffled(Side::Left, left), || shuffled(Side::Right, right));
+        let shuffled =
+            |side, rows| Shuffled { probed: probed as u64, ..Shuffled::new(side, rows, seed) };
+        let (left, right) =
+            rayon::join(|| shuffled(Side::Left, left), || shuffled(Side::Right, right));
         Self { left, right, symbols, dependence, width: reading.width() }
     }
 }
@@ -108,7 +128,8 @@ fn read(rows: &Rows, reading: &Reading, texts: &Texts, symbols: &mut Symbols) ->
 
 /// The swaps that shuffle this many rows. They depend on the seed alone.
 fn swaps(side: Side, rows: usize, seed: u64) -> impl Iterator<Item = (usize, usize)> {
-    let mut rng = Generator::seed_from_u64(Mix::new().text("order").text(&side.to_string()).word(seed).end());
+    let mut rng =
+        Generator::seed_from_u64(Mix::new().text("order").text(&side.to_string()).word(seed).end());
     (1..rows).rev().map(move |last| (last, rng.random_range(0..=last)))
 }
 
@@ -129,8 +150,14 @@ impl Shuffled {
         Self { side, rows, explored: AtomicU64::new(0), probed: 0 }
     }
 
-    /// The rows for a place, if the file has them and no other place uses them. Exploration ends before certification begins.
-    fn find(&self, phase: Phase, first: u64, count: u64) -> Result<std::ops::Range<usize>, TargetError> {
+    /// The rows for a place, if the file has them and no other place uses them. Exploration ends
+    /// before certification begins.
+    fn find(
+        &self,
+        phase: Phase,
+        first: u64,
+        count: u64,
+    ) -> Result<std::ops::Range<usize>, TargetError> {
         let end = first + count;
         let rows = self.rows.len() as u64;
         let used_up = TargetError::UsedUp { side: self.side, rows: self.rows.len() };
@@ -139,9 +166,10 @@ impl Shuffled {
                 self.explored.fetch_max(end, Ordering::Relaxed);
                 (end, first..end)
             }
-            Phase::Certify => {
-                (end + self.explored.load(Ordering::Relaxed).max(self.probed), rows.saturating_sub(end)..rows.saturating_sub(first))
-            }
+            Phase::Certify => (
+                end + self.explored.load(Ordering::Relaxed).max(self.probed),
+                rows.saturating_sub(end)..rows.saturating_sub(first),
+            ),
             // A file has no fresh draws.
             Phase::Replay | Phase::Probe | Phase::Accuracy | Phase::Search => return Err(used_up),
         };
@@ -155,14 +183,24 @@ impl Shuffled {
 
 impl Target for Recorded {
     fn open(&self) -> Result<usize, TargetError> {
-        if self.width > MAX_WIDTH { Err(TargetError::TooWide { width: self.width }) } else { Ok(self.width) }
+        if self.width > MAX_WIDTH {
+            Err(TargetError::TooWide { width: self.width })
+        } else {
+            Ok(self.width)
+        }
     }
 
     fn symbols(&self) -> Symbols {
         self.symbols.clone()
     }
 
-    fn draw(&self, side: Side, count: usize, seed: StreamSeed, sink: &mut dyn FnMut(&Rows)) -> Result<(), TargetError> {
+    fn draw(
+        &self,
+        side: Side,
+        count: usize,
+        seed: StreamSeed,
+        sink: &mut dyn FnMut(&Rows),
+    ) -> Result<(), TargetError> {
         let outputs = match side {
             Side::Left => &self.left,
             Side::Right => &self.right,
@@ -193,26 +231,47 @@ mod tests {
         rows
     }
 
-    fn draw(target: &Recorded, side: Side, phase: Phase, first: u64, count: usize) -> Result<Vec<f64>, TargetError> {
+    fn draw(
+        target: &Recorded,
+        side: Side,
+        phase: Phase,
+        first: u64,
+        count: usize,
+    ) -> Result<Vec<f64>, TargetError> {
         let mut drawn = Vec::new();
         let seed = PairStream::new(1, "", "").side(phase, 0, side).after(first);
-        target.draw(side, count, seed, &mut |rows| drawn.extend(rows.cells().iter().filter_map(|cell| cell.as_number())))?;
+        target.draw(side, count, seed, &mut |rows| {
+            drawn.extend(rows.cells().iter().filter_map(|cell| cell.as_number()))
+        })?;
         Ok(drawn)
     }
 
     #[test]
     fn every_row_is_drawn_exactly_once() {
-        let target = Recorded::new(numbers(0..5000), numbers(5000..5010), SampleNames::default(), RowOrder::Any, 3);
+        let target = Recorded::new(
+            numbers(0..5000),
+            numbers(5000..5010),
+            SampleNames::default(),
+            RowOrder::Any,
+            3,
+        );
         let mut drawn = draw(&target, Side::Left, Phase::Explore, 100, 1400).unwrap();
         drawn.extend(draw(&target, Side::Left, Phase::Explore, 0, 100).unwrap());
         drawn.extend(draw(&target, Side::Left, Phase::Certify, 0, 3000).unwrap());
-        assert_ne!(drawn[..10], [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0], "the order is random");
+        assert_ne!(
+            drawn[..10],
+            [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0],
+            "the order is random"
+        );
         drawn.extend(draw(&target, Side::Left, Phase::Certify, 3000, 500).unwrap());
         drawn.sort_unstable_by(f64::total_cmp);
         assert_eq!(drawn, (0..5000).map(f64::from).collect::<Vec<_>>());
         let over = draw(&target, Side::Left, Phase::Certify, 3500, 1);
         assert_eq!(over, Err(TargetError::UsedUp { side: Side::Left, rows: 5000 }));
-        assert_eq!(draw(&target, Side::Right, Phase::Explore, 0, 11), Err(TargetError::UsedUp { side: Side::Right, rows: 10 }));
+        assert_eq!(
+            draw(&target, Side::Right, Phase::Explore, 0, 11),
+            Err(TargetError::UsedUp { side: Side::Right, rows: 10 })
+        );
         assert_eq!(draw(&target, Side::Right, Phase::Explore, 0, 0), Ok(Vec::new()));
     }
 
@@ -221,26 +280,52 @@ mod tests {
         let symbols: Vec<String> = (0..640).map(|index| format!("about {index}")).collect();
         let mut rows = Rows::new(1);
         symbols.iter().for_each(|name| rows.push(&[Cell::symbol(name)]));
-        let texts: Texts = symbols.iter().map(|name| (Cell::symbol(name).payload().unwrap(), name.clone())).collect();
-        let names = SampleNames { columns: vec!["answer".to_owned()], texts, ..SampleNames::default() };
+        let texts: Texts = symbols
+            .iter()
+            .map(|name| (Cell::symbol(name).payload().unwrap(), name.clone()))
+            .collect();
+        let names =
+            SampleNames { columns: vec!["answer".to_owned()], texts, ..SampleNames::default() };
         let target = Recorded::new(rows.clone(), rows.clone(), names, RowOrder::Any, 3);
         assert_eq!(target.left.probed, 20);
-        let columns = (0..target.open().unwrap()).map(|index| target.symbols().column(index)).collect::<Vec<_>>();
-        assert_eq!(columns, ["answer", "answer length", "answer number 1", "answer shape", "answer unusual"]);
+        let columns = (0..target.open().unwrap())
+            .map(|index| target.symbols().column(index))
+            .collect::<Vec<_>>();
+        assert_eq!(
+            columns,
+            ["answer", "answer length", "answer number 1", "answer shape", "answer unusual"]
+        );
         let row = target.left.rows.row(7);
         assert_eq!(Cell::symbol(&format!("about {}", row[2].as_number().unwrap())), row[0]);
         // The first rows of the shuffled file are those that were probed.
         let first = first_of_shuffled(Side::Left, 640, 3, 20);
-        assert!(first.iter().enumerate().all(|(index, place)| target.left.rows.row(index)[0] == rows.row(*place)[0]));
-        assert_eq!(draw(&target, Side::Left, Phase::Certify, 0, 620).map(|drawn| drawn.len()), Ok(2 * 620));
-        assert_eq!(draw(&target, Side::Left, Phase::Certify, 0, 621), Err(TargetError::UsedUp { side: Side::Left, rows: 640 }));
+        assert!(
+            first
+                .iter()
+                .enumerate()
+                .all(|(index, place)| target.left.rows.row(index)[0] == rows.row(*place)[0])
+        );
+        assert_eq!(
+            draw(&target, Side::Left, Phase::Certify, 0, 620).map(|drawn| drawn.len()),
+            Ok(2 * 620)
+        );
+        assert_eq!(
+            draw(&target, Side::Left, Phase::Certify, 0, 621),
+            Err(TargetError::UsedUp { side: Side::Left, rows: 640 })
+        );
     }
 
     #[test]
     fn the_seed_determines_the_order() {
         let first = |seed| {
             draw(
-                &Recorded::new(numbers(0..100), numbers(0..100), SampleNames::default(), RowOrder::Any, seed),
+                &Recorded::new(
+                    numbers(0..100),
+                    numbers(0..100),
+                    SampleNames::default(),
+                    RowOrder::Any,
+                    seed,
+                ),
                 Side::Left,
                 Phase::Explore,
                 0,

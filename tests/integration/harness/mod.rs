@@ -1,6 +1,8 @@
-//! Shared by all tests: audits from text, run in this process. [`program`] has the program as its users call it.
+//! Shared by all tests: audits from text, run in this process. [`program`] has the program as its
+//! users call it.
 //!
-//! All tests share one process: none may change its environment, its current folder or its global thread pool.
+//! All tests share one process: none may change its environment, its current folder or its global
+//! thread pool.
 
 pub mod program;
 
@@ -11,8 +13,8 @@ use std::sync::Arc;
 use dp_audit::noise::Generator;
 use dp_audit::stats::binomial::upper_tail;
 use dp_audit::{
-    Audit, Cell, Claim, Confidence, Evidence, PairPlan, PairResult, PrepareError, Rows, RunReport, Settings, Side, StreamSeed, Target,
-    TargetError, Until, suite,
+    Audit, Cell, Claim, Confidence, Evidence, PairPlan, PairResult, PrepareError, Rows, RunReport,
+    Settings, Side, StreamSeed, Target, TargetError, Until, suite,
 };
 use rand::SeedableRng;
 
@@ -54,15 +56,30 @@ pub fn claim(epsilon: f64, delta: f64) -> Claim {
 
 /// Settings for a run at the literature's confidence of 95 %.
 pub fn settings(draws: u64, seed: u64) -> Settings {
-    Settings { draws: Some(draws), seed, confidence: confidence(0.95), until: Until::Budget, controls: false, ..Settings::default() }
+    Settings {
+        draws: Some(draws),
+        seed,
+        confidence: confidence(0.95),
+        until: Until::Budget,
+        controls: false,
+        ..Settings::default()
+    }
 }
 
 /// The settings of `dp-audit run` without options, but for the seed.
 pub fn defaults(seed: u64) -> Settings {
-    Settings { draws: None, seed, confidence: confidence(0.999), until: Until::Budget, controls: false, ..Settings::default() }
+    Settings {
+        draws: None,
+        seed,
+        confidence: confidence(0.999),
+        until: Until::Budget,
+        controls: false,
+        ..Settings::default()
+    }
 }
 
-/// Settings for a run in which a claim that holds is refuted, or a bound lies above the truth, with probability [`FALSE_ALARM`] at most.
+/// Settings for a run in which a claim that holds is refuted, or a bound lies above the truth, with
+/// probability [`FALSE_ALARM`] at most.
 pub fn sure(draws: u64) -> Settings {
     Settings { confidence: confidence(1.0 - FALSE_ALARM), ..settings(draws, 1) }
 }
@@ -86,7 +103,9 @@ impl Runnable for Vec<Audit> {
 
 impl Runnable for Given {
     fn run(&self, settings: Settings) -> RunReport {
-        let source = |_: &PairPlan| -> Result<Box<dyn Target>, PrepareError> { Ok(Box::new(Arc::clone(&self.target))) };
+        let source = |_: &PairPlan| -> Result<Box<dyn Target>, PrepareError> {
+            Ok(Box::new(Arc::clone(&self.target)))
+        };
         dp_audit::run(std::slice::from_ref(&self.audit), settings, &source, &())
     }
 }
@@ -97,7 +116,10 @@ pub fn result(audits: &(impl Runnable + ?Sized), settings: Settings) -> PairResu
 }
 
 /// What was found on the only pair.
-pub fn outcome(audits: &(impl Runnable + ?Sized), settings: Settings) -> Result<Evidence, TargetError> {
+pub fn outcome(
+    audits: &(impl Runnable + ?Sized),
+    settings: Settings,
+) -> Result<Evidence, TargetError> {
     result(audits, settings).outcome
 }
 
@@ -108,13 +130,18 @@ pub fn report(audits: &(impl Runnable + ?Sized), settings: Settings) -> Evidence
 
 /// The target of an audit's first pair.
 pub fn target(audit: &Audit) -> Box<dyn Target> {
-    dp_audit::prepare(&audit.plans(settings(1, 1), 1).next().expect("a pair")).expect("a mechanism of the catalogue")
+    dp_audit::prepare(&audit.plans(settings(1, 1), 1).next().expect("a pair"))
+        .expect("a mechanism of the catalogue")
 }
 
-/// Fails if `count` of `runs` is more than a chance of `rate` each explains. A right program fails this with probability [`FALSE_ALARM`] at most.
+/// Fails if `count` of `runs` is more than a chance of `rate` each explains. A right program fails
+/// this with probability [`FALSE_ALARM`] at most.
 pub fn assert_rare(what: &str, count: usize, runs: u64, rate: f64) {
     let chance = upper_tail(count as u64, runs, rate);
-    assert!(chance > FALSE_ALARM, "{what}: {count} of {runs} where {rate} of them are allowed; α = {FALSE_ALARM}");
+    assert!(
+        chance > FALSE_ALARM,
+        "{what}: {count} of {runs} where {rate} of them are allowed; α = {FALSE_ALARM}"
+    );
 }
 
 /// A Laplace count that claims ε = 1 and has `factor` times the noise it should have.
@@ -133,7 +160,13 @@ impl<F: Fn(Side, &mut Generator, &mut [Cell]) + Send + Sync> Target for Outputs<
         Ok(self.width)
     }
 
-    fn draw(&self, side: Side, count: usize, seed: StreamSeed, sink: &mut dyn FnMut(&Rows)) -> Result<(), TargetError> {
+    fn draw(
+        &self,
+        side: Side,
+        count: usize,
+        seed: StreamSeed,
+        sink: &mut dyn FnMut(&Rows),
+    ) -> Result<(), TargetError> {
         let mut rng = Generator::from_seed(seed.bytes());
         let mut rows = Rows::new(self.width);
         rows.resize(count);
@@ -151,6 +184,7 @@ pub struct Given {
 
 /// The audit of a target under a claim.
 pub fn audit_of(epsilon: f64, delta: f64, target: impl Target + 'static) -> Given {
-    let audit = Audit::given("outputs", "a test's own", claim(epsilon, delta), ["0 or 1".to_owned()]);
+    let audit =
+        Audit::given("outputs", "a test's own", claim(epsilon, delta), ["0 or 1".to_owned()]);
     Given { audit, target: Arc::new(target) }
 }

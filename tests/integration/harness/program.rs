@@ -12,7 +12,13 @@ use tempfile::TempDir;
 pub fn command(folder: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_dp-audit"));
     // What CI or a user sets must not leak into the tests.
-    for variable in ["GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY", "GITHUB_WORKSPACE", "CI_PROJECT_DIR", "CLICOLOR_FORCE"] {
+    for variable in [
+        "GITHUB_ACTIONS",
+        "GITHUB_STEP_SUMMARY",
+        "GITHUB_WORKSPACE",
+        "CI_PROJECT_DIR",
+        "CLICOLOR_FORCE",
+    ] {
         command.env_remove(variable);
     }
     // Reports for people contain a date. It is the same in all tests.
@@ -49,7 +55,10 @@ pub fn flowing(text: &str) -> String {
 #[track_caller]
 pub fn assert_has(text: &str, parts: &[&str]) {
     for part in parts {
-        assert!(text.contains(part) || flowing(text).contains(&flowing(part)), "no «{part}» in: {text}");
+        assert!(
+            text.contains(part) || flowing(text).contains(&flowing(part)),
+            "no «{part}» in: {text}"
+        );
     }
 }
 
@@ -71,9 +80,16 @@ pub fn wait_until(child: &mut Child, ready: impl Fn() -> bool) {
 /// Starts the program and interrupts it, as Ctrl-C does, when this file of the folder is there.
 #[cfg(unix)]
 pub fn interrupted(folder: &Path, args: &[&str], file: &str) {
-    let mut child = command(folder).args(args).stdout(Stdio::null()).spawn().expect("the program starts");
+    let mut child =
+        command(folder).args(args).stdout(Stdio::null()).spawn().expect("the program starts");
     wait_until(&mut child, || folder.join(file).exists());
-    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill").success());
+    assert!(
+        Command::new("kill")
+            .args(["-INT", &child.id().to_string()])
+            .status()
+            .expect("kill")
+            .success()
+    );
     assert!(!child.wait().expect("a child").success());
 }
 
@@ -100,7 +116,10 @@ pub fn named(name: &str) -> String {
 /// A Laplace count that claims ε = 1 and has `factor` times the noise it should have.
 pub fn laplace(name: &str, factor: f64, expect: &str) -> String {
     named(name)
-        .replace("epsilon = 1.0 }\nclaim", &format!("epsilon = 1.0, scale_factor = {factor:?} }}\nclaim"))
+        .replace(
+            "epsilon = 1.0 }\nclaim",
+            &format!("epsilon = 1.0, scale_factor = {factor:?} }}\nclaim"),
+        )
         .replace("\"consistent\"", &format!("\"{expect}\""))
 }
 
@@ -111,10 +130,14 @@ pub fn with_draws(audit: &str, draws: u64) -> String {
 
 /// An audit of a count by a program; `keys` follow its command.
 pub fn of_program(name: &str, command: &[&str], keys: &str) -> String {
-    named(name).replace("mechanism = \"laplace\"", &format!("mechanism = \"command\"\ncommand = {command:?}\n{keys}"))
+    named(name).replace(
+        "mechanism = \"laplace\"",
+        &format!("mechanism = \"command\"\ncommand = {command:?}\n{keys}"),
+    )
 }
 
-/// The example worker of this language in `docs/protocol.md`: a Laplace count with noise for `params.epsilon`.
+/// The example worker of this language in `docs/protocol.md`: a Laplace count with noise for
+/// `params.epsilon`.
 pub fn documented(language: &str) -> String {
     block(include_str!("../../../docs/protocol.md"), language).to_owned()
 }
@@ -134,7 +157,9 @@ pub fn between<'a>(text: &'a str, before: &str, after: &str) -> &'a str {
 pub fn folder(files: &[(&str, &str)]) -> TempDir {
     let folder = tempfile::tempdir().expect("a temporary folder");
     std::fs::create_dir(folder.path().join("audits")).expect("a folder");
-    files.iter().for_each(|(name, text)| write(folder.path(), &format!("audits/{name}.toml"), text));
+    files
+        .iter()
+        .for_each(|(name, text)| write(folder.path(), &format!("audits/{name}.toml"), text));
     folder
 }
 
@@ -163,7 +188,8 @@ pub fn json(folder: &Path, file: &str) -> Value {
 
 /// The files of a folder, sorted.
 pub fn files(folder: &Path) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let entries =
+        std::fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
     let mut files: Vec<PathBuf> = entries.map(|entry| entry.expect("an entry").path()).collect();
     files.sort();
     files
@@ -174,12 +200,18 @@ pub fn witnesses(folder: &Path) -> Vec<PathBuf> {
     files(&folder.join("results/witnesses"))
 }
 
-/// Whether Python is there, with these modules. Where it is not, the test that asks says loudly that it checks nothing.
+/// Whether Python is there, with these modules. Where it is not, the test that asks says loudly
+/// that it checks nothing.
 pub fn python(test: &str, modules: &str) -> bool {
-    let there = Command::new("python3").args(["-c", modules]).output().is_ok_and(|output| output.status.success());
+    let there = Command::new("python3")
+        .args(["-c", modules])
+        .output()
+        .is_ok_and(|output| output.status.success());
     if !there {
         // Straight to standard error, which is not captured.
-        let message = format!("\n*** SKIPPED: {test}: `python3 -c '{modules}'` fails on this machine; Python workers are NOT tested ***\n");
+        let message = format!(
+            "\n*** SKIPPED: {test}: `python3 -c '{modules}'` fails on this machine; Python workers are NOT tested ***\n"
+        );
         let _ = std::io::stderr().write_all(message.as_bytes());
     }
     there
@@ -195,14 +227,22 @@ pub struct Table {
 impl Table {
     /// Reads a file of the folder.
     pub fn read(folder: &Path, file: &str) -> Self {
-        let mut reader = csv::Reader::from_path(folder.join(file)).unwrap_or_else(|error| panic!("{file}: {error}"));
-        let columns: Vec<String> = reader.headers().expect("a header").iter().map(str::to_owned).collect();
+        let mut reader = csv::Reader::from_path(folder.join(file))
+            .unwrap_or_else(|error| panic!("{file}: {error}"));
+        let columns: Vec<String> =
+            reader.headers().expect("a header").iter().map(str::to_owned).collect();
         let timeless = |row: &csv::StringRecord| -> Vec<String> {
             let cells = columns.iter().zip(row);
-            cells.filter(|(column, _)| *column != "seconds").map(|(_, cell)| cell.to_owned()).collect()
+            cells
+                .filter(|(column, _)| *column != "seconds")
+                .map(|(_, cell)| cell.to_owned())
+                .collect()
         };
         let rows = reader.records().map(|row| timeless(&row.expect("a row"))).collect();
-        Self { columns: columns.iter().filter(|column| *column != "seconds").cloned().collect(), rows }
+        Self {
+            columns: columns.iter().filter(|column| *column != "seconds").cloned().collect(),
+            rows,
+        }
     }
 
     /// The report of `dp-audit run` without options.
@@ -217,7 +257,11 @@ impl Table {
 
     /// A column from top to bottom.
     pub fn column(&self, name: &str) -> Vec<&str> {
-        let place = self.columns.iter().position(|column| column == name).unwrap_or_else(|| panic!("no column {name}"));
+        let place = self
+            .columns
+            .iter()
+            .position(|column| column == name)
+            .unwrap_or_else(|| panic!("no column {name}"));
         self.rows.iter().map(|row| row[place].as_str()).collect()
     }
 

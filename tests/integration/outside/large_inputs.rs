@@ -1,7 +1,9 @@
-//! Much from outside: wide outputs and many symbols of programs, wide sample files, closures whose outputs are now short and now long.
+//! Much from outside: wide outputs and many symbols of programs, wide sample files, closures whose
+//! outputs are now short and now long.
 //!
-//! What leaks shows an ε many standard deviations above its claim: 5.3 ± 0.4 and 5.4 ± 0.1 with a thousand cells or columns (claimed: 1), 5.67 ± 0.05 by the length
-//! and 3.20 ± 0.05 by rare outputs (claimed: 0.1).
+//! What leaks shows an ε many standard deviations above its claim: 5.3 ± 0.4 and 5.4 ± 0.1 with a
+//! thousand cells or columns (claimed: 1), 5.67 ± 0.05 by the length and 3.20 ± 0.05 by rare
+//! outputs (claimed: 0.1).
 
 use std::fmt::Write as _;
 
@@ -23,7 +25,8 @@ mod programs {
     use crate::harness::load;
     use crate::harness::program::script;
 
-    /// The report on an awk program: `cells` prints the cells of one output; `right` is 1 on the right side.
+    /// The report on an awk program: `cells` prints the cells of one output; `right` is 1 on the
+    /// right side.
     fn of_program(width: usize, cells: &str, draws: u64) -> Evidence {
         // Each request has a generator of its own, seeded with 31 bits of the request's seed.
         let folder = script(&format!(
@@ -46,7 +49,9 @@ done
 
     #[test]
     fn a_leak_in_one_of_a_thousand_cells_of_a_program_is_found() {
-        for (leak, expected) in [(1, Verdict::Violated), (0, Verdict::Inconclusive(Reason::TooFewDraws))] {
+        for (leak, expected) in
+            [(1, Verdict::Violated), (0, Verdict::Inconclusive(Reason::TooFewDraws))]
+        {
             let cells = format!(
                 r#"printf "["; for (j = 0; j < 1000; j++) printf "%s%.4f", j ? "," : "", rand() + (j == 777) * right * {leak}; printf "]""#
             );
@@ -76,11 +81,17 @@ fn a_leak_in_one_of_a_thousand_columns_is_found() {
         let folder = tempfile::tempdir().unwrap();
         let mut rng = Generator::seed_from_u64(3);
         let mut write = |name: &str, leak: f64| {
-            let mut text = (0..1000).map(|column| format!("c{column}")).collect::<Vec<_>>().join(",") + "\n";
+            let mut text =
+                (0..1000).map(|column| format!("c{column}")).collect::<Vec<_>>().join(",") + "\n";
             for _ in 0..2_000 {
                 for column in 0..1000 {
                     let at = if column == 777 { leak } else { 0.0 };
-                    let _ = write!(text, "{:.4}{}", rng.random::<f64>() + at, if column < 999 { "," } else { "\n" });
+                    let _ = write!(
+                        text,
+                        "{:.4}{}",
+                        rng.random::<f64>() + at,
+                        if column < 999 { "," } else { "\n" }
+                    );
                 }
             }
             let path = folder.path().join(name);
@@ -91,7 +102,8 @@ fn a_leak_in_one_of_a_thousand_columns_is_found() {
         let recording = Recording::read(&left, &right, HeaderRow::Detect, None).unwrap();
         assert!(recording.to_string().contains("has 2,000 outputs"), "{recording}");
         let settings = sure(recording.draws());
-        let found = report(&audit_of(1.0, 0.0, recording.into_target(RowOrder::AsDrawn, 1)), settings);
+        let found =
+            report(&audit_of(1.0, 0.0, recording.into_target(RowOrder::AsDrawn, 1)), settings);
         assert_eq!(found.verdict == Verdict::Violated, refuted, "{:?}", found.bounds);
     }
 }
@@ -115,7 +127,8 @@ fn outputs_of_any_length_up_to_a_thousand_are_judged() {
 
 #[test]
 fn rare_outputs_longer_than_any_before_are_judged_too() {
-    // One output in 500 is a thousand cells long, on the right with other cells. The calls that tell how wide outputs are, 64 on each side, see none with probability 0.77.
+    // One output in 500 is a thousand cells long, on the right with other cells. The calls that
+    // tell how wide outputs are, 64 on each side, see none with probability 0.77.
     for (leaking, refuted) in [(true, true), (false, false)] {
         let finding = audit(move |right: &bool, rng| {
             let long = bernoulli(rng, 0.002);

@@ -1,4 +1,5 @@
-//! What comes from outside: mechanisms that are programs, and outputs that were collected elsewhere.
+//! What comes from outside: mechanisms that are programs, and outputs that were collected
+//! elsewhere.
 
 mod large_inputs;
 #[cfg(unix)]

@@ -1,15 +1,25 @@
-//! `python/dp_audit/worker.py` and the Python examples. Where python3 is missing these tests say loudly that they check nothing.
+//! `python/dp_audit/worker.py` and the Python examples. Where python3 is missing these tests say
+//! loudly that they check nothing.
 //!
-//! A claim that holds is refuted with probability 0.001 at most in each run: the default confidence. With 200,000 draws what could be caught is 1.030 ± 0.001.
+//! A claim that holds is refuted with probability 0.001 at most in each run: the default
+//! confidence. With 200,000 draws what could be caught is 1.030 ± 0.001.
 
-use crate::harness::program::{Table, assert_has, code, documented, dp_audit, errors, folder, of_program, python, shown, witnesses, write};
+use crate::harness::program::{
+    Table, assert_has, code, documented, dp_audit, errors, folder, of_program, python, shown,
+    witnesses, write,
+};
 
 const WORKER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/python/dp_audit/worker.py");
 
-/// Runs the function `mechanism` of a Python file on a Laplace count's audit: the exit code, the report, what was shown.
+/// Runs the function `mechanism` of a Python file on a Laplace count's audit: the exit code, the
+/// report, what was shown.
 fn run(text: &str, options: &[&str], params: &str, draws: &str) -> (i32, Table, String) {
-    let audit = of_program("python", &[&["python3", WORKER], options, &["mechanism.py"]].concat(), "")
-        .replace("params = { query = \"count\", epsilon = 1.0 }", &format!("params = {{ {params} }}"));
+    let audit =
+        of_program("python", &[&["python3", WORKER], options, &["mechanism.py"]].concat(), "")
+            .replace(
+                "params = { query = \"count\", epsilon = 1.0 }",
+                &format!("params = {{ {params} }}"),
+            );
     let folder = folder(&[("python", &audit)]);
     write(folder.path(), "audits/mechanism.py", text);
     let output = dp_audit(folder.path(), &["run", "--draws", draws]);
@@ -46,10 +56,12 @@ fn the_documented_python_worker_needs_no_library() {
     if !python("the_documented_python_worker_needs_no_library", "import json") {
         return;
     }
-    let folder = folder(&[("documented", &of_program("documented", &["python3", "documented.py"], ""))]);
+    let folder =
+        folder(&[("documented", &of_program("documented", &["python3", "documented.py"], ""))]);
     write(folder.path(), "audits/documented.py", &documented("python"));
     let report = |threads: &str| {
-        let output = dp_audit(folder.path(), &["run", "-q", "--draws", "200000", "--threads", threads]);
+        let output =
+            dp_audit(folder.path(), &["run", "-q", "--draws", "200000", "--threads", threads]);
         assert_eq!(code(&output), 0, "{}", errors(&output));
         Table::of_run(folder.path())
     };
@@ -70,9 +82,13 @@ fn seeds_are_honoured_or_found_to_be_ignored() {
     };
     assert_eq!(reproducible(LAPLACE, &[]), "true");
     assert_eq!(reproducible(LAPLACE, &["--unseeded"]), "false");
-    let global = LAPLACE.replace("import math", "import math, random").replace("rng.random", "random.random");
+    let global = LAPLACE
+        .replace("import math", "import math, random")
+        .replace("rng.random", "random.random");
     assert_eq!(reproducible(&global, &[]), "true");
-    let system = LAPLACE.replace("import math", "import math, random").replace("rng.random", "random.SystemRandom().random");
+    let system = LAPLACE
+        .replace("import math", "import math, random")
+        .replace("rng.random", "random.SystemRandom().random");
     assert_eq!(reproducible(&system, &[]), "false");
 }
 
@@ -81,7 +97,8 @@ fn an_exception_is_an_output_that_an_attacker_sees() {
     if !python("an_exception_is_an_output_that_an_attacker_sees", "import json") {
         return;
     }
-    // Fails on one draw in ten, and only with two records: no ε holds, δ is at least 0.1. The bound is 0.0910 ± 0.0021: bad luck 1e-7; above 0.1 with probability 0.001 at most.
+    // Fails on one draw in ten, and only with two records: no ε holds, δ is at least 0.1. The bound
+    // is 0.0910 ± 0.0021: bad luck 1e-7; above 0.1 with probability 0.001 at most.
     let text = "def mechanism(data, rng):\n    \
                     if len(data) == 2 and rng.random() < 0.1:\n        \
                         raise ValueError('two')\n    \
@@ -102,7 +119,8 @@ fn outputs_of_every_kind_arrive() {
     if !python("outputs_of_every_kind_arrive", "import json") {
         return;
     }
-    // Each kind on one side only, so that a rule is made of it; the other side puts out an empty list.
+    // Each kind on one side only, so that a rule is made of it; the other side puts out an empty
+    // list.
     for (kind, symbol) in [
         ("'⊥'", "⊥"),
         ("None", "null"),
@@ -145,14 +163,39 @@ fn what_cannot_be_audited_is_an_error_with_its_reason() {
     let features_grow = "def mechanism(data, rng):\n    return rng.random()\n\
                          def known(output, calls=[]):\n    calls.append(0)\n    return {'late' if len(calls) > 500 else 'early': 1}\n";
     let cases: &[(&str, &[&str], &str, &[&str])] = &[
-        (broken, &[], "", &["only fails, on both datasets", "error: ZeroDivisionError", "Traceback"]),
-        ("def mechanism(data, rng):\n    raise ValueError(rng.random())\n", &[], "", &["only fails", "with one message or another"]),
+        (
+            broken,
+            &[],
+            "",
+            &["only fails, on both datasets", "error: ZeroDivisionError", "Traceback"],
+        ),
+        (
+            "def mechanism(data, rng):\n    raise ValueError(rng.random())\n",
+            &[],
+            "",
+            &["only fails", "with one message or another"],
+        ),
         (LAPLACE, &[], "", &["does not take what the audit file gives it", "epsilon"]),
-        (LAPLACE, &[], "epsilon = 1.0, delta = 0.1", &["does not take what the audit file gives it", "delta"]),
+        (
+            LAPLACE,
+            &[],
+            "epsilon = 1.0, delta = 0.1",
+            &["does not take what the audit file gives it", "delta"],
+        ),
         ("mechanism = 3 +\n", &[], "", &["ended (exit status: 1)", "SyntaxError"]),
-        ("def mechanisms(): pass\n", &[], "", &["has no function mechanism; did you mean mechanisms?"]),
+        (
+            "def mechanisms(): pass\n",
+            &[],
+            "",
+            &["has no function mechanism; did you mean mechanisms?"],
+        ),
         ("import no_such_library\n", &[], "", &["ModuleNotFoundError", "no_such_library"]),
-        ("import sys\ndef mechanism(data, rng):\n    sys.exit(0)\n", &[], "", &["ended (exit status: 0)"]),
+        (
+            "import sys\ndef mechanism(data, rng):\n    sys.exit(0)\n",
+            &[],
+            "",
+            &["ended (exit status: 0)"],
+        ),
         (
             "def mechanism(data, rng):\n    return rng.laplace()\n",
             &[],
@@ -160,24 +203,58 @@ fn what_cannot_be_audited_is_an_error_with_its_reason() {
             &["rng has no laplace", "a random.Random", "\"--rng\", \"numpy\""],
         ),
         (laplace_once, &[], "", &["rng has no laplace", "\"--rng\", \"numpy\""]),
-        ("def mechanism(data, rng):\n    return rng.random(3)\n", &[], "", &["only fails", "\"--rng\", \"numpy\""]),
+        (
+            "def mechanism(data, rng):\n    return rng.random(3)\n",
+            &[],
+            "",
+            &["only fails", "\"--rng\", \"numpy\""],
+        ),
         (batch_laplace, &["--batch"], "", &["rng has no laplace", "\"--rng\", \"numpy\""]),
         (mutating, &[], "", &["changed its dataset", "copy"]),
-        ("def mechanism(data, rng):\n    return object()\n", &[], "", &["a object cannot be an output", "dataclasses"]),
-        ("def mechanism(data, rng):\n    return {'a': 3j}\n", &[], "", &["a complex cannot be an output"]),
+        (
+            "def mechanism(data, rng):\n    return object()\n",
+            &[],
+            "",
+            &["a object cannot be an output", "dataclasses"],
+        ),
+        (
+            "def mechanism(data, rng):\n    return {'a': 3j}\n",
+            &[],
+            "",
+            &["a complex cannot be an output"],
+        ),
         (features_list, &["--features", "known"], "", &["returned a list", "dictionary"]),
         (features_grow, &["--features", "known"], "", &["returned the new column 'late'"]),
-        ("def mechanism(data, rng):\n    return 1\n", &["--features", "known"], "", &["has no function known"]),
+        (
+            "def mechanism(data, rng):\n    return 1\n",
+            &["--features", "known"],
+            "",
+            &["has no function known"],
+        ),
         (batch, &["--batch"], "", &["OSError: disk"]),
         (short, &["--batch"], "", &["asked for 1 output, got 0 outputs", "`count` draws"]),
-        ("def mechanism(data, rng, count):\n    return 0.5\n", &["--batch"], "", &["asked for 1 output, got a float"]),
-        ("def mechanism(data, rng, count):\n    return []\n", &["--batch"], "", &["asked for 1 output, got 0"]),
+        (
+            "def mechanism(data, rng, count):\n    return 0.5\n",
+            &["--batch"],
+            "",
+            &["asked for 1 output, got a float"],
+        ),
+        (
+            "def mechanism(data, rng, count):\n    return []\n",
+            &["--batch"],
+            "",
+            &["asked for 1 output, got 0"],
+        ),
     ];
     for (text, options, params, wanted) in cases {
         let (code, table, shown) = run(text, options, params, "20000");
         assert_eq!(code, 5, "{text}: {shown}");
         // The other generator is named only where the exception is about the generator.
-        assert_eq!(shown.contains("numpy"), wanted.iter().any(|part| part.contains("numpy")), "{text}: {shown}");
+        assert_eq!(
+            shown.contains("numpy"),
+            wanted.iter().any(|part| part.contains("numpy")),
+            "{text}: {shown}"
+        );
         assert_eq!(table.column("verdict"), ["error"], "{text}");
         assert_has(&shown, wanted);
     }
@@ -200,7 +277,8 @@ fn dictionaries_and_nested_lists_are_taken_apart() {
     if !python("dictionaries_and_nested_lists_are_taken_apart", "import json") {
         return;
     }
-    // A thousandth of the noise that the claim needs, in every place that an output has for a number: ε is about 1,000.
+    // A thousandth of the noise that the claim needs, in every place that an output has for a
+    // number: ε is about 1,000.
     let noise = "import json, math\n\
                  def noisy(data, rng):\n    return len(data) + math.log((1 - rng.random()) / (1 - rng.random())) / 1000\n";
     for output in [
@@ -211,7 +289,9 @@ fn dictionaries_and_nested_lists_are_taken_apart() {
         "f'about {x} people'",
         "{'count': str(x)}",
     ] {
-        let text = format!("{noise}def mechanism(data, rng):\n    x = noisy(data, rng)\n    return {output}\n");
+        let text = format!(
+            "{noise}def mechanism(data, rng):\n    x = noisy(data, rng)\n    return {output}\n"
+        );
         let (code, table, shown) = run(&text, &[], "", "20000");
         assert_eq!(code, 2, "{output}: {shown}");
         assert!(table.number(0, "epsilon_lower") > 5.0, "{output}: {shown}");
@@ -232,10 +312,14 @@ fn accuracy(text: &str, event: &str, probability: f64) -> (i32, Table, String) {
 
 #[test]
 fn an_accuracy_claim_looks_at_a_key_of_a_dictionary_and_never_at_the_dictionary() {
-    if !python("an_accuracy_claim_looks_at_a_key_of_a_dictionary_and_never_at_the_dictionary", "import json") {
+    if !python(
+        "an_accuracy_claim_looks_at_a_key_of_a_dictionary_and_never_at_the_dictionary",
+        "import json",
+    ) {
         return;
     }
-    // A uniform number is below 0.9 with probability 0.9, `n` is the same in all outputs, and `rare` is missing in half of them.
+    // A uniform number is below 0.9 with probability 0.9, `n` is the same in all outputs, and
+    // `rare` is missing in half of them.
     let dictionary = "def mechanism(data, rng):\n    x = rng.random()\n    \
                       return {'x': x, 'n': 5, 'best': {'name': 'a'}} | ({'rare': 1} if x < 0.5 else {})\n";
     for (event, probability, expected) in [
@@ -246,7 +330,8 @@ fn an_accuracy_claim_looks_at_a_key_of_a_dictionary_and_never_at_the_dictionary(
         ("{ equals = 1, key = \"rare\" }", 0.45, "consistent"),
         ("{ equals = 1, key = \"rare\", absent = 1 }", 1.0, "consistent"),
     ] {
-        // 20,000 draws have a standard error of at most 0.0036. With probability 1, one failure in 10,000 should be noticed.
+        // 20,000 draws have a standard error of at most 0.0036. With probability 1, one failure in
+        // 10,000 should be noticed.
         let (_, table, shown) = accuracy(dictionary, event, probability);
         let verdict = if probability == 1.0 { "inconclusive" } else { expected };
         assert_eq!(table.column("verdict"), [verdict], "{event}: {shown}");
@@ -257,19 +342,34 @@ fn an_accuracy_claim_looks_at_a_key_of_a_dictionary_and_never_at_the_dictionary(
     for (text, event, wanted) in [
         (dictionary, "{ at_most = 0.9 }", "name one, as in key = \"best.name\""),
         (dictionary, "{ equals = \"a\" }", "the outputs have parts (best.name, n, rare, x)"),
-        (dictionary, "{ equals = 5, key = \"m\" }", "no output has the key m; they have best.name, n, rare, x"),
+        (
+            dictionary,
+            "{ equals = 5, key = \"m\" }",
+            "no output has the key m; they have best.name, n, rare, x",
+        ),
         (names, "{ contains = \"a\" }", "key = \"a\""),
         (sets, "{ contains = \"a\" }", "key = \"a\""),
-        ("def mechanism(data, rng):\n    return rng.random()\n", "{ at_most = 1, key = \"x\" }", "the outputs are no dictionaries"),
+        (
+            "def mechanism(data, rng):\n    return rng.random()\n",
+            "{ at_most = 1, key = \"x\" }",
+            "the outputs are no dictionaries",
+        ),
     ] {
         let (code, table, shown) = accuracy(text, event, 0.5);
         assert_eq!((code, table.column("verdict")), (5, vec!["error"]), "{event}: {shown}");
-        assert!(shown.split_whitespace().collect::<Vec<_>>().join(" ").contains(wanted), "{event}: {shown}");
+        assert!(
+            shown.split_whitespace().collect::<Vec<_>>().join(" ").contains(wanted),
+            "{event}: {shown}"
+        );
     }
-    // A text beside the numbers that it is about is one value, and a whole dictionary can be asked for.
+    // A text beside the numbers that it is about is one value, and a whole dictionary can be asked
+    // for.
     let texts = "def mechanism(data, rng):\n    return f'about {rng.random()} people' if rng.random() < 0.01 else 3\n";
     assert_eq!(accuracy(texts, "{ equals = 3 }", 0.95).1.column("verdict"), ["consistent"]);
-    assert_eq!(accuracy(names, "{ equals = '{\"a\": true}' }", 0.45).1.column("verdict"), ["consistent"]);
+    assert_eq!(
+        accuracy(names, "{ equals = '{\"a\": true}' }", 0.45).1.column("verdict"),
+        ["consistent"]
+    );
 }
 
 #[test]
@@ -280,10 +380,10 @@ fn trials_before_the_hello_keep_to_their_time() {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
-    let slow =
-        "import os, time\ndef mechanism(data, rng):\n    time.sleep(0.05)\n    open('draws', 'a').write('x')\n    return rng.random()\n";
+    let slow = "import os, time\ndef mechanism(data, rng):\n    time.sleep(0.05)\n    open('draws', 'a').write('x')\n    return rng.random()\n";
     write(folder.path(), "mechanism.py", slow);
-    // A draw takes longer than all trials may. Each side is drawn once, and once more if nobody has found out whether seeds are honoured.
+    // A draw takes longer than all trials may. Each side is drawn once, and once more if nobody has
+    // found out whether seeds are honoured.
     for (said, draws, seeded) in [("", 4, true), (", \"width\": 1, \"seeded\": false", 2, false)] {
         std::fs::remove_file(folder.path().join("draws")).ok();
         let mut worker = Command::new("python3")
@@ -293,14 +393,20 @@ fn trials_before_the_hello_keep_to_their_time() {
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
-        let greeting = format!("{{\"seconds\": 0.01{said}, \"dp_audit\": 1, \"params\": {{}}, \"left\": [], \"right\": [1]}}");
+        let greeting = format!(
+            "{{\"seconds\": 0.01{said}, \"dp_audit\": 1, \"params\": {{}}, \"left\": [], \"right\": [1]}}"
+        );
         writeln!(worker.stdin.as_mut().unwrap(), "{greeting}").unwrap();
         let mut hello = String::new();
         BufReader::new(worker.stdout.take().unwrap()).read_line(&mut hello).unwrap();
         drop(worker.stdin.take());
         worker.wait().unwrap();
         assert!(hello.contains(&format!("\"seeded\": {seeded}")), "{hello}");
-        assert_eq!(std::fs::read_to_string(folder.path().join("draws")).unwrap().len(), draws, "{said}");
+        assert_eq!(
+            std::fs::read_to_string(folder.path().join("draws")).unwrap().len(),
+            draws,
+            "{said}"
+        );
     }
 }
 
@@ -331,14 +437,15 @@ fn a_generator_that_is_seeded_with_the_time_is_found_on_one_thread() {
     if !python("a_generator_that_is_seeded_with_the_time_is_found_on_one_thread", "import json") {
         return;
     }
-    // Seconds in groups of a thousand, so that both processes start in the same one; this fails by chance if one starts just before a
-    // boundary: once in 10,000 runs.
+    // Seconds in groups of a thousand, so that both processes start in the same one; this fails by
+    // chance if one starts just before a boundary: once in 10,000 runs.
     let text = "import math, random, time\n\
                 own = random.Random(int(time.time()) // 1000)\n\
                 def mechanism(data, rng, epsilon):\n    \
                     return len(data) + math.log((1 - own.random()) / (1 - own.random())) / epsilon\n";
     let audit = of_program("python", &["python3", WORKER, "--unseeded", "mechanism.py"], "");
-    let audit = audit.replace("params = { query = \"count\", epsilon = 1.0 }", "params = { epsilon = 1.0 }");
+    let audit = audit
+        .replace("params = { query = \"count\", epsilon = 1.0 }", "params = { epsilon = 1.0 }");
     let folder = folder(&[("python", &audit)]);
     write(folder.path(), "audits/mechanism.py", text);
     let output = dp_audit(folder.path(), &["run", "--draws", "20000", "--threads", "1"]);
@@ -348,7 +455,8 @@ fn a_generator_that_is_seeded_with_the_time_is_found_on_one_thread() {
 
 /// An audit of a function, by its name for the built-in worker, in a folder with these files.
 fn run_named(files: &[(&str, &str)], words: &[&str], args: &[&str]) -> (i32, String) {
-    let audit = of_program("python", &[&["python3", "{worker}"], words].concat(), "").replace("query = \"count\", ", "");
+    let audit = of_program("python", &[&["python3", "{worker}"], words].concat(), "")
+        .replace("query = \"count\", ", "");
     let folder = folder(&[("python", &audit)]);
     for (file, text) in files {
         let path = folder.path().join("audits").join(file);
@@ -376,8 +484,11 @@ fn functions_are_found_in_packages_classes_and_objects() {
                       def __init__(self, needed): pass\n    \
                       def method(self, data, rng, epsilon): pass\n";
     let noise = "import math\ndef laplace(rng, epsilon):\n    return math.log((1 - rng.random()) / (1 - rng.random())) / epsilon\n";
-    let files = [("package/__init__.py", ""), ("package/noise.py", noise), ("package/counts.py", module)];
-    for name in ["count", "Counter.method", "Counter.static", "Counter", "counter", "counter.method"] {
+    let files =
+        [("package/__init__.py", ""), ("package/noise.py", noise), ("package/counts.py", module)];
+    for name in
+        ["count", "Counter.method", "Counter.static", "Counter", "counter", "counter.method"]
+    {
         let (code, shown) = run_named(&files, &[&format!("package.counts:{name}")], &[]);
         assert_eq!(code, 0, "{name}: {shown}");
     }
@@ -413,9 +524,12 @@ fn outputs_may_be_longer_than_the_first_ones_show() {
     if !python("outputs_may_be_longer_than_the_first_ones_show", "import json") {
         return;
     }
-    // One draw in fifty has a second or third cell, which shows the number of records: no ε holds, δ is at least 0.02.
+    // One draw in fifty has a second or third cell, which shows the number of records: no ε holds,
+    // δ is at least 0.02.
     for cells in ["[0, len(data)]", "[0, 'x', len(data)]", "[0, [len(data), 1]]"] {
-        let text = format!("def mechanism(data, rng):\n    return {cells} if rng.random() < 0.02 else [0]\n");
+        let text = format!(
+            "def mechanism(data, rng):\n    return {cells} if rng.random() < 0.02 else [0]\n"
+        );
         let (code, table, shown) = run(&text, &[], "", "50000");
         assert_eq!(code, 2, "{cells}: {shown}");
         // The bound is 0.0164 ± 0.0009: bad luck 1e-6.
@@ -435,14 +549,28 @@ fn tables_have_a_column_for_each_entry_unless_their_shapes_differ() {
     if !python("tables_have_a_column_for_each_entry_unless_their_shapes_differ", "import json") {
         return;
     }
-    let text = |output: &str| format!("def mechanism(data, rng):\n    x = len(data) + rng.random() / 1000\n    return {output}\n");
+    let text = |output: &str| {
+        format!(
+            "def mechanism(data, rng):\n    x = len(data) + rng.random() / 1000\n    return {output}\n"
+        )
+    };
     let (code, table, shown) = run(&text("[[1, 2], [x, 4], [5, 6]]"), &[], "", "20000");
     assert_eq!(code, 2, "{shown}");
     assert_has(table.cell(0, "rule"), &["y[2][1]"]);
     // Only the shape differs.
-    let (code, _, shown) = run(&text("[[1, 2, 3], [4, 5, 6]] if x < 2 else [[1, 2], [3, 4], [5, 6]]"), &[], "", "20000");
+    let (code, _, shown) = run(
+        &text("[[1, 2, 3], [4, 5, 6]] if x < 2 else [[1, 2], [3, 4], [5, 6]]"),
+        &[],
+        "",
+        "20000",
+    );
     assert_eq!(code, 2, "{shown}");
-    let (code, _, shown) = run(&text("[[1, 2], [3, 4]] if x < 2 or rng.random() < 0.9 else [1, 2, 3, 4]"), &[], "", "20000");
+    let (code, _, shown) = run(
+        &text("[[1, 2], [3, 4]] if x < 2 or rng.random() < 0.9 else [1, 2, 3, 4]"),
+        &[],
+        "",
+        "20000",
+    );
     assert_eq!(code, 2, "{shown}");
 }
 
@@ -466,7 +594,8 @@ fn noise_that_is_kept_in_a_cache_is_reported_and_not_judged() {
                   @functools.lru_cache\n\
                   def kept(count):\n    return count + random.SystemRandom().gauss(0, 1)\n";
     for (name, body) in CACHES {
-        let (code, table, shown) = run(&format!("{caches}def mechanism(data, rng):\n    {body}\n"), &[], "", "20000");
+        let (code, table, shown) =
+            run(&format!("{caches}def mechanism(data, rng):\n    {body}\n"), &[], "", "20000");
         assert_eq!(code, 5, "{name}: {shown}");
         assert_eq!(table.column("verdict"), ["error"], "{name}");
         assert_has(&shown, &["its draws are not independent", "keep none in a cache"]);
@@ -484,7 +613,8 @@ fn a_replay_does_not_judge_kept_noise_either() {
                 def kept(count):\n    return count + random.gauss(0, 1) / 100\n\
                 def mechanism(data, rng, epsilon):\n    \
                     return kept(len(data)) if os.path.exists('keep') else len(data) + rng.gauss(0, 1) / 100\n";
-    let audit = of_program("python", &["python3", "{worker}", "mechanism.py"], "").replace("query = \"count\", ", "");
+    let audit = of_program("python", &["python3", "{worker}", "mechanism.py"], "")
+        .replace("query = \"count\", ", "");
     let folder = folder(&[("python", &audit)]);
     write(folder.path(), "audits/mechanism.py", text);
     assert_eq!(code(&dp_audit(folder.path(), &["run", "-q", "--draws", "20000"])), 2);

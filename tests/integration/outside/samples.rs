@@ -1,4 +1,5 @@
-//! Outputs from files: the same bounds as for draws that dp-audit makes itself, and clear words for files that are none.
+//! Outputs from files: the same bounds as for draws that dp-audit makes itself, and clear words for
+//! files that are none.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -30,13 +31,25 @@ fn folder(left: &str, right: &str) -> tempfile::TempDir {
 
 /// The audit of the files at 95 %, under a claim of ε = 1.
 fn report(folder: &Path, seed: u64) -> Evidence {
-    let recording = Recording::read(&folder.join("left.csv"), &folder.join("right.csv"), HeaderRow::Detect, None).unwrap();
+    let recording = Recording::read(
+        &folder.join("left.csv"),
+        &folder.join("right.csv"),
+        HeaderRow::Detect,
+        None,
+    )
+    .unwrap();
     let settings = settings(recording.draws(), seed);
-    harness::report(&harness::audit_of(1.0, 0.0, recording.into_target(RowOrder::AsDrawn, seed)), settings)
+    harness::report(
+        &harness::audit_of(1.0, 0.0, recording.into_target(RowOrder::AsDrawn, seed)),
+        settings,
+    )
 }
 
 fn dp_audit(folder: &Path, args: &[&str]) -> Output {
-    program::dp_audit(folder, &[&["samples", "--left", "left.csv", "--right", "right.csv"], args].concat())
+    program::dp_audit(
+        folder,
+        &[&["samples", "--left", "left.csv", "--right", "right.csv"], args].concat(),
+    )
 }
 
 fn table(folder: &Path) -> Table {
@@ -45,33 +58,48 @@ fn table(folder: &Path) -> Table {
 
 #[test]
 fn bounds_from_files_are_rarely_above_the_truth_and_tight() {
-    // Laplace noise for ε = 1 exactly; as many rows on both sides, or twice as many on the right. At 95 % one bound in twenty may lie above 1.
+    // Laplace noise for ε = 1 exactly; as many rows on both sides, or twice as many on the right.
+    // At 95 % one bound in twenty may lie above 1.
     const SEEDS: u64 = 200;
     for (left, right) in [(4000, 4000), (4000, 8000)] {
         let bounds: Vec<f64> = (0..SEEDS)
             .map(|seed| {
                 let mut rng = Generator::seed_from_u64(seed);
-                let folder = folder(&answers(&mut rng, left, 0.0, 1.0), &answers(&mut rng, right, 1.0, 1.0));
+                let folder =
+                    folder(&answers(&mut rng, left, 0.0, 1.0), &answers(&mut rng, right, 1.0, 1.0));
                 report(folder.path(), seed).bounds.epsilon_lower
             })
             .collect();
-        assert_rare("bounds above 1", bounds.iter().filter(|bound| **bound > 1.0).count(), SEEDS, 0.05);
+        assert_rare(
+            "bounds above 1",
+            bounds.iter().filter(|bound| **bound > 1.0).count(),
+            SEEDS,
+            0.05,
+        );
         let mean = bounds.iter().sum::<f64>() / SEEDS as f64;
-        // What 7,600 draws of dp-audit's own give. A bound is 0.919 ± 0.040, the mean of 200 ± 0.003.
+        // What 7,600 draws of dp-audit's own give. A bound is 0.919 ± 0.040, the mean of 200 ±
+        // 0.003.
         assert!(mean > 0.88, "{left}, {right}: mean bound {mean}");
     }
 }
 
 #[test]
 fn laplace_with_half_the_noise_is_violated_and_with_all_of_it_consistent() {
-    // ε ≥ 1.917 ± 0.027 and 0.947 ± 0.017; what could be caught is 1.065 ± 0.002. A false alarm has probability 0.001 at most.
+    // ε ≥ 1.917 ± 0.027 and 0.947 ± 0.017; what could be caught is 1.065 ± 0.002. A false alarm has
+    // probability 0.001 at most.
     let mut rng = Generator::seed_from_u64(1);
     for (scale, expected, exit) in [(0.5, "violated", 2), (1.0, "consistent", 0)] {
         let left = answers(&mut rng, 20_000, 0.0, scale);
-        let folder = folder(&format!("y\n{left}"), &format!("y\n{}", answers(&mut rng, 25_000, 1.0, scale)));
+        let folder =
+            folder(&format!("y\n{left}"), &format!("y\n{}", answers(&mut rng, 25_000, 1.0, scale)));
         let output = dp_audit(folder.path(), &["--claim-epsilon", "1"]);
         assert_eq!(code(&output), exit, "{}", errors(&output));
-        let parts = ["left.csv has 20,000 outputs, right.csv has 25,000", "header (y)", "A fair coin can draw 39,", expected];
+        let parts = [
+            "left.csv has 20,000 outputs, right.csv has 25,000",
+            "header (y)",
+            "A fair coin can draw 39,",
+            expected,
+        ];
         assert_has(&shown(&output), &parts);
         assert_eq!(table(folder.path()).column("verdict"), [expected]);
     }
@@ -80,10 +108,15 @@ fn laplace_with_half_the_noise_is_violated_and_with_all_of_it_consistent() {
 #[test]
 fn the_same_seed_gives_the_same_report_on_any_number_of_threads() {
     let mut rng = Generator::seed_from_u64(2);
-    // More than one batch in each phase. A false alarm has probability 0.001 at most on each of two seeds.
-    let folder = folder(&answers(&mut rng, 400_000, 0.0, 1.0), &answers(&mut rng, 400_000, 1.0, 1.0));
+    // More than one batch in each phase. A false alarm has probability 0.001 at most on each of two
+    // seeds.
+    let folder =
+        folder(&answers(&mut rng, 400_000, 0.0, 1.0), &answers(&mut rng, 400_000, 1.0, 1.0));
     let of = |threads: &str, seed: &str| {
-        let output = dp_audit(folder.path(), &["-q", "--claim-epsilon", "1", "--threads", threads, "--seed", seed]);
+        let output = dp_audit(
+            folder.path(),
+            &["-q", "--claim-epsilon", "1", "--threads", threads, "--seed", seed],
+        );
         assert_eq!(code(&output), 0, "{}", errors(&output));
         table(folder.path())
     };
@@ -95,24 +128,32 @@ fn the_same_seed_gives_the_same_report_on_any_number_of_threads() {
 
 #[test]
 fn few_rows_are_inconclusive_even_when_the_sides_are_far_apart() {
-    // A hundred rows would be flagged from ε = 1.7 on, and no less. With a hundred a false alarm has probability 0.05 at most, and came up on none of 200 seeds; with ten none is possible.
+    // A hundred rows would be flagged from ε = 1.7 on, and no less. With a hundred a false alarm
+    // has probability 0.05 at most, and came up on none of 200 seeds; with ten none is possible.
     for rows in [1, 2, 10, 100] {
         let mut rng = Generator::seed_from_u64(3);
-        let folder = folder(&answers(&mut rng, rows, 0.0, 1.0), &answers(&mut rng, 10_000, 1.0, 1.0));
+        let folder =
+            folder(&answers(&mut rng, rows, 0.0, 1.0), &answers(&mut rng, 10_000, 1.0, 1.0));
         let found = report(folder.path(), 0);
         assert_eq!(found.verdict.reason(), Some(Reason::TooFewDraws), "{rows} rows");
         assert!(found.draws >= rows as u64 && found.draws <= 2 * rows as u64);
         assert_eq!(code(&dp_audit(folder.path(), &["--claim-epsilon", "1"])), 3);
-        assert_eq!(code(&dp_audit(folder.path(), &["--claim-epsilon", "1", "--allow-inconclusive"])), 0);
+        assert_eq!(
+            code(&dp_audit(folder.path(), &["--claim-epsilon", "1", "--allow-inconclusive"])),
+            0
+        );
     }
 }
 
 #[test]
 fn symbols_and_absent_cells_are_outputs_too() {
-    // The right side alone fails now and then, or has nothing in its second cell: no ε covers that. ε ≥ 6.30 ± 0.03.
+    // The right side alone fails now and then, or has nothing in its second cell: no ε covers that.
+    // ε ≥ 6.30 ± 0.03.
     let mut rng = Generator::seed_from_u64(4);
     let mut fill = |often: &str, rare: &str| {
-        (0..20_000).fold(String::new(), |text, _| text + if bernoulli(&mut rng, 0.1) { rare } else { often } + "\n")
+        (0..20_000).fold(String::new(), |text, _| {
+            text + if bernoulli(&mut rng, 0.1) { rare } else { often } + "\n"
+        })
     };
     for (often, rare) in [("1,ok", "1,failed"), ("1,2", "1,"), ("1,2", "1"), ("inf,0", "NaN,0")] {
         let folder = folder(&fill(often, often), &fill(often, rare));
@@ -127,7 +168,12 @@ fn bad_files_and_usage_end_with_one_and_say_what_is_wrong() {
         ("", "1\n", &[], &["left.csv: is empty"]),
         ("1\n", "y\n", &[], &["right.csv: holds a header and no outputs"]),
         ("1,2\n", "1\n", &[], &["right.csv: has 1 columns and left.csv has 2"]),
-        ("y\n1\n", "1\n2\n", &[], &["right.csv: the header is none, that of left.csv is y", "--header absent"]),
+        (
+            "y\n1\n",
+            "1\n2\n",
+            &[],
+            &["right.csv: the header is none, that of left.csv is y", "--header absent"],
+        ),
         ("1\n\n2\n", "1\n", &[], &["left.csv: line 2: is empty"]),
         ("1\n", "1\n", &["--left", "nobody.csv"], &["cannot be used multiple times"]),
         ("1\n", "1\n", &["--claim-delta", "1"], &["less than 1"]),
@@ -150,10 +196,13 @@ fn bad_files_and_usage_end_with_one_and_say_what_is_wrong() {
 
 #[test]
 fn rows_that_depend_on_each_other_are_not_judged() {
-    // Half of all neighbours are equal, or all are in order. The sorted file at the end gives a false alarm with probability 0.001 at most.
+    // Half of all neighbours are equal, or all are in order. The sorted file at the end gives a
+    // false alarm with probability 0.001 at most.
     let mut rng = Generator::seed_from_u64(6);
     let noise: Vec<f64> = (0..5000).map(|_| laplace(&mut rng, 1.0)).collect();
-    let column = |values: &[f64]| values.iter().fold(String::new(), |text, value| text + &format!("{value}\n"));
+    let column = |values: &[f64]| {
+        values.iter().fold(String::new(), |text, value| text + &format!("{value}\n"))
+    };
     let shifted: Vec<f64> = noise.iter().map(|z| z + 1.0).collect();
     let fresh = answers(&mut rng, 5000, 1.0, 1.0);
     let twice: Vec<f64> = noise.iter().flat_map(|z| [*z, *z]).collect();
@@ -181,7 +230,8 @@ fn rows_that_depend_on_each_other_are_not_judged() {
 
 #[test]
 fn separators_and_texts_hide_nothing() {
-    // The left outputs are near 0 and the right ones near 1,000: no ε covers that. Nothing here can be violated by chance.
+    // The left outputs are near 0 and the right ones near 1,000: no ε covers that. Nothing here can
+    // be violated by chance.
     let lines = |row: &dyn Fn(f64) -> String, at: f64| {
         let mut rng = Generator::seed_from_u64(at.to_bits());
         (0..4000).fold(String::new(), |text, _| text + &row(at + laplace(&mut rng, 1.0)) + "\n")
@@ -210,7 +260,10 @@ fn files_with_different_separators_are_refused() {
     let folder = folder("1;2\n3;4\n", "1,2\n3,4\n");
     let output = dp_audit(folder.path(), &["--claim-epsilon", "1"]);
     assert_eq!(code(&output), 1);
-    assert_has(&errors(&output), &["right.csv: its cells are separated by commas, those of left.csv by semicolons"]);
+    assert_has(
+        &errors(&output),
+        &["right.csv: its cells are separated by commas, those of left.csv by semicolons"],
+    );
 }
 
 #[test]
@@ -219,8 +272,11 @@ fn text_is_no_false_alarm() {
     const SEEDS: u64 = 60;
     let above = (0..SEEDS).filter(|seed| {
         let mut rng = Generator::seed_from_u64(*seed);
-        let mut lines =
-            |at: f64| (0..4000).fold(String::new(), |text, _| text + &format!("{{\"count\": {}}}\n", at + laplace(&mut rng, 1.0)));
+        let mut lines = |at: f64| {
+            (0..4000).fold(String::new(), |text, _| {
+                text + &format!("{{\"count\": {}}}\n", at + laplace(&mut rng, 1.0))
+            })
+        };
         let folder = folder(&lines(0.0), &lines(1.0));
         report(folder.path(), *seed).bounds.epsilon_lower > 1.0
     });

@@ -1,11 +1,15 @@
 //! The program as its users meet it: exit codes, messages, files.
 //!
-//! A claim that holds is refuted with probability 0.001 at most in each run: the default confidence. What could be caught is 1.030 ± 0.001 with 200,000 draws, which is
-//! consistent, and no less than 1.35 with 1,000, which is inconclusive; half the noise shows ε ≥ 1.95 ± 0.02 with 100,000.
+//! A claim that holds is refuted with probability 0.001 at most in each run: the default
+//! confidence. What could be caught is 1.030 ± 0.001 with 200,000 draws, which is consistent, and
+//! no less than 1.35 with 1,000, which is inconclusive; half the noise shows ε ≥ 1.95 ± 0.02 with
+//! 100,000.
 
 use std::process::Stdio;
 
-use crate::harness::program::{GOOD, Table, assert_has, code, command, dp_audit, errors, folder, laplace, named, shown, write};
+use crate::harness::program::{
+    GOOD, Table, assert_has, code, command, dp_audit, errors, folder, laplace, named, shown, write,
+};
 
 #[test]
 fn a_good_audit_ends_with_zero_and_a_complete_row() {
@@ -37,7 +41,10 @@ fn the_same_seed_gives_the_same_report_on_any_number_of_threads() {
     let folder = folder(&[("good", GOOD), ("wide", &wide)]);
     let report = |threads: &str, seed: &str| {
         let csv = format!("{threads}-{seed}.csv");
-        let output = dp_audit(folder.path(), &["run", "-q", "--draws", "1e6", "--threads", threads, "--seed", seed, "--csv", &csv]);
+        let output = dp_audit(
+            folder.path(),
+            &["run", "-q", "--draws", "1e6", "--threads", threads, "--seed", seed, "--csv", &csv],
+        );
         assert_eq!(code(&output), 0, "{}", errors(&output));
         Table::read(folder.path(), &csv)
     };
@@ -62,10 +69,22 @@ fn an_inconclusive_audit_fails_unless_it_is_allowed() {
     let folder = folder(&[("good", GOOD)]);
     let output = dp_audit(folder.path(), &["run", "--draws", "1000"]);
     assert_eq!(code(&output), 3);
-    assert_has(&shown(&output), &["The run fails with exit code 3. Inconclusive: good (--allow-inconclusive lets this pass)."]);
+    assert_has(
+        &shown(&output),
+        &[
+            "The run fails with exit code 3. Inconclusive: good (--allow-inconclusive lets this pass).",
+        ],
+    );
     assert_eq!(Table::of_run(folder.path()).column("reason"), ["too-few-draws"]);
-    assert_eq!(code(&dp_audit(folder.path(), &["run", "-q", "--draws", "1000", "--allow-inconclusive"])), 0);
-    assert_eq!(Table::of_run(folder.path()).column("as_expected"), [""], "empty when the audit cannot tell");
+    assert_eq!(
+        code(&dp_audit(folder.path(), &["run", "-q", "--draws", "1000", "--allow-inconclusive"])),
+        0
+    );
+    assert_eq!(
+        Table::of_run(folder.path()).column("as_expected"),
+        [""],
+        "empty when the audit cannot tell"
+    );
 }
 
 #[test]
@@ -81,7 +100,10 @@ fn the_draws_that_an_inconclusive_audit_asks_for_settle_it() {
         let (few, text, table) = run("1000");
         let needed = table.cell(0, "needed_draws").to_owned();
         assert_eq!(few, 3, "{kind}");
-        assert_has(&text, &["draws would do", &format!("dp-audit run audits/good.toml --draws {needed}")]);
+        assert_has(
+            &text,
+            &["draws would do", &format!("dp-audit run audits/good.toml --draws {needed}")],
+        );
         assert!(!text.contains("leak") || kind == "privacy", "accuracy is no leak: {text}");
         // Enough, and not far too many.
         let (enough, text, table) = run(&needed);
@@ -112,7 +134,12 @@ fn no_line_is_longer_than_eighty_characters_and_no_word_is_broken() {
             assert!(line.chars().count() <= 80, "{} characters: {line}", line.chars().count());
         }
         let words: Vec<&str> = text.split_whitespace().collect();
-        assert!(name.split(' ').all(|word| words.iter().any(|shown| shown.trim_matches([',', ':']) == word.trim_matches(','))), "{text}");
+        assert!(
+            name.split(' ').all(|word| words
+                .iter()
+                .any(|shown| shown.trim_matches([',', ':']) == word.trim_matches(','))),
+            "{text}"
+        );
     }
 }
 
@@ -123,26 +150,51 @@ fn a_large_run_shows_what_is_unexpected_last_and_does_not_list_what_passes() {
             let factor = if index == 17 { 0.4 } else { 1.0 };
             (
                 format!("{index:02}"),
-                laplace(&format!("count {index:02}"), factor, "consistent").replace("expect", "resolution = 0.3\nexpect"),
+                laplace(&format!("count {index:02}"), factor, "consistent")
+                    .replace("expect", "resolution = 0.3\nexpect"),
             )
         })
         .collect();
-    let folder = folder(&audits.iter().map(|(file, text)| (file.as_str(), text.as_str())).collect::<Vec<_>>());
-    let run = |options: &[&str]| shown(&dp_audit(folder.path(), &[&["run", "--draws", "50000"], options].concat()));
+    let folder = folder(
+        &audits.iter().map(|(file, text)| (file.as_str(), text.as_str())).collect::<Vec<_>>(),
+    );
+    let run = |options: &[&str]| {
+        shown(&dp_audit(folder.path(), &[&["run", "--draws", "50000"], options].concat()))
+    };
     let text = run(&[]);
     let (table, rest) = text.split_once("NOT AS EXPECTED: 1 audit").expect("a surprise");
     assert!(table.lines().nth(3).unwrap().starts_with("✗  violated    count 17"), "{table}");
-    assert_eq!((table.matches("✓").count(), table.matches("… and 35 more audits").count()), (24, 1), "{table}");
+    assert_eq!(
+        (table.matches("✓").count(), table.matches("… and 35 more audits").count()),
+        (24, 1),
+        "{table}"
+    );
     // Which, how much, why, what to type: within the last lines.
     assert!(rest.lines().count() < 22, "{rest}");
-    assert_has(rest, &["✗ count 17 / one more: violated, expected consistent", "of 1 claimed, reach 2", "The attacker guessed right"]);
-    assert_has(rest, &["Rule: left if y", "Next: Look at the outputs", "dp-audit replay results/witnesses/count-17-", "exit code 2"]);
+    assert_has(
+        rest,
+        &[
+            "✗ count 17 / one more: violated, expected consistent",
+            "of 1 claimed, reach 2",
+            "The attacker guessed right",
+        ],
+    );
+    assert_has(
+        rest,
+        &[
+            "Rule: left if y",
+            "Next: Look at the outputs",
+            "dp-audit replay results/witnesses/count-17-",
+            "exit code 2",
+        ],
+    );
     assert_eq!(run(&["--verbose"]).matches("✓").count(), 59);
 }
 
 #[test]
 fn a_bound_above_the_stated_truth_is_a_surprise() {
-    let folder = folder(&[("wrong", &GOOD.replace("relation", "truth = { epsilon = 0.5 }\nrelation"))]);
+    let folder =
+        folder(&[("wrong", &GOOD.replace("relation", "truth = { epsilon = 0.5 }\nrelation"))]);
     let output = dp_audit(folder.path(), &["run", "--draws", "100000"]);
     assert_eq!(code(&output), 2);
     assert_has(&shown(&output), &["contradicts the truth that the audit file states"]);
@@ -210,7 +262,13 @@ fn a_folder_marked_opt_in_runs_only_when_it_is_named() {
     std::fs::create_dir(&suite).unwrap();
     write(&suite, "more.toml", &named("more"));
     let runs = |args: &[&str], expected: &[&str]| {
-        assert_eq!(code(&dp_audit(folder.path(), &[&["run", "-q", "--draws", "1000", "--allow-inconclusive"], args].concat())), 0);
+        assert_eq!(
+            code(&dp_audit(
+                folder.path(),
+                &[&["run", "-q", "--draws", "1000", "--allow-inconclusive"], args].concat()
+            )),
+            0
+        );
         assert_eq!(Table::of_run(folder.path()).column("audit"), expected);
     };
     runs(&[], &["good", "more"]);
@@ -230,7 +288,10 @@ fn list_and_show_tell_what_there_is() {
     };
     assert_has(&text(&["list"]), &["good"]);
     assert_has(&text(&["list", "--mechanisms"]), &["median/propose-test-release"]);
-    assert_has(&text(&["show", "good"]), &["laplace", "ε = 1", "add-remove", "one more", "[x × 2]"]);
+    assert_has(
+        &text(&["show", "good"]),
+        &["laplace", "ε = 1", "add-remove", "one more", "[x × 2]"],
+    );
 }
 
 #[cfg(unix)]
@@ -238,7 +299,10 @@ fn list_and_show_tell_what_there_is() {
 fn an_interrupted_run_keeps_every_finished_audit() {
     use crate::harness::program::{interrupted, with_draws};
     // The file is there when the first audit has ended; the second would run for hours.
-    let folder = folder(&[("a-good", &with_draws(GOOD, 20_000)), ("b-slow", &with_draws(&named("slow"), 1_000_000_000_000))]);
+    let folder = folder(&[
+        ("a-good", &with_draws(GOOD, 20_000)),
+        ("b-slow", &with_draws(&named("slow"), 1_000_000_000_000)),
+    ]);
     interrupted(folder.path(), &["run", "-q"], "results/audit.csv");
     assert_eq!(Table::of_run(folder.path()).column("audit"), ["good"]);
 }
@@ -247,7 +311,12 @@ fn an_interrupted_run_keeps_every_finished_audit() {
 fn a_reader_who_goes_away_ends_nothing() {
     let folder = folder(&[("good", GOOD)]);
     for args in [["list", "audits"].as_slice(), &["run", "--draws", "100000"]] {
-        let mut child = command(folder.path()).args(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut child = command(folder.path())
+            .args(args)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
         drop((child.stdout.take(), child.stderr.take()));
         assert_eq!(child.wait().unwrap().code(), Some(0), "{args:?}");
     }
@@ -263,7 +332,10 @@ fn a_full_disk_ends_with_one_and_a_message_and_the_reports_are_written() {
         let output = command(folder.path()).args(args).stdout(full).output().unwrap();
         let message = errors(&output);
         assert_eq!(code(&output), 1, "{args:?}: {message}");
-        assert!(message.contains("cannot write to standard output: No space left on device"), "{args:?}: {message}");
+        assert!(
+            message.contains("cannot write to standard output: No space left on device"),
+            "{args:?}: {message}"
+        );
         assert!(!message.contains("panicked"), "{args:?}: {message}");
     }
     assert_eq!(Table::of_run(folder.path()).rows.len(), 1);
@@ -274,7 +346,10 @@ fn a_full_disk_ends_with_one_and_a_message_and_the_reports_are_written() {
 fn two_reports_never_share_a_file_whatever_it_is_called() {
     let folder = folder(&[("good", GOOD)]);
     for other in ["out.csv", "./out.csv", "sub/../out.csv"] {
-        let output = dp_audit(folder.path(), &["run", "-q", "--draws", "1000", "--csv", "out.csv", "--html", other]);
+        let output = dp_audit(
+            folder.path(),
+            &["run", "-q", "--draws", "1000", "--csv", "out.csv", "--html", other],
+        );
         assert_eq!(code(&output), 1, "{other}");
         assert!(errors(&output).contains("two reports cannot share a file"), "{}", errors(&output));
         assert!(!folder.path().join("out.csv").exists(), "nothing was written");
@@ -303,7 +378,10 @@ fn reports_can_go_to_standard_output_and_the_words_then_go_elsewhere() {
 fn names_that_programs_take_for_formulas_or_commands_are_harmless() {
     let formula = GOOD.replace("\"good\"", "\"=HYPERLINK(1)\"");
     let folder1 = folder(&[("good", &formula)]);
-    assert_eq!(code(&dp_audit(folder1.path(), &["run", "-q", "--draws", "20000", "--allow-inconclusive"])), 0);
+    assert_eq!(
+        code(&dp_audit(folder1.path(), &["run", "-q", "--draws", "20000", "--allow-inconclusive"])),
+        0
+    );
     let csv = std::fs::read_to_string(folder1.path().join("results/audit.csv")).unwrap();
     assert!(csv.lines().nth(1).unwrap().starts_with("'=HYPERLINK(1),"), "{csv}");
     let control = GOOD.replace("\"good\"", "\"go\\u001b[31mod\"");
@@ -316,7 +394,9 @@ fn names_that_programs_take_for_formulas_or_commands_are_harmless() {
 
 #[test]
 fn a_long_name_loses_no_results() {
-    let long = GOOD.replace("\"good\"", &format!("\"{}\"", "long ".repeat(80))).replace("epsilon = 1.0 }\nclaim", "epsilon = 4.0 }\nclaim");
+    let long = GOOD
+        .replace("\"good\"", &format!("\"{}\"", "long ".repeat(80)))
+        .replace("epsilon = 1.0 }\nclaim", "epsilon = 4.0 }\nclaim");
     let folder = folder(&[("good", &long)]);
     let output = dp_audit(folder.path(), &["run", "-q", "--draws", "20000", "--report-only"]);
     assert_eq!(code(&output), 0, "{}", errors(&output));

@@ -1,6 +1,9 @@
-//! Several audits in one file: they run, are listed, filtered, compared and replayed like audits in files of their own.
+//! Several audits in one file: they run, are listed, filtered, compared and replayed like audits in
+//! files of their own.
 
-use crate::harness::program::{GOOD, Table, assert_has, code, dp_audit, errors, folder, json, shown, witnesses, write};
+use crate::harness::program::{
+    GOOD, Table, assert_has, code, dp_audit, errors, folder, json, shown, witnesses, write,
+};
 
 /// Three Laplace counts with shared keys: exact, with half the noise, and a sum with its own pair.
 const THREE: &str = r#"
@@ -56,7 +59,8 @@ fn audits_of_one_file_run_as_those_of_many() {
 
     let output = dp_audit(together.path(), &["run", "-q", "--baseline", "report.json"]);
     assert_eq!(code(&output), 0, "{}", errors(&output));
-    let stricter = json(together.path(), "report.json").to_string().replace("\"exact\"", "\"gone\"");
+    let stricter =
+        json(together.path(), "report.json").to_string().replace("\"exact\"", "\"gone\"");
     write(together.path(), "report.json", &stricter);
     let output = dp_audit(together.path(), &["run", "--baseline", "report.json"]);
     assert_has(&shown(&output), &["gone"]);
@@ -65,7 +69,10 @@ fn audits_of_one_file_run_as_those_of_many() {
 #[test]
 fn they_are_listed_shown_and_replayed_by_name() {
     let folder = folder(&[("three", THREE)]);
-    assert_has(&shown(&dp_audit(folder.path(), &["list"])), &["exact", "half the noise", "sum", "audits/three.toml"]);
+    assert_has(
+        &shown(&dp_audit(folder.path(), &["list"])),
+        &["exact", "half the noise", "sum", "audits/three.toml"],
+    );
     assert_has(&shown(&dp_audit(folder.path(), &["show", "sum"])), &["a small record", "upper"]);
     let output = dp_audit(folder.path(), &["show", "audits/three.toml"]);
     assert_eq!(code(&output), 1);
@@ -80,19 +87,55 @@ fn they_are_listed_shown_and_replayed_by_name() {
 #[test]
 fn problems_are_shown_where_they_are() {
     let cases: &[(&str, &str, &[&str])] = &[
-        ("name = \"sum\"", "name = \"exact\"", &["line 22, column 8: name is \"exact\"", "another audit of the file"]),
+        (
+            "name = \"sum\"",
+            "name = \"exact\"",
+            &["line 22, column 8: name is \"exact\"", "another audit of the file"],
+        ),
         ("name = \"exact\"", "", &["line 13", "missing field `name`"]),
-        ("name = \"exact\"", "name = \"exact\"\ndraw = 5", &["line 15, column 1", "unknown field `draw`; did you mean `draws`?"]),
-        ("name = \"exact\"", "name = \"exact\"\ndraws = 1.5", &["line 15, column 9: draws is 1.5, must be a whole number"]),
-        ("name = \"exact\"", "name = \"exact\"\ndraws = -5", &["draws is -5, must be a whole number from 1 to 1e12"]),
-        ("scale_factor", "scale_factr", &["line 18, column 12", "unknown field `scale_factr`; did you mean `scale_factor`?"]),
+        (
+            "name = \"exact\"",
+            "name = \"exact\"\ndraw = 5",
+            &["line 15, column 1", "unknown field `draw`; did you mean `draws`?"],
+        ),
+        (
+            "name = \"exact\"",
+            "name = \"exact\"\ndraws = 1.5",
+            &["line 15, column 9: draws is 1.5, must be a whole number"],
+        ),
+        (
+            "name = \"exact\"",
+            "name = \"exact\"\ndraws = -5",
+            &["draws is -5, must be a whole number from 1 to 1e12"],
+        ),
+        (
+            "scale_factor",
+            "scale_factr",
+            &["line 18, column 12", "unknown field `scale_factr`; did you mean `scale_factor`?"],
+        ),
         ("upper = 5", "upper = 0", &["line 23", "lower is 0, must be less than upper"]),
         ("left = [1]", "left = [1, 1]", &["line 29", "pair \"a small record\"", "not neighbours"]),
         // A shared key that is wrong is reported once.
-        ("claim = { epsilon = 1.0 }", "claim = { epsilon = -1 }", &["line 4", "claim.epsilon is -1"]),
-        ("epsilon = 1.0 }\nclaim", "epsilom = 1.0 }\nclaim", &["line 3", "unknown field `epsilom`; did you mean `epsilon`?"]),
-        ("mechanism = \"laplace\"", "mechanism = \"lapalce\"", &["line 2", "did you mean \"laplace\"?"]),
-        ("mechanism = \"laplace\"", "name = \"x\"\nmechanism = \"laplace\"", &["line 2", "give each [[audit]] its own name"]),
+        (
+            "claim = { epsilon = 1.0 }",
+            "claim = { epsilon = -1 }",
+            &["line 4", "claim.epsilon is -1"],
+        ),
+        (
+            "epsilon = 1.0 }\nclaim",
+            "epsilom = 1.0 }\nclaim",
+            &["line 3", "unknown field `epsilom`; did you mean `epsilon`?"],
+        ),
+        (
+            "mechanism = \"laplace\"",
+            "mechanism = \"lapalce\"",
+            &["line 2", "did you mean \"laplace\"?"],
+        ),
+        (
+            "mechanism = \"laplace\"",
+            "name = \"x\"\nmechanism = \"laplace\"",
+            &["line 2", "give each [[audit]] its own name"],
+        ),
         (
             "mechanism = \"laplace\"",
             "mechanism = \"laplace\"\nmechanisms = 3",
@@ -116,5 +159,10 @@ fn a_name_may_not_be_in_two_files() {
     let folder = folder(&[("three", THREE), ("two", &GOOD.replace("\"good\"", "\"sum\""))]);
     let output = dp_audit(folder.path(), &["list"]);
     assert_eq!(code(&output), 1);
-    assert_has(&errors(&output), &["audits/two.toml: line 2, column 8: name is \"sum\", which audits/three.toml has already"]);
+    assert_has(
+        &errors(&output),
+        &[
+            "audits/two.toml: line 2, column 8: name is \"sum\", which audits/three.toml has already",
+        ],
+    );
 }

@@ -1,4 +1,5 @@
-//! Shards of a run, merged, are the run: the same reports and exit codes, or a refusal that says why.
+//! Shards of a run, merged, are the run: the same reports and exit codes, or a refusal that says
+//! why.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -8,7 +9,8 @@ use serde_json::Value;
 
 use super::resume::{BIT, contents, json, timeless};
 use crate::harness::program::{
-    Table, assert_has, code, command, dp_audit, errors, files, folder, laplace, named, of_program, read, wait_until, with_draws, write,
+    Table, assert_has, code, command, dp_audit, errors, files, folder, laplace, named, of_program,
+    read, wait_until, with_draws, write,
 };
 use crate::harness::repository;
 
@@ -62,7 +64,11 @@ fn suite() -> tempfile::TempDir {
         ("g", ACCURATE.to_owned()),
     ];
     let folder = folder(&texts.each_ref().map(|(name, text)| (*name, text.as_str())));
-    write(folder.path(), "audits/bit.sh", &BIT.replace("while [ ! -e go ]; do sleep 0.02; done", ""));
+    write(
+        folder.path(),
+        "audits/bit.sh",
+        &BIT.replace("while [ ! -e go ]; do sleep 0.02; done", ""),
+    );
     folder
 }
 
@@ -90,7 +96,10 @@ fn call(folder: &Path, first: &[&str], then: &[String]) -> i32 {
 
 /// The exit code of a run on one machine, whose reports go to a folder of their own.
 fn on_one_machine(folder: &Path) -> i32 {
-    code(&dp_audit(folder, &["run", "--csv", "single/audit.csv", "--witnesses", "single/witnesses"]))
+    code(&dp_audit(
+        folder,
+        &["run", "--csv", "single/audit.csv", "--witnesses", "single/witnesses"],
+    ))
 }
 
 /// Fails unless all reports of two runs are equal but for the seconds.
@@ -99,7 +108,8 @@ fn assert_equal(folder: &Path, one: &str, other: &str) {
     let [a, b] = [one, other].map(|name| folder.join("results").join(name));
     assert_eq!(Table::read(&a, "audit.csv"), Table::read(&b, "audit.csv"));
     assert_eq!(json(&a, "audit.json"), json(&b, "audit.json"));
-    let same_folder = |text: String| text.replace(&format!("results/{other}"), &format!("results/{one}"));
+    let same_folder =
+        |text: String| text.replace(&format!("results/{other}"), &format!("results/{one}"));
     for file in ["audit.html", "audit.md", "quality.json"] {
         assert_eq!(read(&a, file), same_folder(read(&b, file)), "{file}");
     }
@@ -117,23 +127,60 @@ fn shards_in_any_order_on_any_threads_are_the_run_on_one_machine() {
     assert_eq!(whole, 5, "one program does not exist");
     for shard in [4, 2, 5, 1, 3] {
         let (number, threads) = (format!("{shard}/5"), shard.to_string());
-        let output = dp_audit(folder, &["run", "--controls", "--seed", "5", "--shard", &number, "--threads", &threads, "--out", "shards"]);
+        let output = dp_audit(
+            folder,
+            &[
+                "run",
+                "--controls",
+                "--seed",
+                "5",
+                "--shard",
+                &number,
+                "--threads",
+                &threads,
+                "--out",
+                "shards",
+            ],
+        );
         assert_eq!(code(&output), 0, "{}", errors(&output));
     }
-    let texts: Vec<String> = files(&folder.join("shards")).iter().map(|file| std::fs::read_to_string(file).unwrap()).collect();
+    let texts: Vec<String> = files(&folder.join("shards"))
+        .iter()
+        .map(|file| std::fs::read_to_string(file).unwrap())
+        .collect();
     assert!(
-        texts.iter().filter(|text| text.contains("\"certify\"") || text.contains("{\"part\":[")).count() > 2,
+        texts
+            .iter()
+            .filter(|text| text.contains("\"certify\"") || text.contains("{\"part\":["))
+            .count()
+            > 2,
         "pairs are cut into parts"
     );
-    assert_eq!(texts.iter().map(|text| text.matches("\"definition\"").count()).sum::<usize>(), 7, "each audit is written once");
+    assert_eq!(
+        texts.iter().map(|text| text.matches("\"definition\"").count()).sum::<usize>(),
+        7,
+        "each audit is written once"
+    );
     assert_eq!(call(folder, &["merge", "shards"], &every_report("merged")), whole);
     assert_equal(folder, "whole", "merged");
 
     // The same from rules that were explored first.
     let plan = ["--controls", "--seed", "5"];
-    assert_eq!(code(&dp_audit(folder, &[&["explore"], &plan[..], &["--shards", "3", "--out", "rules"]].concat())), 0);
+    assert_eq!(
+        code(&dp_audit(
+            folder,
+            &[&["explore"], &plan[..], &["--shards", "3", "--out", "rules"]].concat()
+        )),
+        0
+    );
     for shard in ["1/3", "2/3", "3/3"] {
-        assert_eq!(code(&dp_audit(folder, &[&["run"], &plan[..], &["--shard", shard, "--out", "rules"]].concat())), 0);
+        assert_eq!(
+            code(&dp_audit(
+                folder,
+                &[&["run"], &plan[..], &["--shard", shard, "--out", "rules"]].concat()
+            )),
+            0
+        );
     }
     assert_eq!(call(folder, &["merge", "rules"], &every_report("explored")), whole);
     assert_equal(folder, "whole", "explored");
@@ -157,8 +204,15 @@ fn a_killed_shard_is_resumed_or_run_again() {
     for resumed in [true, false] {
         let _ = std::fs::remove_file(folder.join("audits/go"));
         let _ = std::fs::remove_file(folder.join(file));
-        let mut child = command(folder).args(shard).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        wait_until(&mut child, || std::fs::read_to_string(folder.join(file)).unwrap_or_default().lines().count() == 2);
+        let mut child = command(folder)
+            .args(shard)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        wait_until(&mut child, || {
+            std::fs::read_to_string(folder.join(file)).unwrap_or_default().lines().count() == 2
+        });
         let second = dp_audit(folder, &shard);
         assert_eq!(code(&second), 1);
         assert_has(&errors(&second), &["another run is writing it"]);
@@ -169,9 +223,15 @@ fn a_killed_shard_is_resumed_or_run_again() {
         assert_has(&errors(&merged), &["shard 1 of 1 is not complete", "--resume"]);
         assert!(!folder.join("results").exists() || !resumed, "nothing was written");
         write(folder, "audits/go", "");
-        let again = dp_audit(folder, &[&shard[..], if resumed { &["--resume"] } else { &[] }].concat());
+        let again =
+            dp_audit(folder, &[&shard[..], if resumed { &["--resume"] } else { &[] }].concat());
         assert_eq!(code(&again), 0, "{}", errors(&again));
-        assert_eq!(errors(&again).contains("Resuming shard 1 of 1: 1 of 3 items"), resumed, "{}", errors(&again));
+        assert_eq!(
+            errors(&again).contains("Resuming shard 1 of 1: 1 of 3 items"),
+            resumed,
+            "{}",
+            errors(&again)
+        );
         let whole = call(folder, &["run"], &every_report("whole"));
         assert_eq!(call(folder, &["merge", "shards"], &every_report("merged")), whole);
         assert_equal(folder, "whole", "merged");
@@ -190,14 +250,18 @@ fn a_killed_shard_is_resumed_or_run_again() {
 
 #[test]
 fn what_could_not_be_run_is_run_again_when_a_shard_is_resumed() {
-    let folder = folder(&[("a", &with_draws(&named("a"), 20_000)), ("b", &with_draws(&of_program("b", &["sh", "late.sh"], ""), 4000))]);
+    let folder = folder(&[
+        ("a", &with_draws(&named("a"), 20_000)),
+        ("b", &with_draws(&of_program("b", &["sh", "late.sh"], ""), 4000)),
+    ]);
     let folder = folder.path();
     let shard = ["run", "--shard", "1/1", "--out", "shards"];
     let first = dp_audit(folder, &shard);
     assert_eq!(code(&first), 0);
     assert_has(&errors(&first), &["1 of which could not be run"]);
     assert_eq!(code(&dp_audit(folder, &["merge", "shards"])), 5);
-    // The fingerprint of an audit has the files that its command names: this one was missing and is now there.
+    // The fingerprint of an audit has the files that its command names: this one was missing and is
+    // now there.
     write(folder, "audits/late.sh", &BIT.replace("while [ ! -e go ]; do sleep 0.02; done", ""));
     let changed = dp_audit(folder, &[&shard[..], &["--resume"]].concat());
     assert_eq!(code(&changed), 1);
@@ -214,14 +278,23 @@ impl TwoShards {
     const FILES: [&str; 2] = ["shards/shard-1-of-2.jsonl", "shards/shard-2-of-2.jsonl"];
 
     fn new() -> Self {
-        let folder = folder(&[("a", &with_draws(&named("a"), 3_000_000)), ("b", &with_draws(&named("b"), 20_000))]);
+        let folder = folder(&[
+            ("a", &with_draws(&named("a"), 3_000_000)),
+            ("b", &with_draws(&named("b"), 20_000)),
+        ]);
         for shard in ["1/2", "2/2"] {
-            assert_eq!(code(&dp_audit(folder.path(), &["run", "--shard", shard, "--out", "shards"])), 0);
+            assert_eq!(
+                code(&dp_audit(folder.path(), &["run", "--shard", shard, "--out", "shards"])),
+                0
+            );
         }
         std::fs::create_dir(folder.path().join("results")).unwrap();
         write(folder.path(), "results/audit.csv", "of an earlier run");
         let original = Self::FILES.map(|name| read(folder.path(), name));
-        assert!(original.iter().all(|text| text.contains("\"part\"")), "both have a part of the large pair");
+        assert!(
+            original.iter().all(|text| text.contains("\"part\"")),
+            "both have a part of the large pair"
+        );
         Self { folder, original }
     }
 
@@ -232,10 +305,14 @@ impl TwoShards {
 
     /// Changes both files and their hashes.
     fn both(&self, change: impl Fn(&mut Value)) {
-        Self::FILES.iter().zip(&self.original).for_each(|(name, text)| write(self.folder.path(), name, &forged(text, &change)));
+        Self::FILES
+            .iter()
+            .zip(&self.original)
+            .for_each(|(name, text)| write(self.folder.path(), name, &forged(text, &change)));
     }
 
-    /// Fails unless they are refused for this reason and nothing is written. Then the files are as they were.
+    /// Fails unless they are refused for this reason and nothing is written. Then the files are as
+    /// they were.
     #[track_caller]
     fn refused(&self, what: &str, reason: &[&str]) {
         let folder = self.folder.path();
@@ -249,9 +326,11 @@ impl TwoShards {
     }
 }
 
-/// The text of a shard file after a change of its lines, with a new hash: what only the content can show.
+/// The text of a shard file after a change of its lines, with a new hash: what only the content can
+/// show.
 fn forged(text: &str, change: impl Fn(&mut Value)) -> String {
-    let mut lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let mut lines: Vec<Value> =
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     lines.pop();
     lines.iter_mut().for_each(change);
     let content: String = lines.iter().map(|line| line.to_string() + "\n").collect();
@@ -293,11 +372,20 @@ fn files_that_contradict_themselves_are_refused_although_their_hash_fits() {
     let shards = TwoShards::new();
     let (folder, text) = (shards.folder.path(), &shards.original[1]);
     shards.second(&forged(text, |_| ()));
-    let unchanged = dp_audit(folder, &["merge", "shards", "--csv", "other/audit.csv", "--witnesses", "other/witnesses"]);
+    let unchanged = dp_audit(
+        folder,
+        &["merge", "shards", "--csv", "other/audit.csv", "--witnesses", "other/witnesses"],
+    );
     assert_eq!(code(&unchanged), on_one_machine(folder), "lines that were only written again");
     shards.both(|line| {
-        for look in line.pointer_mut("/result/part/outcome/Ok/looks").and_then(Value::as_array_mut).into_iter().flatten() {
-            look["tallies"][0]["correct"] = (look["tallies"][0]["correct"].as_u64().unwrap() + 1).into();
+        for look in line
+            .pointer_mut("/result/part/outcome/Ok/looks")
+            .and_then(Value::as_array_mut)
+            .into_iter()
+            .flatten()
+        {
+            look["tallies"][0]["correct"] =
+                (look["tallies"][0]["correct"].as_u64().unwrap() + 1).into();
         }
     });
     shards.refused("tallies", &["do not count each draw of each look once"]);
@@ -306,7 +394,10 @@ fn files_that_contradict_themselves_are_refused_although_their_hash_fits() {
     shards.both(|line| {
         let start = line.pointer("/item/statement/part/1/start").and_then(Value::as_u64);
         // The second part begins one batch too early.
-        start.filter(|start| *start > 0).into_iter().for_each(|start| set(line, "/item/statement/part/1/start", start - 1));
+        start
+            .filter(|start| *start > 0)
+            .into_iter()
+            .for_each(|start| set(line, "/item/statement/part/1/start", start - 1));
     });
     shards.refused("overlap", &["would overlap those of another shard"]);
     shards.both(|line| set(line, "/result/pair/outcome/Ok/draws", 7));
@@ -331,7 +422,10 @@ fn shards_of_other_runs_are_refused() {
     let folder = shards.folder.path();
     let other = |args: &[&str]| {
         let _ = std::fs::remove_dir_all(folder.join("elsewhere"));
-        assert_eq!(code(&dp_audit(folder, &[&["run", "--shard"], args, &["--out", "elsewhere"]].concat())), 0);
+        assert_eq!(
+            code(&dp_audit(folder, &[&["run", "--shard"], args, &["--out", "elsewhere"]].concat())),
+            0
+        );
         shards.second(&std::fs::read_to_string(&files(&folder.join("elsewhere"))[0]).unwrap());
     };
     other(&["2/2", "--seed", "3"]);
@@ -344,30 +438,52 @@ fn shards_of_other_runs_are_refused() {
     shards.refused("selection", &["its selection is --filter absent, --pair one"]);
     write(folder, "audits/b.toml", &with_draws(&named("b"), 30_000));
     other(&["2/2"]);
-    shards.refused("another audit", &["its audits, or the files that their commands name, are not those of"]);
+    shards.refused(
+        "another audit",
+        &["its audits, or the files that their commands name, are not those of"],
+    );
     write(folder, "audits/c.toml", &with_draws(&named("c"), 30_000));
     other(&["2/2"]);
-    shards.refused("more audits", &["its run is 3 audits with 3 pairs, and 2 audits with 2 pairs in"]);
+    shards.refused(
+        "more audits",
+        &["its run is 3 audits with 3 pairs, and 2 audits with 2 pairs in"],
+    );
 }
 
 #[test]
 fn a_shard_is_given_or_found_in_the_environment_and_writes_no_reports() {
-    let folder = folder(&[("a", &with_draws(&named("a"), 20_000)), ("b", &with_draws(&named("b"), 20_000))]);
+    let folder =
+        folder(&[("a", &with_draws(&named("a"), 20_000)), ("b", &with_draws(&named("b"), 20_000))]);
     let folder = folder.path();
-    for args in
-        [&["--shard", "1/2"][..], &["--out", "x"], &["--shard", "0/2", "--out", "x"], &["--shard", "1/2", "--out", "x", "--html", "h"]]
-    {
+    for args in [
+        &["--shard", "1/2"][..],
+        &["--out", "x"],
+        &["--shard", "0/2", "--out", "x"],
+        &["--shard", "1/2", "--out", "x", "--html", "h"],
+    ] {
         assert_eq!(code(&dp_audit(folder, &[&["run"], args].concat())), 1, "{args:?}");
     }
-    let none = command(folder).args(["run", "--shard", "auto", "--out", "x"]).env_remove("CI_NODE_INDEX").output().unwrap();
+    let none = command(folder)
+        .args(["run", "--shard", "auto", "--out", "x"])
+        .env_remove("CI_NODE_INDEX")
+        .output()
+        .unwrap();
     assert_eq!(code(&none), 1);
     assert_has(&errors(&none), &["SLURM_ARRAY_TASK_ID"]);
     let variables: [&[(&str, &str)]; 2] = [
-        &[("SLURM_ARRAY_TASK_ID", "0"), ("SLURM_ARRAY_TASK_COUNT", "2"), ("SLURM_ARRAY_TASK_MIN", "0")],
+        &[
+            ("SLURM_ARRAY_TASK_ID", "0"),
+            ("SLURM_ARRAY_TASK_COUNT", "2"),
+            ("SLURM_ARRAY_TASK_MIN", "0"),
+        ],
         &[("CI_NODE_INDEX", "2"), ("CI_NODE_TOTAL", "2")],
     ];
     for set in variables {
-        let output = command(folder).args(["run", "--shard", "auto", "--out", "shards"]).envs(set.iter().copied()).output().unwrap();
+        let output = command(folder)
+            .args(["run", "--shard", "auto", "--out", "shards"])
+            .envs(set.iter().copied())
+            .output()
+            .unwrap();
         assert_eq!(code(&output), 0, "{}", errors(&output));
     }
     assert!(!folder.join("results").exists());
@@ -375,35 +491,61 @@ fn a_shard_is_given_or_found_in_the_environment_and_writes_no_reports() {
     assert_eq!(Table::of_run(folder).rows.len(), 2);
 }
 
-/// The command of a recipe, with the variables that its engine sets. `scripts/try_slurm.sh` runs the script in Slurm itself.
+/// The command of a recipe, with the variables that its engine sets. `scripts/try_slurm.sh` runs
+/// the script in Slurm itself.
 #[test]
 fn the_recipes_for_clusters_run() {
-    let folder = folder(&[("a", &with_draws(&named("a"), 20_000)), ("b", &with_draws(&named("b"), 20_000))]);
+    let folder =
+        folder(&[("a", &with_draws(&named("a"), 20_000)), ("b", &with_draws(&named("b"), 20_000))]);
     let folder = folder.path();
     let program = PathBuf::from(env!("CARGO_BIN_EXE_dp-audit"));
-    let path = format!("{}:{}", program.parent().unwrap().display(), std::env::var("PATH").unwrap());
+    let path =
+        format!("{}:{}", program.parent().unwrap().display(), std::env::var("PATH").unwrap());
     for task in 1..=16 {
         let mut shard = Command::new("bash");
-        shard.arg(repository("examples/cluster/slurm.sh")).arg("audits").current_dir(folder).env("PATH", &path);
+        shard
+            .arg(repository("examples/cluster/slurm.sh"))
+            .arg("audits")
+            .current_dir(folder)
+            .env("PATH", &path);
         // Task 7 is run alone, after the others.
         let count = if task == 7 { "1" } else { "16" };
-        let variables = [("SLURM_ARRAY_TASK_ID", task.to_string()), ("SLURM_ARRAY_TASK_COUNT", count.to_owned())];
-        let output = shard.envs(variables).env("SLURM_ARRAY_TASK_MIN", if task == 7 { "7" } else { "1" }).output().unwrap();
+        let variables = [
+            ("SLURM_ARRAY_TASK_ID", task.to_string()),
+            ("SLURM_ARRAY_TASK_COUNT", count.to_owned()),
+        ];
+        let output = shard
+            .envs(variables)
+            .env("SLURM_ARRAY_TASK_MIN", if task == 7 { "7" } else { "1" })
+            .output()
+            .unwrap();
         assert!(output.status.success(), "{}", errors(&output));
     }
     assert_eq!(code(&dp_audit(folder, &["merge", "shards"])), on_one_machine(folder));
     // The words of the Kubernetes job, and the variable that Kubernetes sets.
     let text = std::fs::read_to_string(repository("examples/cluster/kubernetes.yaml")).unwrap();
     let words = text.split_once("command: [").unwrap().1.split_once(']').unwrap().0;
-    let words: Vec<&str> = words.split(", ").skip(1).map(|word| if word == "shards" { "pods" } else { word }).collect();
+    let words: Vec<&str> = words
+        .split(", ")
+        .skip(1)
+        .map(|word| if word == "shards" { "pods" } else { word })
+        .collect();
     for index in 0..16 {
-        let output = command(folder).args(&words).env("JOB_COMPLETION_INDEX", index.to_string()).output().unwrap();
+        let output = command(folder)
+            .args(&words)
+            .env("JOB_COMPLETION_INDEX", index.to_string())
+            .output()
+            .unwrap();
         assert_eq!(code(&output), 0, "{}", errors(&output));
     }
     assert_eq!(code(&dp_audit(folder, &["merge", "pods"])), on_one_machine(folder));
     // The steps of the workflow.
     let text = std::fs::read_to_string(repository("examples/cluster/github-matrix.yml")).unwrap();
-    let steps: Vec<&str> = text.lines().filter_map(|line| line.split_once("./dp-audit ")).map(|(_, words)| words).collect();
+    let steps: Vec<&str> = text
+        .lines()
+        .filter_map(|line| line.split_once("./dp-audit "))
+        .map(|(_, words)| words)
+        .collect();
     let [shard, merge] = steps[..] else { panic!("{steps:?}") };
     let (shard, merge) = (shard.replace("shards", "jobs"), merge.replace("shards", "jobs"));
     for node in 1..=16 {
@@ -411,6 +553,9 @@ fn the_recipes_for_clusters_run() {
         let output = command(folder).args(shard.split(' ')).envs(variables).output().unwrap();
         assert_eq!(code(&output), 0, "{}", errors(&output));
     }
-    assert_eq!(code(&dp_audit(folder, &merge.split(' ').collect::<Vec<_>>())), on_one_machine(folder));
+    assert_eq!(
+        code(&dp_audit(folder, &merge.split(' ').collect::<Vec<_>>())),
+        on_one_machine(folder)
+    );
     assert!(folder.join("report/report.html").exists());
 }

@@ -1,6 +1,8 @@
 //! Stability claims through the program: exact verdicts, exit codes, reports, messages.
 
-use crate::harness::program::{Table, assert_has, code, dp_audit, errors, folder, json, python, read, shown, write};
+use crate::harness::program::{
+    Table, assert_has, code, dp_audit, errors, folder, json, python, read, shown, write,
+};
 
 /// A histogram of which one record is replaced: it moves by 2 in l1.
 const HISTOGRAM: &str = r#"
@@ -39,12 +41,26 @@ fn the_distance_is_exact_and_decides() {
         ("4", "consistent", "", 0, 0.5),
         ("4.5", "inconclusive", "claim-not-reached", 3, 0.444_444),
     ] {
-        let (code, text, table) = run(&HISTOGRAM.replace("output = 2", &format!("output = {output}")));
-        assert_eq!((code, table.cell(0, "verdict"), table.cell(0, "reason")), (exit, verdict, reason), "{text}");
+        let (code, text, table) =
+            run(&HISTOGRAM.replace("output = 2", &format!("output = {output}")));
+        assert_eq!(
+            (code, table.cell(0, "verdict"), table.cell(0, "reason")),
+            (exit, verdict, reason),
+            "{text}"
+        );
         assert_eq!((table.number(0, "lower"), table.cell(0, "unit")), (2.0, "l1-distance"));
         assert!((table.number(0, "reach") - reach).abs() < 1e-5, "{output}");
         assert_eq!(table.cell(0, "rule"), "[1, 1] on left, [0, 2] on right");
-        for column in ["claim_epsilon", "claim_delta", "epsilon_lower", "delta_lower", "correct", "wrong", "abstained", "resolved"] {
+        for column in [
+            "claim_epsilon",
+            "claim_delta",
+            "epsilon_lower",
+            "delta_lower",
+            "correct",
+            "wrong",
+            "abstained",
+            "resolved",
+        ] {
             assert_eq!(table.cell(0, column), "", "{column}");
         }
     }
@@ -54,7 +70,18 @@ fn the_distance_is_exact_and_decides() {
 fn every_report_says_what_was_compared() {
     let broken = HISTOGRAM.replace("output = 2", "output = 1");
     let folder = folder(&[("a", &broken)]);
-    let reports = ["--html", "r.html", "--json", "r.json", "--junit", "r.xml", "--markdown", "r.md", "--witnesses", "w"];
+    let reports = [
+        "--html",
+        "r.html",
+        "--json",
+        "r.json",
+        "--junit",
+        "r.xml",
+        "--markdown",
+        "r.md",
+        "--witnesses",
+        "w",
+    ];
     let output = dp_audit(folder.path(), &[&["run"], &reports[..]].concat());
     assert_eq!(code(&output), 2);
     let sentence = "sees outputs at l1 distance 2; the claim allows 1";
@@ -67,7 +94,10 @@ fn every_report_says_what_was_compared() {
     assert_eq!(report["audits"][0]["claim"]["stability"]["metric"], "l1");
     assert_eq!(report["audits"][0]["pairs"][0]["sentence"], sentence);
     let explained = dp_audit(folder.path(), &["explain", "histogram", "--json", "r.json"]);
-    assert_has(&shown(&explained), &["claimed to be stable", "l1 distance ≤ 1", "this is certain", sentence]);
+    assert_has(
+        &shown(&explained),
+        &["claimed to be stable", "l1 distance ≤ 1", "this is certain", sentence],
+    );
 }
 
 #[test]
@@ -79,7 +109,11 @@ fn it_takes_no_share_of_the_confidence() {
         let folder = folder(files);
         let output = dp_audit(folder.path(), &["run", "--draws", "50000"]);
         let table = Table::of_run(folder.path());
-        let row = table.column("audit").iter().position(|name| *name == "count").unwrap_or_else(|| panic!("{}", errors(&output)));
+        let row = table
+            .column("audit")
+            .iter()
+            .position(|name| *name == "count")
+            .unwrap_or_else(|| panic!("{}", errors(&output)));
         table.cell(row, "epsilon_lower").to_owned()
     };
     assert_eq!(lower(&[("a", laplace)]), lower(&[("a", laplace), ("b", HISTOGRAM)]));
@@ -89,18 +123,39 @@ fn it_takes_no_share_of_the_confidence() {
 fn bad_claims_are_refused_with_line_and_remedy() {
     for (from, to, parts) in [
         ("output = 2", "output = -2", ["a.toml", "output is -2, must be at least 0 and finite"]),
-        ("metric = \"l1\"", "metric = \"l3\"", ["a.toml", "unknown variant `l3`, expected one of `l1`, `l2`"]),
-        ("relation", "claim = { epsilon = 1 }\nrelation", ["a.toml", "stability and claim are both given"]),
-        ("relation", "attacks = [\"coordinates\"]\nrelation", ["a.toml", "attacks is about privacy"]),
-        ("right = [\"b\", \"b\"]", "right = [\"b\", \"b\"]\ntruth = { epsilon = 1 }", ["a.toml", "pair.0.truth is about privacy"]),
-        ("right = [\"b\", \"b\"]", "right = [\"c\", \"c\"]", ["a.toml", "left and right are not neighbours"]),
+        (
+            "metric = \"l1\"",
+            "metric = \"l3\"",
+            ["a.toml", "unknown variant `l3`, expected one of `l1`, `l2`"],
+        ),
+        (
+            "relation",
+            "claim = { epsilon = 1 }\nrelation",
+            ["a.toml", "stability and claim are both given"],
+        ),
+        (
+            "relation",
+            "attacks = [\"coordinates\"]\nrelation",
+            ["a.toml", "attacks is about privacy"],
+        ),
+        (
+            "right = [\"b\", \"b\"]",
+            "right = [\"b\", \"b\"]\ntruth = { epsilon = 1 }",
+            ["a.toml", "pair.0.truth is about privacy"],
+        ),
+        (
+            "right = [\"b\", \"b\"]",
+            "right = [\"c\", \"c\"]",
+            ["a.toml", "left and right are not neighbours"],
+        ),
         ("input = 1", "input = 0", ["a.toml", "input is 0, must be positive and finite"]),
     ] {
         assert_has(&refused(&HISTOGRAM.replace(from, to)), &parts);
     }
     // Two steps apart is what this claim is about.
-    let two =
-        HISTOGRAM.replace("input = 1, output = 2", "input = 2, output = 4").replace("right = [\"b\", \"b\"]", "right = [\"c\", \"c\"]");
+    let two = HISTOGRAM
+        .replace("input = 1, output = 2", "input = 2, output = 4")
+        .replace("right = [\"b\", \"b\"]", "right = [\"c\", \"c\"]");
     assert_eq!(run(&two).2.number(0, "lower"), 4.0);
     // The same claim in the table of claims.
     let spelled = HISTOGRAM.replace(
@@ -112,12 +167,16 @@ fn bad_claims_are_refused_with_line_and_remedy() {
 
 #[test]
 fn noise_is_an_error_and_not_a_verdict() {
-    let noisy = HISTOGRAM
-        .replace("\"transformation\"", "\"laplace\"")
-        .replace("params.step = { query = \"histogram\" }", "params = { query = \"histogram\", epsilon = 1.0 }");
+    let noisy = HISTOGRAM.replace("\"transformation\"", "\"laplace\"").replace(
+        "params.step = { query = \"histogram\" }",
+        "params = { query = \"histogram\", epsilon = 1.0 }",
+    );
     let (code, text, table) = run(&noisy);
     assert_eq!((code, table.cell(0, "verdict")), (5, "error"), "{text}");
-    assert_has(&text, &["differ from draw to draw", "A stability claim is about a transformation without noise"]);
+    assert_has(
+        &text,
+        &["differ from draw to draw", "A stability claim is about a transformation without noise"],
+    );
 }
 
 #[test]
@@ -141,7 +200,11 @@ fn programs_are_compared_too() {
         );
         let output = dp_audit(folder.path(), &["run"]);
         let table = Table::of_run(folder.path());
-        (table.cell(0, "verdict").to_owned(), table.cell(0, "lower").to_owned(), shown(&output) + &errors(&output))
+        (
+            table.cell(0, "verdict").to_owned(),
+            table.cell(0, "lower").to_owned(),
+            shown(&output) + &errors(&output),
+        )
     };
     let (found, lower, text) = verdict("l1", "total");
     assert_eq!((found.as_str(), lower.as_str()), ("violated", "3.0"), "{text}");
@@ -157,7 +220,8 @@ fn a_value_with_parts_is_an_error_and_not_one_step() {
     if !python("a_value_with_parts_is_an_error_and_not_one_step", "") {
         return;
     }
-    // Ten members more, and four entries that change: as one text each would be a distance of 1 or 2.
+    // Ten members more, and four entries that change: as one text each would be a distance of 1 or
+    // 2.
     let functions = "def many(data, rng):\n    return set(f'k{i}' for i in range(10 * len(data)))\n\n\
                      def entries(data, rng):\n    n = len(data)\n    return {'a': n, 'b': 2 * n, 'c': 3 * n, 'd': -n}\n\n\
                      def records(data, rng):\n    return [f'k{i}' for i in range(2 * len(data))]\n\n\
@@ -176,6 +240,11 @@ fn a_value_with_parts_is_an_error_and_not_one_step() {
         let folder = folder(&[("a", &text)]);
         write(&folder.path().join("audits"), "t.py", functions);
         let output = dp_audit(folder.path(), &["run"]);
-        assert_eq!(Table::of_run(folder.path()).cell(0, "verdict"), verdict, "{function}: {}", shown(&output) + &errors(&output));
+        assert_eq!(
+            Table::of_run(folder.path()).cell(0, "verdict"),
+            verdict,
+            "{function}: {}",
+            shown(&output) + &errors(&output)
+        );
     }
 }

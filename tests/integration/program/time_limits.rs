@@ -1,6 +1,8 @@
 //! Time limits and `--smoke`, as users call them. No test depends on how fast the machine is.
 
-use crate::harness::program::{GOOD, Table, code, dp_audit, errors, folder, named, of_program, read, script, shown, write};
+use crate::harness::program::{
+    GOOD, Table, code, dp_audit, errors, folder, named, of_program, read, script, shown, write,
+};
 use crate::harness::{assert_rare, laplace, report, settings};
 use dp_audit::Settings;
 
@@ -21,13 +23,21 @@ fn a_slow_program_ends_in_time_and_the_report_says_what_was_cut() {
     let output = dp_audit(folder.path(), &["run", "--max-seconds", "4", "--json", "report.json"]);
     assert_eq!(code(&output), 3, "{}", errors(&output));
     let table = Table::of_run(folder.path());
-    assert_eq!((table.cell(0, "verdict"), table.cell(0, "reason")), ("inconclusive", "too-few-draws"));
+    assert_eq!(
+        (table.cell(0, "verdict"), table.cell(0, "reason")),
+        ("inconclusive", "too-few-draws")
+    );
     assert!((1.0..10_000_000.0).contains(&table.number(0, "draws")), "{}", table.cell(0, "draws"));
     assert!(shown(&output).contains("the time limit of 4 s left time for"), "{}", shown(&output));
-    let json: serde_json::Value = serde_json::from_str(&read(folder.path(), "report.json")).unwrap();
+    let json: serde_json::Value =
+        serde_json::from_str(&read(folder.path(), "report.json")).unwrap();
     let pair = &json["audits"][0]["pairs"][0];
     assert!(pair["note"].as_str().unwrap().contains("of 10,000,000 draws"), "{pair}");
-    assert!(pair["timing"]["draw"].as_f64().unwrap() > 0.0 && pair["timing"]["processes"].as_u64().unwrap() >= 2, "{pair}");
+    assert!(
+        pair["timing"]["draw"].as_f64().unwrap() > 0.0
+            && pair["timing"]["processes"].as_u64().unwrap() >= 2,
+        "{pair}"
+    );
     assert_eq!(json["settings"]["max_seconds"], 4.0);
 }
 
@@ -37,7 +47,11 @@ fn limits_of_the_run_and_of_audit_files_hold_too() {
     let output = dp_audit(folder.path(), &["run", "--max-seconds-total", "3"]);
     assert_eq!(code(&output), 3, "{}", errors(&output));
     assert!(shown(&output).contains("the time limit of 3 s left time for"), "{}", shown(&output));
-    write(folder.path(), "audits/count.toml", &of_program("count", &["sh", "worker.sh"], "max_seconds = 2"));
+    write(
+        folder.path(),
+        "audits/count.toml",
+        &of_program("count", &["sh", "worker.sh"], "max_seconds = 2"),
+    );
     let output = dp_audit(folder.path(), &["run"]);
     assert_eq!(code(&output), 3, "{}", errors(&output));
     assert!(shown(&output).contains("the time limit of 2 s left time for"), "{}", shown(&output));
@@ -45,7 +59,10 @@ fn limits_of_the_run_and_of_audit_files_hold_too() {
 
 #[test]
 fn bad_limits_are_refused() {
-    for (keys, wanted) in [("max_seconds = 0", "max_seconds is 0, must be positive and finite"), ("max_seconds = \"1\"", "max_seconds")] {
+    for (keys, wanted) in [
+        ("max_seconds = 0", "max_seconds is 0, must be positive and finite"),
+        ("max_seconds = \"1\"", "max_seconds"),
+    ] {
         let folder = folder(&[("bad", &GOOD.replace("mechanism", &format!("{keys}\nmechanism")))]);
         let output = dp_audit(folder.path(), &["run"]);
         assert_eq!(code(&output), 1);
@@ -70,10 +87,12 @@ fn a_limit_that_cuts_nothing_changes_nothing() {
 
 #[test]
 fn bounds_of_runs_that_were_cut_are_rarely_above_the_truth() {
-    // A billion draws take seconds, so a limit of a millisecond cuts every run. Where it cuts is chance; the bound must hold anyway.
+    // A billion draws take seconds, so a limit of a millisecond cuts every run. Where it cuts is
+    // chance; the bound must hold anyway.
     const SEEDS: u64 = 200;
     let audits = laplace(1.0);
-    let limit = |seed| Settings { max_seconds: 0.001.try_into().ok(), ..settings(1_000_000_000, seed) };
+    let limit =
+        |seed| Settings { max_seconds: 0.001.try_into().ok(), ..settings(1_000_000_000, seed) };
     let found: Vec<_> = (0..SEEDS).map(|seed| report(&audits, limit(seed))).collect();
     assert!(found.iter().all(|evidence| evidence.note.is_some() && evidence.draws < 1_000_000_000));
     let above = found.iter().filter(|evidence| evidence.bounds.epsilon_lower > 1.0).count();
@@ -83,7 +102,8 @@ fn bounds_of_runs_that_were_cut_are_rarely_above_the_truth() {
 #[test]
 fn a_smoke_test_shows_every_cause_once() {
     let broken = |name: &str, command: &[&str]| of_program(name, command, "");
-    let two_pairs = |text: String| format!("{text}\n[[pair]]\nname = \"none\"\nleft = []\nright = [\"x\"]\n");
+    let two_pairs =
+        |text: String| format!("{text}\n[[pair]]\nname = \"none\"\nleft = []\nright = [\"x\"]\n");
     let folder = folder(&[
         ("a", GOOD),
         ("b", &two_pairs(broken("missing", &["./no-such-program"]))),
@@ -96,7 +116,10 @@ fn a_smoke_test_shows_every_cause_once() {
     let text = shown(&output);
     assert_eq!(text.matches("cannot be started").count(), 1, "{text}");
     assert_eq!(text.matches("a module is missing").count(), 1, "{text}");
-    assert!(text.contains("missing too / ") && text.contains("1 more of the same program, not tried"), "{text}");
+    assert!(
+        text.contains("missing too / ") && text.contains("1 more of the same program, not tried"),
+        "{text}"
+    );
     assert!(text.contains("4 of 5 checks cannot be run, for 2 reasons"), "{text}");
     assert!(!folder.path().join("results").exists(), "a smoke test writes nothing");
 }
@@ -104,10 +127,20 @@ fn a_smoke_test_shows_every_cause_once() {
 #[test]
 fn what_a_smoke_test_does_not_do_is_refused() {
     let folder = folder(&[("a", GOOD)]);
-    for options in [&["--html", "r.html"][..], &["--baseline", "b.json"], &["--csv", "-"], &["--resume"], &["--controls"]] {
+    for options in [
+        &["--html", "r.html"][..],
+        &["--baseline", "b.json"],
+        &["--csv", "-"],
+        &["--resume"],
+        &["--controls"],
+    ] {
         let output = dp_audit(folder.path(), &[&["run", "--smoke"], options].concat());
         assert_eq!(code(&output), 1, "{options:?}");
-        assert!(errors(&output).contains("cannot be used with") && errors(&output).contains(options[0]), "{}", errors(&output));
+        assert!(
+            errors(&output).contains("cannot be used with") && errors(&output).contains(options[0]),
+            "{}",
+            errors(&output)
+        );
     }
     assert!(!folder.path().join("r.html").exists());
 }
@@ -115,7 +148,10 @@ fn what_a_smoke_test_does_not_do_is_refused() {
 #[test]
 fn a_smoke_test_judges_nothing() {
     // A claim that is refuted in any audit can be run.
-    let folder = folder(&[("a", GOOD), ("b", &named("second").replace("epsilon = 1.0 }\nclaim", "epsilon = 9.0 }\nclaim"))]);
+    let folder = folder(&[
+        ("a", GOOD),
+        ("b", &named("second").replace("epsilon = 1.0 }\nclaim", "epsilon = 9.0 }\nclaim")),
+    ]);
     let output = dp_audit(folder.path(), &["run", "--smoke"]);
     assert_eq!(code(&output), 0, "{}", errors(&output));
     assert!(shown(&output).contains("everything can be run (2 checks)"), "{}", shown(&output));

@@ -12,18 +12,27 @@ use crate::harness::{Runnable as _, defaults, repository};
 
 const NAME: &str = "some-file.toml";
 
-/// The text is a valid audit, which then runs, or an error that names the file. Anything but a panic.
+/// The text is a valid audit, which then runs, or an error that names the file. Anything but a
+/// panic.
 fn accepted_or_named(text: &str) -> Result<(), TestCaseError> {
     match suite::parse(Path::new(NAME), text) {
         Ok(audit) => {
-            prop_assert!(audit.statements() > 0 && audit.resolution > 0.0 && !audit.attacks.is_empty());
+            prop_assert!(
+                audit.statements() > 0 && audit.resolution > 0.0 && !audit.attacks.is_empty()
+            );
             let (pairs, accuracy) = (audit.pairs.len(), audit.accuracy.len());
             let report = vec![audit].run(Settings { draws: Some(40), ..defaults(1) });
-            prop_assert_eq!((report.audits[0].results.len(), report.audits[0].accuracy.len()), (pairs, accuracy));
+            prop_assert_eq!(
+                (report.audits[0].results.len(), report.audits[0].accuracy.len()),
+                (pairs, accuracy)
+            );
         }
         Err(error) => {
             let message = error.to_string();
-            prop_assert!(message.lines().any(|line| line.starts_with(NAME) && line.len() > NAME.len() + 2), "{message}");
+            prop_assert!(
+                message.lines().any(|line| line.starts_with(NAME) && line.len() > NAME.len() + 2),
+                "{message}"
+            );
         }
     }
     Ok(())
@@ -47,10 +56,42 @@ static FILES: LazyLock<Vec<String>> = LazyLock::new(|| {
 
 /// What is written over a file or between its characters.
 fn scrap() -> impl Strategy<Value = String> {
-    let numbers =
-        ["-1", "0", "0.0", "-0.0", "1e-320", "1e308", "1e400", "inf", "-inf", "nan", "1.5", "100000", "4294967296", "9223372036854775807"];
-    let syntax =
-        ["[", "]", "{", "}", "=", ",", "\"", "'''", "#", "\n", "\u{0}", "ε", "[[pair]]\n", "true", "1979-05-27", "[]", "{}", "\"\""];
+    let numbers = [
+        "-1",
+        "0",
+        "0.0",
+        "-0.0",
+        "1e-320",
+        "1e308",
+        "1e400",
+        "inf",
+        "-inf",
+        "nan",
+        "1.5",
+        "100000",
+        "4294967296",
+        "9223372036854775807",
+    ];
+    let syntax = [
+        "[",
+        "]",
+        "{",
+        "}",
+        "=",
+        ",",
+        "\"",
+        "'''",
+        "#",
+        "\n",
+        "\u{0}",
+        "ε",
+        "[[pair]]\n",
+        "true",
+        "1979-05-27",
+        "[]",
+        "{}",
+        "\"\"",
+    ];
     prop_oneof![
         prop::sample::select(numbers.to_vec()).prop_map(str::to_owned),
         prop::sample::select(syntax.to_vec()).prop_map(str::to_owned),
@@ -68,7 +109,8 @@ enum Change {
 
 fn change() -> impl Strategy<Value = Change> {
     prop_oneof![
-        (any::<usize>(), 0..12_usize, scrap()).prop_map(|(at, length, scrap)| Change::Overwrite(at, length, scrap)),
+        (any::<usize>(), 0..12_usize, scrap())
+            .prop_map(|(at, length, scrap)| Change::Overwrite(at, length, scrap)),
         (any::<usize>(), scrap()).prop_map(|(at, scrap)| Change::Number(at, scrap)),
         (any::<usize>(), any::<usize>()).prop_map(|(from, to)| Change::CopyLine(from, to)),
         any::<usize>().prop_map(Change::CutLine),
@@ -83,14 +125,23 @@ impl Change {
                 let characters: Vec<char> = text.chars().collect();
                 let at = at % (characters.len() + 1);
                 let end = (at + length).min(characters.len());
-                characters[..at].iter().copied().chain(scrap.chars()).chain(characters[end..].iter().copied()).collect()
+                characters[..at]
+                    .iter()
+                    .copied()
+                    .chain(scrap.chars())
+                    .chain(characters[end..].iter().copied())
+                    .collect()
             }
             Self::Number(at, scrap) => {
                 // The runs of digits, dots and underscores.
                 let is_digit = |c: char| c.is_ascii_digit() || c == '.' || c == '_';
                 let starts: Vec<usize> = text.match_indices(is_digit).map(|(at, _)| at).collect();
-                let Some(&start) = starts.get(at % starts.len().max(1)) else { return text.to_owned() };
-                let end = text[start..].find(|c| !is_digit(c)).map_or(text.len(), |length| start + length);
+                let Some(&start) = starts.get(at % starts.len().max(1)) else {
+                    return text.to_owned();
+                };
+                let end = text[start..]
+                    .find(|c| !is_digit(c))
+                    .map_or(text.len(), |length| start + length);
                 format!("{}{scrap}{}", &text[..start], &text[end..])
             }
             Self::CopyLine(from, to) => {
@@ -144,7 +195,17 @@ fn keyed() -> impl Strategy<Value = String> {
         "component",
     ];
     let key = move || prop::sample::select(keys.to_vec());
-    let words = ["laplace", "gaussian", "add-remove", "custom", "component-wise", "violated", "count", "pairs", "x"];
+    let words = [
+        "laplace",
+        "gaussian",
+        "add-remove",
+        "custom",
+        "component-wise",
+        "violated",
+        "count",
+        "pairs",
+        "x",
+    ];
     let leaf = prop_oneof![
         prop::sample::select(words.to_vec()).prop_map(|word| toml::Value::String(word.to_owned())),
         (-1000..1000_i64).prop_map(toml::Value::Integer),

@@ -7,15 +7,31 @@ use serde_json::{Value, json};
 /// What is put in the place of a value.
 pub fn scrap() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
-        prop::sample::select(vec![json!(null), json!(true), json!(""), json!("inf"), json!("-inf"), json!("left"), json!("violated")]),
-        prop::sample::select(vec![json!(0), json!(-1), json!(1), json!(7), json!(u64::MAX), json!(i64::MIN)]),
+        prop::sample::select(vec![
+            json!(null),
+            json!(true),
+            json!(""),
+            json!("inf"),
+            json!("-inf"),
+            json!("left"),
+            json!("violated")
+        ]),
+        prop::sample::select(vec![
+            json!(0),
+            json!(-1),
+            json!(1),
+            json!(7),
+            json!(u64::MAX),
+            json!(i64::MIN)
+        ]),
         any::<f64>().prop_map(Value::from),
         "\\PC{0,9}".prop_map(Value::from),
     ];
     leaf.prop_recursive(2, 8, 3, |inner| {
         prop_oneof![
             prop::collection::vec(inner.clone(), 0..3).prop_map(Value::from),
-            prop::collection::btree_map("[a-z]{1,5}", inner, 0..3).prop_map(|map| map.into_iter().collect()),
+            prop::collection::btree_map("[a-z]{1,5}", inner, 0..3)
+                .prop_map(|map| map.into_iter().collect()),
         ]
     })
 }
@@ -43,8 +59,13 @@ pub fn change() -> impl Strategy<Value = (Index, Change)> {
 /// The pointers to all values within a value.
 fn places(value: &Value, at: &str, found: &mut Vec<(String, String)>) {
     let items: Vec<(String, &Value)> = match value {
-        Value::Array(items) => items.iter().enumerate().map(|(index, item)| (index.to_string(), item)).collect(),
-        Value::Object(map) => map.iter().map(|(key, item)| (key.replace('~', "~0").replace('/', "~1"), item)).collect(),
+        Value::Array(items) => {
+            items.iter().enumerate().map(|(index, item)| (index.to_string(), item)).collect()
+        }
+        Value::Object(map) => map
+            .iter()
+            .map(|(key, item)| (key.replace('~', "~0").replace('/', "~1"), item))
+            .collect(),
         _ => Vec::new(),
     };
     for (key, item) in items {

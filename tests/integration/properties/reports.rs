@@ -30,7 +30,8 @@ fn written() -> Value {
     serde_json::to_value(&RUN.1).expect("JSON")
 }
 
-/// The text is refused with the name of its file, or can be compared and explained; and what is refuted now is worse than whatever was not refuted before.
+/// The text is refused with the name of its file, or can be compared and explained; and what is
+/// refuted now is worse than whatever was not refuted before.
 fn refused_or_compared(text: &[u8]) -> Result<(), TestCaseError> {
     let (audits, now) = &*RUN;
     let file = tempfile::NamedTempFile::new().expect("a temporary file");
@@ -39,12 +40,17 @@ fn refused_or_compared(text: &[u8]) -> Result<(), TestCaseError> {
         Ok(before) => before,
         Err(error) => {
             let message = error.to_string();
-            prop_assert!(message.starts_with(&format!("cannot read {}: ", file.path().display())), "{message}");
+            prop_assert!(
+                message.starts_with(&format!("cannot read {}: ", file.path().display())),
+                "{message}"
+            );
             return Ok(());
         }
     };
     let worse = Comparison::new(&before, now);
-    prop_assert!(worse.text().ends_with(".\n") && Comparison::new(now, &before).text().ends_with(".\n"));
+    prop_assert!(
+        worse.text().ends_with(".\n") && Comparison::new(now, &before).text().ends_with(".\n")
+    );
     for audit in audits {
         prop_assert!(explain(audit, Some(&before)).contains("What the run found"));
     }
@@ -53,9 +59,18 @@ fn refused_or_compared(text: &[u8]) -> Result<(), TestCaseError> {
         (&row.audit, &row.pair, row.claim_epsilon, row.claim_delta)
             == (&refuted.audit, &refuted.pair, refuted.claim_epsilon, refuted.claim_delta)
     };
-    let rows: Vec<_> = before.audits.iter().flat_map(|audit| &audit.pairs).map(|pair| &pair.row).filter(same).collect();
+    let rows: Vec<_> = before
+        .audits
+        .iter()
+        .flat_map(|audit| &audit.pairs)
+        .map(|pair| &pair.row)
+        .filter(same)
+        .collect();
     let [earlier] = rows[..] else { return Ok(()) };
-    prop_assert_eq!(worse.worse.iter().any(|line| line.contains("is violated")), earlier.verdict != Conclusion::Violated);
+    prop_assert_eq!(
+        worse.worse.iter().any(|line| line.contains("is violated")),
+        earlier.verdict != Conclusion::Violated
+    );
     Ok(())
 }
 

@@ -25,7 +25,8 @@ impl Palette {
         let mut rows = Rows::new(self.width);
         rows.resize(count);
         for cell in rows.iter_mut().flatten() {
-            let (a, b) = (rng.random_range(0..self.cells.len()), rng.random_range(0..self.cells.len()));
+            let (a, b) =
+                (rng.random_range(0..self.cells.len()), rng.random_range(0..self.cells.len()));
             let chosen = self.cells[if side == Side::Left { a.min(b) } else { a.max(b) }];
             *cell = match chosen.as_number() {
                 Some(number) if self.noisy => Cell::number(number + rng.random::<f64>()),
@@ -41,7 +42,13 @@ impl Target for Palette {
         Ok(self.width)
     }
 
-    fn draw(&self, side: Side, count: usize, seed: StreamSeed, sink: &mut dyn FnMut(&Rows)) -> Result<(), TargetError> {
+    fn draw(
+        &self,
+        side: Side,
+        count: usize,
+        seed: StreamSeed,
+        sink: &mut dyn FnMut(&Rows),
+    ) -> Result<(), TargetError> {
         sink(&self.rows(side, count, &mut Generator::from_seed(seed.bytes())));
         Ok(())
     }
@@ -51,13 +58,23 @@ fn cell() -> impl Strategy<Value = Cell> {
     prop_oneof![
         any::<f64>().prop_map(Cell::number),
         (-3..3_i32).prop_map(|number| Cell::number(f64::from(number))),
-        prop::sample::select(vec![f64::INFINITY, f64::NEG_INFINITY, f64::NAN, f64::MAX, f64::MIN, 5e-324, -0.0]).prop_map(Cell::number),
+        prop::sample::select(vec![
+            f64::INFINITY,
+            f64::NEG_INFINITY,
+            f64::NAN,
+            f64::MAX,
+            f64::MIN,
+            5e-324,
+            -0.0
+        ])
+        .prop_map(Cell::number),
         "[a-c⊥]{0,3}".prop_map(|name| Cell::symbol(&name)),
     ]
 }
 
 fn palette() -> impl Strategy<Value = Palette> {
-    (1..4_usize, prop::collection::vec(cell(), 1..12), any::<bool>()).prop_map(|(width, cells, noisy)| Palette { width, cells, noisy })
+    (1..4_usize, prop::collection::vec(cell(), 1..12), any::<bool>())
+        .prop_map(|(width, cells, noisy)| Palette { width, cells, noisy })
 }
 
 proptest! {

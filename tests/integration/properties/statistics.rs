@@ -24,7 +24,11 @@ fn count() -> impl Strategy<Value = u64> {
 }
 
 fn tally() -> impl Strategy<Value = Tally> {
-    (count(), count(), count()).prop_map(|(correct, wrong, abstained)| Tally { correct, wrong, abstained })
+    (count(), count(), count()).prop_map(|(correct, wrong, abstained)| Tally {
+        correct,
+        wrong,
+        abstained,
+    })
 }
 
 fn level() -> impl Strategy<Value = f64> {
@@ -53,15 +57,19 @@ fn judged() -> impl Strategy<Value = [(Tally, u8); 2]> {
 
 fn certified(judged: &[(Tally, u8); 2], level: Level, claim: &Claim) -> [Certified; 2] {
     let [first, second] = *judged;
-    [(first, 0.9), (second, 0.1)].map(|((tally, regions), share)| Certified::new(tally, regions, level.fixed(share), claim, method()))
+    [(first, 0.9), (second, 0.1)].map(|((tally, regions), share)| {
+        Certified::new(tally, regions, level.fixed(share), claim, method())
+    })
 }
 
 fn bet() -> impl Strategy<Value = Bet> {
-    (0.0..1.0_f64, 0.0..1.0_f64, 1.0..1e9_f64, regions(), tally()).prop_map(|(guessed, right, draws, regions, tally)| Bet {
-        forecast: Forecast { correct: guessed * right, wrong: guessed * (1.0 - right), draws },
-        regions,
-        tally,
-    })
+    (0.0..1.0_f64, 0.0..1.0_f64, 1.0..1e9_f64, regions(), tally()).prop_map(
+        |(guessed, right, draws, regions, tally)| Bet {
+            forecast: Forecast { correct: guessed * right, wrong: guessed * (1.0 - right), draws },
+            regions,
+            tally,
+        },
+    )
 }
 
 fn ledger() -> impl Strategy<Value = Vec<[Bet; 2]>> {
@@ -199,7 +207,8 @@ proptest! {
 
     #[test]
     fn a_bet_is_fair_at_best_under_the_claim(bet in bet(), epsilon in epsilon(), delta in delta(), guess in 0.0..1.0_f64, at_claim in 0.0..1.0_f64) {
-        // What one more correct, wrong or missing guess multiplies the wealth by, read off a purse that is well ahead.
+        // What one more correct, wrong or missing guess multiplies the wealth by, read off a purse
+        // that is well ahead.
         let ahead = Tally { correct: 200_000, wrong: 0, abstained: 0 };
         let wealth = |tally: Tally| {
             let mut ledger = Ledger::default();

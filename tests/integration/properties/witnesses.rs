@@ -16,12 +16,17 @@ use super::cases;
 use super::changes::{Change, change, changed, other_byte, scrap};
 use crate::harness::{self, Given, Outputs, Runnable as _, audit_of, confidence, settings};
 
-/// Leaks through a number, through ⊥ and through the numbers' order, so that every kind of rule finds something.
+/// Leaks through a number, through ⊥ and through the numbers' order, so that every kind of rule
+/// finds something.
 fn leaking() -> Outputs<impl Fn(Side, &mut Generator, &mut [Cell]) + Send + Sync> {
     let draw = |side, rng: &mut Generator, row: &mut [Cell]| {
         let at = if side == Side::Left { 0.0 } else { 1.0 };
         row[0] = Cell::number(at + laplace(rng, 0.5));
-        row[1] = if bernoulli(rng, 0.3 + 0.4 * at) { Cell::symbol("⊥") } else { Cell::number(laplace(rng, 1.0).round()) };
+        row[1] = if bernoulli(rng, 0.3 + 0.4 * at) {
+            Cell::symbol("⊥")
+        } else {
+            Cell::number(laplace(rng, 1.0).round())
+        };
         row[2] = Cell::number(row[0].as_number().unwrap_or(0.0) + laplace(rng, 0.5));
     };
     Outputs { width: 3, draw }
@@ -61,12 +66,16 @@ fn refused_or_equal(text: &str, witness: &Witness) -> Result<(), TestCaseError> 
 /// What a careful forger can do: the witness is whole, its checksum right.
 fn forged(witness: &Witness, changes: &[(Index, Change)]) -> Option<Witness> {
     let value = serde_json::to_value(witness).expect("JSON");
-    serde_json::from_value(changes.iter().fold(value, |value, (at, change)| changed(value, *at, change))).ok()
+    serde_json::from_value(
+        changes.iter().fold(value, |value, (at, change)| changed(value, *at, change)),
+    )
+    .ok()
 }
 
 #[test]
 fn all_kinds_of_rules_are_tried() {
-    // Seven, for only whole rows say nothing. The rule of two cells is the weakest (1.71 ± 0.37 where 0.1 is claimed: bad luck 7e-6), and two would have to be missing.
+    // Seven, for only whole rows say nothing. The rule of two cells is the weakest (1.71 ± 0.37
+    // where 0.1 is claimed: bad luck 7e-6), and two would have to be missing.
     assert!(REFUTED.len() >= 6, "{} witnesses", REFUTED.len());
     for (given, witness) in REFUTED.iter() {
         assert_eq!(check(witness, given), Ok(()), "{:?}", given.audit.attacks);
@@ -89,8 +98,16 @@ fn rules_that_would_count_outputs_wrongly_are_refused() {
         rule(json!("output"), &[0.0], &["left", "abstain", "right"]),
         rule(json!({ "coordinate": 1 }), &[0.0], &["left", "right"]),
         rule(json!({ "difference": [0, 4] }), &[0.0], &["left", "right"]),
-        rule(json!({ "joint": { "first": 0, "second": 0, "edges": [0.0], "parts": [] } }), &[0.0], &["left", "right"]),
-        rule(json!({ "trend": { "symbol": 1.0, "edges": [0.0], "lines": [] } }), &[0.0], &["left", "right"]),
+        rule(
+            json!({ "joint": { "first": 0, "second": 0, "edges": [0.0], "parts": [] } }),
+            &[0.0],
+            &["left", "right"],
+        ),
+        rule(
+            json!({ "trend": { "symbol": 1.0, "edges": [0.0], "lines": [] } }),
+            &[0.0],
+            &["left", "right"],
+        ),
     ];
     // A number in place of a symbol would count outputs twice.
     let mut twice = rule(json!("output"), &[0.0], &["left", "right"]);
@@ -157,7 +174,8 @@ proptest! {
             return Ok(());
         }
         prop_assert_eq!((&read.claim, &read.fingerprint, &read.version), (&audit.claim, &witness.fingerprint, &witness.version));
-        // With probability below 1e-9 a bound of a valid judgement lies above the truth, which is ε = 2 for the count with half the noise.
+        // With probability below 1e-9 a bound of a valid judgement lies above the truth, which is ε
+        // = 2 for the count with half the noise.
         let settings = ReplaySettings { draws: 2_000, seed: 5, confidence: confidence(1.0 - 1e-9) };
         let again = catch_unwind(AssertUnwindSafe(|| replay::replay(&read, given.target.as_ref(), settings, &|_| ())));
         let again = again.map_err(|_| TestCaseError::fail(format!("a panic: {shown}")))?.unwrap();

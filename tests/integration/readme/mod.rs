@@ -1,4 +1,5 @@
-//! What the README shows is true: its snippets run and end as it says, its commands and options exist.
+//! What the README shows is true: its snippets run and end as it says, its commands and options
+//! exist.
 
 #[rustfmt::skip]
 mod snippet;
@@ -8,7 +9,9 @@ use std::process::Output;
 
 use tempfile::TempDir;
 
-use crate::harness::program::{Table, between, block, code, dp_audit, errors, folder, named, python, read, shown, write};
+use crate::harness::program::{
+    Table, between, block, code, dp_audit, errors, folder, named, python, read, shown, write,
+};
 use crate::harness::repository;
 
 const README: &str = include_str!("../../../README.md");
@@ -25,35 +28,54 @@ fn words(text: &str) -> Vec<&str> {
 
 /// The arguments of all `dp-audit` commands in the README's blocks for the shell.
 fn commands() -> Vec<Vec<&'static str>> {
-    let blocks = README.split("\n```sh\n").skip(1).map(|rest| rest.split("```").next().unwrap_or_default());
+    let blocks =
+        README.split("\n```sh\n").skip(1).map(|rest| rest.split("```").next().unwrap_or_default());
     let programs = ["cargo run --release -- ", "dp-audit "];
-    let lines = blocks.flat_map(str::lines).filter_map(|line| programs.iter().find_map(|program| line.strip_prefix(program)));
+    let lines = blocks
+        .flat_map(str::lines)
+        .filter_map(|line| programs.iter().find_map(|program| line.strip_prefix(program)));
     lines.map(|line| words(line.split('#').next().unwrap_or_default())).collect()
 }
 
 /// Runs the only command with these words, as the README has it but for `more` arguments.
 fn run(folder: &Path, with: &[&str], more: &[&str]) -> Output {
-    let found: Vec<Vec<&str>> = commands().into_iter().filter(|command| with.iter().all(|word| command.contains(word))).collect();
+    let found: Vec<Vec<&str>> = commands()
+        .into_iter()
+        .filter(|command| with.iter().all(|word| command.contains(word)))
+        .collect();
     let [command] = &found[..] else { panic!("{} commands with {with:?}", found.len()) };
     dp_audit(folder, &[command, more].concat())
 }
 
 #[test]
 fn the_rust_snippet_is_the_one_that_is_tested_here() {
-    // The snippet itself gives a false alarm with probability 0.001 at most; what could be caught is 1.013 ± 0.001.
+    // The snippet itself gives a false alarm with probability 0.001 at most; what could be caught
+    // is 1.013 ± 0.001.
     let tested = include_str!("snippet.rs").split_once("#[test]").expect("a test").1;
-    assert_eq!(words(block(README, "rust").split_once("#[test]").expect("a test").1), words(tested));
+    assert_eq!(
+        words(block(README, "rust").split_once("#[test]").expect("a test").1),
+        words(tested)
+    );
 }
 
-/// Fails unless verdict and bound are what the README says. Bounds are rounded down to the digits shown, and are those of the default seed: when the draws change,
-/// the README does.
+/// Fails unless verdict and bound are what the README says. Bounds are rounded down to the digits
+/// shown, and are those of the default seed: when the draws change, the README does.
 fn ends_with(output: &Output, folder: &Path, stated: &str) {
-    let (verdict, bound) = stated.strip_prefix('`').and_then(|rest| rest.split_once("`, ε ≥ ")).unwrap_or_else(|| panic!("{stated}"));
+    let (verdict, bound) = stated
+        .strip_prefix('`')
+        .and_then(|rest| rest.split_once("`, ε ≥ "))
+        .unwrap_or_else(|| panic!("{stated}"));
     let table = Table::of_run(folder);
     assert_eq!(table.column("verdict"), [verdict], "{}{}", shown(output), errors(output));
-    let (digits, number) = (bound.split_once('.').map_or(0, |(_, digits)| digits.len()), bound.parse::<f64>().unwrap());
+    let (digits, number) = (
+        bound.split_once('.').map_or(0, |(_, digits)| digits.len()),
+        bound.parse::<f64>().unwrap(),
+    );
     let found = table.number(0, "epsilon_lower");
-    assert!((number..number + 0.1_f64.powi(i32::try_from(digits).unwrap())).contains(&found), "ε ≥ {found}; the README has {stated}");
+    assert!(
+        (number..number + 0.1_f64.powi(i32::try_from(digits).unwrap())).contains(&found),
+        "ε ≥ {found}; the README has {stated}"
+    );
 }
 
 #[test]
@@ -76,14 +98,23 @@ fn a_python_mechanism_is_audited_as_described() {
     let output = audited();
     ends_with(&output, folder, between(&flowing, "it ends with ", ". "));
     assert_eq!(code(&output).to_string(), between(&flowing, "The exit code is ", ","));
-    // A claim that is expected to break, for which fewer draws are enough, and the same data with a value replaced.
-    write(folder, audit, &format!("{}\n{}", between(&flowing, "unless the file says `", "`"), block(text, "toml")));
+    // A claim that is expected to break, for which fewer draws are enough, and the same data with a
+    // value replaced.
+    write(
+        folder,
+        audit,
+        &format!("{}\n{}", between(&flowing, "unless the file says `", "`"), block(text, "toml")),
+    );
     assert_eq!(code(&dp_audit(folder, &["run", audit, "--draws", "5e4"])), 0);
-    let [relation, left] = between(&flowing, "replaced instead (`", "`)").split("`, `").collect::<Vec<_>>()[..] else {
+    let [relation, left] =
+        between(&flowing, "replaced instead (`", "`)").split("`, `").collect::<Vec<_>>()[..]
+    else {
         panic!("two lines to replace")
     };
     let replaced = block(text, "toml").lines().map(|line| {
-        let changed = [relation, left].into_iter().find(|new| new.split_whitespace().next() == line.split_whitespace().next());
+        let changed = [relation, left]
+            .into_iter()
+            .find(|new| new.split_whitespace().next() == line.split_whitespace().next());
         changed.unwrap_or(line)
     });
     write(folder, audit, &replaced.collect::<Vec<_>>().join("\n"));
@@ -115,8 +146,12 @@ fn the_best_known_catch_takes_about_a_thousand_draws() {
 #[test]
 fn a_run_ends_as_shown() {
     let folder = with_audits();
-    let output = dp_audit(folder.path(), &["run", "audits/basics", "audits/notes/median-local-sensitivity.toml"]);
-    let timeless = |line: &str| words(line.split(" draws in ").next().unwrap_or_default()).join(" ");
+    let output = dp_audit(
+        folder.path(),
+        &["run", "audits/basics", "audits/notes/median-local-sensitivity.toml"],
+    );
+    let timeless =
+        |line: &str| words(line.split(" draws in ").next().unwrap_or_default()).join(" ");
     let (shown, example) = (shown(&output), block(README, "text"));
     let ends: Vec<String> = shown.lines().map(timeless).collect();
     for line in example.lines().map(timeless).filter(|line| line != "…") {
@@ -150,8 +185,13 @@ fn collected_outputs_are_audited() {
 fn every_command_is_tried() {
     // The whole suite is the gate of CI itself; the others are above.
     let others = commands().into_iter().filter(|command| command != &["run"]);
-    let tried = others
-        .filter(|command| ["--filter", "--baseline", "samples", "my-audit.toml"].iter().filter(|word| command.contains(word)).count() == 1);
+    let tried = others.filter(|command| {
+        ["--filter", "--baseline", "samples", "my-audit.toml"]
+            .iter()
+            .filter(|word| command.contains(word))
+            .count()
+            == 1
+    });
     assert_eq!(tried.count() + 1, commands().len(), "{:?}", commands());
 }
 
@@ -165,12 +205,19 @@ fn every_option_and_every_subcommand_exists() {
             subcommands.push(command.split(' ').next().unwrap_or_default());
         }
         let known = help(&[subcommands.last().expect("a subcommand first"), "--help"]);
-        let options = line.split(|c: char| c != '-' && !c.is_ascii_alphanumeric()).filter(|word| word.starts_with("--"));
+        let options = line
+            .split(|c: char| c != '-' && !c.is_ascii_alphanumeric())
+            .filter(|word| word.starts_with("--"));
         for option in options {
-            assert!(words(&known).iter().any(|word| word.trim_end_matches(',') == option), "{option} in: {line}");
+            assert!(
+                words(&known).iter().any(|word| word.trim_end_matches(',') == option),
+                "{option} in: {line}"
+            );
         }
     }
-    for command in between(&help(&["--help"]), "Commands:\n", "  help ").lines().map(|line| words(line)[0]) {
+    for command in
+        between(&help(&["--help"]), "Commands:\n", "  help ").lines().map(|line| words(line)[0])
+    {
         assert!(subcommands.contains(&command), "{command} is not in the README");
     }
 }

@@ -1,9 +1,12 @@
-//! The HTML report as a browser shows it. Needs Chromium (`chromium`, `chromium-browser`, `google-chrome`, or what `CHROMIUM` names); says loudly when there is none.
+//! The HTML report as a browser shows it. Needs Chromium (`chromium`, `chromium-browser`,
+//! `google-chrome`, or what `CHROMIUM` names); says loudly when there is none.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::harness::program::{self, GOOD, between, code, dp_audit, errors, folder, laplace, read, shown, with_draws};
+use crate::harness::program::{
+    self, GOOD, between, code, dp_audit, errors, folder, laplace, read, shown, with_draws,
+};
 use crate::harness::repository;
 
 const AUDITS: [&str; 5] = [
@@ -25,19 +28,38 @@ fn report(folder: &Path) -> PathBuf {
 
 fn chromium() -> Option<String> {
     let named = std::env::var("CHROMIUM").ok();
-    let names = named.into_iter().chain(["chromium", "chromium-browser", "google-chrome"].map(str::to_owned));
-    let found = names.into_iter().find(|name| Command::new(name).arg("--version").output().is_ok_and(|output| output.status.success()));
+    let names = named
+        .into_iter()
+        .chain(["chromium", "chromium-browser", "google-chrome"].map(str::to_owned));
+    let found = names.into_iter().find(|name| {
+        Command::new(name).arg("--version").output().is_ok_and(|output| output.status.success())
+    });
     if found.is_none() {
-        eprintln!("\n**** SKIPPED: no Chromium here, the HTML report was NOT looked at. Install chromium or set CHROMIUM. ****\n");
+        eprintln!(
+            "\n**** SKIPPED: no Chromium here, the HTML report was NOT looked at. Install chromium or set CHROMIUM. ****\n"
+        );
     }
     found
 }
 
 /// Starts the browser on a page; returns what it prints and what it logs.
-fn browse(chromium: &str, folder: &Path, page: &Path, size: &str, args: &[&str]) -> (String, String) {
+fn browse(
+    chromium: &str,
+    folder: &Path,
+    page: &Path,
+    size: &str,
+    args: &[&str],
+) -> (String, String) {
     let profile = tempfile::tempdir_in(folder).unwrap();
     let output = Command::new(chromium)
-        .args(["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--disable-dev-shm-usage", "--enable-logging=stderr"])
+        .args([
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--hide-scrollbars",
+            "--disable-dev-shm-usage",
+            "--enable-logging=stderr",
+        ])
         .arg(format!("--user-data-dir={}", profile.path().display()))
         .arg(format!("--window-size={size}"))
         .args(args)
@@ -54,13 +76,27 @@ fn the_page_refers_to_nothing_outside_and_escapes_what_it_quotes() {
     let page = std::fs::read_to_string(report(folder.path())).unwrap();
     for outside in ["http:", "https:", "//", " src=", "url(", "@import", "<iframe", "<object"] {
         // Sources of mechanisms may quote an address as text; as text it cannot be followed.
-        let markup: String = page.split('<').map(|part| part.split('>').next().unwrap_or_default()).collect::<Vec<_>>().join("<");
+        let markup: String = page
+            .split('<')
+            .map(|part| part.split('>').next().unwrap_or_default())
+            .collect::<Vec<_>>()
+            .join("<");
         assert!(!markup.contains(outside), "«{outside}» in the markup");
     }
-    // The only script is the page's own. It asks for nothing, and the policy of the page would not let it.
+    // The only script is the page's own. It asks for nothing, and the policy of the page would not
+    // let it.
     assert_eq!(page.matches("<script").count(), 1);
     let script = between(&page, "<script>", "</script>");
-    for request in ["fetch", "XMLHttpRequest", "import", "WebSocket", "sendBeacon", "eval", "innerHTML", "http"] {
+    for request in [
+        "fetch",
+        "XMLHttpRequest",
+        "import",
+        "WebSocket",
+        "sendBeacon",
+        "eval",
+        "innerHTML",
+        "http",
+    ] {
         assert!(!script.contains(request), "«{request}» in the script");
     }
     assert!(page.contains("content=\"default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:\""));
@@ -69,7 +105,19 @@ fn the_page_refers_to_nothing_outside_and_escapes_what_it_quotes() {
         .replace("one more", "</details><b onclick='x'>")
         .replace("\"x\"", "\"<i>\"");
     let folder = program::folder(&[("sneaky", &sneaky)]);
-    let options = ["run", "-q", "--draws", "5000", "--allow-inconclusive", "--html", "s.html", "--junit", "s.xml", "--markdown", "s.md"];
+    let options = [
+        "run",
+        "-q",
+        "--draws",
+        "5000",
+        "--allow-inconclusive",
+        "--html",
+        "s.html",
+        "--junit",
+        "s.xml",
+        "--markdown",
+        "s.md",
+    ];
     assert_eq!(code(&dp_audit(folder.path(), &options)), 0);
     let page = read(folder.path(), "s.html");
     assert!(
@@ -92,15 +140,22 @@ fn a_browser_shows_it_without_errors_requests_or_overflow() {
                  const root=document.documentElement;\
                  const svgs=[...document.querySelectorAll('svg')].filter(s=>s.getBoundingClientRect().height>20).length;\
                  parent.document.documentElement.dataset.probe=[innerWidth,root.scrollWidth,performance.getEntriesByType('resource').length,svgs].join(' ')})</script>";
-    let content = (std::fs::read_to_string(&page).unwrap() + probe).replace('&', "&amp;").replace('"', "&quot;");
+    let content = (std::fs::read_to_string(&page).unwrap() + probe)
+        .replace('&', "&amp;")
+        .replace('"', "&quot;");
     let probed = folder.path().join("probed.html");
     for width in [390, 1280] {
         // Browser windows have a least width; frames have none.
-        let frame = format!("<!doctype html><iframe style=\"border:0;width:{width}px;height:900px\" srcdoc=\"{content}\"></iframe>");
+        let frame = format!(
+            "<!doctype html><iframe style=\"border:0;width:{width}px;height:900px\" srcdoc=\"{content}\"></iframe>"
+        );
         std::fs::write(&probed, frame).unwrap();
         let (dom, log) = browse(&chromium, folder.path(), &probed, "1300,1000", &["--dump-dom"]);
-        let probe =
-            dom.split("data-probe=\"").nth(1).and_then(|rest| rest.split('"').next()).unwrap_or_else(|| panic!("no probe in {dom:.300}"));
+        let probe = dom
+            .split("data-probe=\"")
+            .nth(1)
+            .and_then(|rest| rest.split('"').next())
+            .unwrap_or_else(|| panic!("no probe in {dom:.300}"));
         let measured: Vec<u32> = probe.split(' ').map(|number| number.parse().unwrap()).collect();
         let [inner, scroll, resources, svgs] = measured[..] else { panic!("{probe}") };
         assert_eq!(inner, width, "the page has the width it is tested at");
@@ -114,7 +169,11 @@ fn a_browser_shows_it_without_errors_requests_or_overflow() {
     let shot = |page: &Path, dark: bool| {
         let file = folder.path().join("shot.png");
         let option = format!("--screenshot={}", file.display());
-        let scheme = if dark { "--blink-settings=preferredColorScheme=0" } else { "--blink-settings=preferredColorScheme=1" };
+        let scheme = if dark {
+            "--blink-settings=preferredColorScheme=0"
+        } else {
+            "--blink-settings=preferredColorScheme=1"
+        };
         browse(&chromium, folder.path(), page, "1280,900", &[&option, scheme]);
         std::fs::read(file).unwrap()
     };
@@ -165,7 +224,13 @@ fn search_filters_order_links_and_buttons_work() {
     })()</script>";
     let probed = folder.join("probed.html");
     std::fs::write(&probed, read(folder, "r.html") + probe).unwrap();
-    let (dom, log) = browse(&chromium, folder, &probed, "1300,1000", &["--virtual-time-budget=2000", "--dump-dom"]);
+    let (dom, log) = browse(
+        &chromium,
+        folder,
+        &probed,
+        "1300,1000",
+        &["--virtual-time-budget=2000", "--dump-dom"],
+    );
     let steps = between(&dom, "data-steps=\"", "\"");
     // The surprise, then refuted claims by reach, then the others.
     let expected = "mango,melon,apple,zebra | melon | mango | mango,melon,apple | apple | mango,apple,melon | true | false | true";

@@ -14,13 +14,17 @@ struct Case {
 
 #[test]
 fn limits_are_on_the_safe_side_and_tight() {
-    let mut reader = csv::Reader::from_path(repository("tests/fixtures/binomial_limits.csv")).unwrap();
+    let mut reader =
+        csv::Reader::from_path(repository("tests/fixtures/binomial_limits.csv")).unwrap();
     let cases: Vec<Case> = reader.deserialize().collect::<Result<_, _>>().unwrap();
     assert!(cases.len() > 100);
     for Case { k, n, alpha, lower } in cases {
         let found = lower_limit(k, n, alpha);
         assert!(found <= lower, "{k} of {n} at {alpha}: {found} lies above {lower}");
         // The millionth of α that is kept back moves the limit by less than twice that.
-        assert!(found >= lower * (1.0 - 2e-6), "{k} of {n} at {alpha}: {found} lies far below {lower}");
+        assert!(
+            found >= lower * (1.0 - 2e-6),
+            "{k} of {n} at {alpha}: {found} lies far below {lower}"
+        );
     }
 }

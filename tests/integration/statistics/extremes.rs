@@ -1,6 +1,8 @@
-//! The ends of every scale: claims, outputs, budgets. Nothing panics, nothing is refuted that holds, and what cannot be told is never a pass.
+//! The ends of every scale: claims, outputs, budgets. Nothing panics, nothing is refuted that
+//! holds, and what cannot be told is never a pass.
 //!
-//! Some 50 runs have a claim that holds: all together give a false alarm with probability 5e-5 at most. Where a claim must be refuted, no guess is wrong.
+//! Some 50 runs have a claim that holds: all together give a false alarm with probability 5e-5 at
+//! most. Where a claim must be refuted, no guess is wrong.
 
 use dp_audit::noise::Generator;
 use dp_audit::{Cell, Evidence, Reason, Settings, Side, Until, Verdict};
@@ -10,12 +12,23 @@ use crate::harness::{Outputs, audit_of, report, sure};
 
 /// The same number whatever the data.
 fn silent() -> Outputs<impl Fn(Side, &mut Generator, &mut [Cell]) + Send + Sync> {
-    Outputs { width: 1, draw: |_, rng: &mut Generator, row: &mut [Cell]| row[0] = Cell::number(rng.random()) }
+    Outputs {
+        width: 1,
+        draw: |_, rng: &mut Generator, row: &mut [Cell]| row[0] = Cell::number(rng.random()),
+    }
 }
 
 /// One value for D, another for D'.
-fn leaking(left: Cell, right: Cell) -> Outputs<impl Fn(Side, &mut Generator, &mut [Cell]) + Send + Sync> {
-    Outputs { width: 1, draw: move |side, _: &mut Generator, row: &mut [Cell]| row[0] = if side == Side::Left { left } else { right } }
+fn leaking(
+    left: Cell,
+    right: Cell,
+) -> Outputs<impl Fn(Side, &mut Generator, &mut [Cell]) + Send + Sync> {
+    Outputs {
+        width: 1,
+        draw: move |side, _: &mut Generator, row: &mut [Cell]| {
+            row[0] = if side == Side::Left { left } else { right }
+        },
+    }
 }
 
 fn well_formed(found: &Evidence) {
@@ -30,15 +43,32 @@ fn extreme_claims_are_refuted_only_by_what_exceeds_them() {
     for epsilon in [1e-6, 1e-3, 1.0, 50.0, 800.0] {
         for delta in [0.0, 1e-12, 0.5, 0.999_999] {
             for until in [Until::Budget, Until::Decided] {
-                let found = report(&audit_of(epsilon, delta, silent()), Settings { until, ..sure(20_000) });
-                well_formed(&found);
-                assert_ne!(found.verdict, Verdict::Violated, "silent: ε {epsilon}, δ {delta}: {:?}", found.bounds);
                 let found =
-                    report(&audit_of(epsilon, delta, leaking(Cell::number(0.0), Cell::number(1.0))), Settings { until, ..sure(20_000) });
+                    report(&audit_of(epsilon, delta, silent()), Settings { until, ..sure(20_000) });
                 well_formed(&found);
-                // All of 17,500 guesses right shows ε up to ln(17,500/ln(1/α)), about 7, and δ up to about 0.999: no more.
-                let expected = if epsilon < 5.0 && delta < 0.99 { Verdict::Violated } else { Verdict::Inconclusive(Reason::TooFewDraws) };
-                assert_eq!(found.verdict, expected, "leaking: ε {epsilon}, δ {delta}: {:?}", found.bounds);
+                assert_ne!(
+                    found.verdict,
+                    Verdict::Violated,
+                    "silent: ε {epsilon}, δ {delta}: {:?}",
+                    found.bounds
+                );
+                let found = report(
+                    &audit_of(epsilon, delta, leaking(Cell::number(0.0), Cell::number(1.0))),
+                    Settings { until, ..sure(20_000) },
+                );
+                well_formed(&found);
+                // All of 17,500 guesses right shows ε up to ln(17,500/ln(1/α)), about 7, and δ up
+                // to about 0.999: no more.
+                let expected = if epsilon < 5.0 && delta < 0.99 {
+                    Verdict::Violated
+                } else {
+                    Verdict::Inconclusive(Reason::TooFewDraws)
+                };
+                assert_eq!(
+                    found.verdict, expected,
+                    "leaking: ε {epsilon}, δ {delta}: {:?}",
+                    found.bounds
+                );
             }
         }
     }
@@ -47,7 +77,10 @@ fn extreme_claims_are_refuted_only_by_what_exceeds_them() {
 #[test]
 fn a_claim_too_large_to_test_is_inconclusive_never_consistent() {
     for draws in [1, 1_000, 50_000] {
-        assert_eq!(report(&audit_of(50.0, 0.0, silent()), sure(draws)).verdict.reason(), Some(Reason::TooFewDraws));
+        assert_eq!(
+            report(&audit_of(50.0, 0.0, silent()), sure(draws)).verdict.reason(),
+            Some(Reason::TooFewDraws)
+        );
     }
 }
 
@@ -82,17 +115,29 @@ fn any_two_different_cells_tell_the_sides_apart() {
 fn equal_cells_tell_nothing() {
     // Every NaN has the same meaning. The sign of zero is an output like any other.
     let nan = f64::from_bits(f64::NAN.to_bits() | 1);
-    for (left, right) in [(-0.0, -0.0), (nan, -f64::NAN), (f64::INFINITY, f64::INFINITY), (7.0, 7.0)] {
-        let found = report(&audit_of(0.1, 0.0, leaking(Cell::number(left), Cell::number(right))), sure(20_000));
+    for (left, right) in
+        [(-0.0, -0.0), (nan, -f64::NAN), (f64::INFINITY, f64::INFINITY), (7.0, 7.0)]
+    {
+        let found = report(
+            &audit_of(0.1, 0.0, leaking(Cell::number(left), Cell::number(right))),
+            sure(20_000),
+        );
         well_formed(&found);
         assert_ne!(found.verdict, Verdict::Violated, "{left} and {right}: {:?}", found.bounds);
     }
 }
 
 /// A symbol from a range of 10,000 that depends on the side.
-fn symbols(range: fn(Side) -> std::ops::Range<usize>) -> Outputs<impl Fn(Side, &mut Generator, &mut [Cell]) + Send + Sync> {
+fn symbols(
+    range: fn(Side) -> std::ops::Range<usize>,
+) -> Outputs<impl Fn(Side, &mut Generator, &mut [Cell]) + Send + Sync> {
     let names: Vec<Cell> = (0..10_000).map(|index| Cell::symbol(&format!("s{index}"))).collect();
-    Outputs { width: 1, draw: move |side, rng: &mut Generator, row: &mut [Cell]| row[0] = names[rng.random_range(range(side))] }
+    Outputs {
+        width: 1,
+        draw: move |side, rng: &mut Generator, row: &mut [Cell]| {
+            row[0] = names[rng.random_range(range(side))]
+        },
+    }
 }
 
 #[test]
@@ -128,9 +173,11 @@ fn one_leak_in_a_thousand_coordinates_is_found() {
 #[test]
 fn rows_of_extremes_do_not_upset_any_attack() {
     // Sums overflow, differences of infinities are no numbers; nothing of it depends on the side.
-    let cells = [f64::MAX, f64::MIN, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 0.0, -0.0, 5e-324, 1.0];
+    let cells =
+        [f64::MAX, f64::MIN, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 0.0, -0.0, 5e-324, 1.0];
     let draw = move |_: Side, rng: &mut Generator, row: &mut [Cell]| {
-        row.iter_mut().for_each(|cell| *cell = Cell::number(cells[rng.random_range(0..cells.len())]));
+        row.iter_mut()
+            .for_each(|cell| *cell = Cell::number(cells[rng.random_range(0..cells.len())]));
     };
     for width in [2, 5] {
         let found = report(&audit_of(0.5, 0.0, Outputs { width, draw }), sure(40_000));
@@ -147,10 +194,24 @@ fn small_budgets_are_spent_to_the_last_draw_and_never_a_pass() {
             let found = report(&audits, Settings { until, ..sure(draws) });
             well_formed(&found);
             assert_ne!(found.verdict, Verdict::Consistent, "{draws} draws");
-            // Nobody can refute ε = 1 with fewer: n right guesses of n have probability (e/(1 + e))^n under the claim, and 1e-6 needs 45.
-            assert!(draws > 44 || found.verdict.reason() == Some(Reason::TooFewDraws), "{draws} draws: {:?}", found.bounds);
-            assert!(draws < 1_000 || found.verdict == Verdict::Violated, "{draws} draws: {:?}", found.bounds);
-            assert!(found.draws == draws || (until == Until::Decided && found.verdict == Verdict::Violated), "{} of {draws}", found.draws);
+            // Nobody can refute ε = 1 with fewer: n right guesses of n have probability (e/(1 +
+            // e))^n under the claim, and 1e-6 needs 45.
+            assert!(
+                draws > 44 || found.verdict.reason() == Some(Reason::TooFewDraws),
+                "{draws} draws: {:?}",
+                found.bounds
+            );
+            assert!(
+                draws < 1_000 || found.verdict == Verdict::Violated,
+                "{draws} draws: {:?}",
+                found.bounds
+            );
+            assert!(
+                found.draws == draws
+                    || (until == Until::Decided && found.verdict == Verdict::Violated),
+                "{} of {draws}",
+                found.draws
+            );
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Draws that depend on each other are reported, not judged; draws that never vary are judged.
 //!
-//! Each of these mistakes was reported on all of 200 seeds with 40,000 draws and of 40 with a million. Independent draws are reported with probability 6e-7 at most
+//! Each of these mistakes was reported on all of 200 seeds with 40,000 draws and of 40 with a
+//! million. Independent draws are reported with probability 6e-7 at most
 //! (`evidence::independence::FALSE_ALARM`, twice) and refuted with 0.001.
 
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,7 +10,9 @@ use dp_audit::noise::{Generator, gaussian, laplace};
 use dp_audit::report::exit_code::ExitCode;
 use dp_audit::report::gate::Gate;
 use dp_audit::target::PairStream;
-use dp_audit::{Cell, Rows, RunReport, Settings, Side, StreamSeed, Target, TargetError, Until, Verdict};
+use dp_audit::{
+    Cell, Rows, RunReport, Settings, Side, StreamSeed, Target, TargetError, Until, Verdict,
+};
 use rand::SeedableRng;
 
 use crate::harness::{Runnable as _, audit_of, defaults};
@@ -22,10 +25,18 @@ impl Target for Batchwise {
         Ok(1)
     }
 
-    fn draw(&self, side: Side, count: usize, seed: StreamSeed, sink: &mut dyn FnMut(&Rows)) -> Result<(), TargetError> {
+    fn draw(
+        &self,
+        side: Side,
+        count: usize,
+        seed: StreamSeed,
+        sink: &mut dyn FnMut(&Rows),
+    ) -> Result<(), TargetError> {
         let mut rows = Rows::new(1);
         let shift = f64::from(u8::from(side == Side::Right));
-        (self.0)(side, seed, count).into_iter().for_each(|noise| rows.push(&[Cell::number(shift + noise)]));
+        (self.0)(side, seed, count)
+            .into_iter()
+            .for_each(|noise| rows.push(&[Cell::number(shift + noise)]));
         sink(&rows);
         Ok(())
     }
@@ -42,7 +53,9 @@ fn run(target: impl Target + 'static, draws: u64, until: Until) -> RunReport {
 /// The complaint about a mechanism, which must be there at any budget and however the run ends.
 fn complaint(noise: fn(Side, StreamSeed, usize) -> Vec<f64>) -> String {
     let mut last = String::new();
-    for (draws, until) in [(40_000, Until::Budget), (1_000_000, Until::Budget), (1_000_000, Until::Decided)] {
+    for (draws, until) in
+        [(40_000, Until::Budget), (1_000_000, Until::Budget), (1_000_000, Until::Decided)]
+    {
         let report = run(Batchwise(noise), draws, until);
         assert_eq!(Gate::default().exit_code(&report, false), ExitCode::NotRun);
         let error = report.audits[0].results[0].outcome.as_ref().expect_err("not judged").clone();
@@ -110,7 +123,13 @@ impl Target for Shared {
         Ok(1)
     }
 
-    fn draw(&self, side: Side, count: usize, seed: StreamSeed, sink: &mut dyn FnMut(&Rows)) -> Result<(), TargetError> {
+    fn draw(
+        &self,
+        side: Side,
+        count: usize,
+        seed: StreamSeed,
+        sink: &mut dyn FnMut(&Rows),
+    ) -> Result<(), TargetError> {
         let batch = self.0.fetch_add(1, Ordering::Relaxed) / 2;
         let stream = PairStream::new(batch, "", "").side(seed.place().phase, 0, Side::Left);
         Batchwise(|_, seed, count| {
@@ -140,8 +159,13 @@ fn one_stream_for_all_batches_is_reported() {
 
 #[test]
 fn a_fixed_seed_in_every_call_is_no_noise_and_violated() {
-    // Outputs that never vary are independent draws of a constant: the two sides can be told apart for certain.
-    let report = run(Batchwise(|_, _, count| vec![laplace(&mut Generator::seed_from_u64(7), 1.0); count]), 1_000_000, Until::Budget);
+    // Outputs that never vary are independent draws of a constant: the two sides can be told apart
+    // for certain.
+    let report = run(
+        Batchwise(|_, _, count| vec![laplace(&mut Generator::seed_from_u64(7), 1.0); count]),
+        1_000_000,
+        Until::Budget,
+    );
     let found = report.audits[0].results[0].outcome.as_ref().expect("judged");
     assert_eq!(found.verdict, Verdict::Violated);
     assert!(found.bounds.epsilon_lower > 10.0);
@@ -157,5 +181,8 @@ fn independent_draws_are_judged() {
         1_000_000,
         Until::Budget,
     );
-    assert_eq!(report.audits[0].results[0].outcome.as_ref().expect("judged").verdict, Verdict::Consistent);
+    assert_eq!(
+        report.audits[0].results[0].outcome.as_ref().expect("judged").verdict,
+        Verdict::Consistent
+    );
 }

@@ -1,15 +1,23 @@
-//! Suites with exact truths: mechanisms that sit on their claims are consistent, and their twins are caught.
+//! Suites with exact truths: mechanisms that sit on their claims are consistent, and their twins
+//! are caught.
 
 use dp_audit::Expectation;
 use dp_audit::model::Agreement;
 
 use crate::harness::{Runnable as _, committed, defaults};
 
-/// A false alarm has probability 0.001 at most, for all audits of a suite together. Its README has the distance of each bound from its claim.
+/// A false alarm has probability 0.001 at most, for all audits of a suite together. Its README has
+/// the distance of each bound from its claim.
 fn comes_out_as_expected(suite: &str) {
     let report = committed(suite).run(defaults(0));
     for audit in &report.audits {
-        assert_eq!(audit.agreement(), Agreement::Agrees, "{}: {:?}", audit.audit.name, audit.results);
+        assert_eq!(
+            audit.agreement(),
+            Agreement::Agrees,
+            "{}: {:?}",
+            audit.audit.name,
+            audit.results
+        );
     }
     assert!(report.audits.iter().any(|audit| audit.audit.expect == Expectation::Violated));
 }

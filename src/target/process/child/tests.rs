@@ -1,4 +1,5 @@
-//! Tests the reader of the pipe: whatever arrives, complete, cut off or changed, is read as exactly the requested outputs or is an error.
+//! Tests the reader of the pipe: whatever arrives, complete, cut off or changed, is read as exactly
+//! the requested outputs or is an error.
 
 use proptest::prelude::*;
 use proptest::test_runner::FileFailurePersistence;
@@ -20,7 +21,8 @@ impl Read for Pieces {
 
 fn rows(bytes: &[u8], piece: usize, count: usize, width: usize) -> Result<Rows, AnswerError> {
     let stdout = StdoutReader::new(Pieces(bytes.to_vec(), piece));
-    let answer = stdout.expect("a thread").answer(count, width, Instant::now() + Duration::from_secs(60));
+    let answer =
+        stdout.expect("a thread").answer(count, width, Instant::now() + Duration::from_secs(60));
     answer.map(|answer| answer.rows)
 }
 
@@ -41,9 +43,14 @@ impl SentCell {
 }
 
 fn sent_cell() -> impl Strategy<Value = SentCell> {
-    let bits = prop_oneof![any::<u64>(), (any::<u64>()).prop_map(|bits| bits | (0x7ff << 52)), Just(f64::INFINITY.to_bits())];
+    let bits = prop_oneof![
+        any::<u64>(),
+        (any::<u64>()).prop_map(|bits| bits | (0x7ff << 52)),
+        Just(f64::INFINITY.to_bits())
+    ];
     prop_oneof![
-        bits.prop_filter("no symbol", |bits| bits >> 48 != 0x7ffd).prop_map(|bits| SentCell::Number(f64::from_bits(bits))),
+        bits.prop_filter("no symbol", |bits| bits >> 48 != 0x7ffd)
+            .prop_map(|bits| SentCell::Number(f64::from_bits(bits))),
         "[a-c⊥\"\\\\\n\u{0}]{0,3}".prop_map(SentCell::Name),
     ]
 }
@@ -85,7 +92,8 @@ impl SentAnswer {
             SentCell::Number(number) => json!(number.to_string()),
             SentCell::Name(name) => json!(name),
         };
-        let outputs: Vec<Vec<Value>> = self.outputs.iter().map(|output| output.iter().map(value).collect()).collect();
+        let outputs: Vec<Vec<Value>> =
+            self.outputs.iter().map(|output| output.iter().map(value).collect()).collect();
         format!("{}\n", json!(outputs)).into_bytes()
     }
 }
@@ -134,7 +142,9 @@ fn hello_is_correct_or_rejected(text: &str) -> Result<(), TestCaseError> {
             expected["start_up"] = seconds.clone();
         }
         prop_assert_eq!(found, expected);
-        prop_assert!((1..=MAX_WIDTH).contains(&width) && (columns.is_empty() || columns.len() == width));
+        prop_assert!(
+            (1..=MAX_WIDTH).contains(&width) && (columns.is_empty() || columns.len() == width)
+        );
     }
     Ok(())
 }
@@ -149,7 +159,10 @@ fn changed(mut bytes: Vec<u8>, changes: &[(prop::sample::Index, usize, Vec<u8>)]
 }
 
 fn changes() -> impl Strategy<Value = Vec<(prop::sample::Index, usize, Vec<u8>)>> {
-    let put = prop_oneof![prop::collection::vec(any::<u8>(), 0..4), "[\\[\\]{}\",:0-9e.-]{0,3}".prop_map(String::into_bytes)];
+    let put = prop_oneof![
+        prop::collection::vec(any::<u8>(), 0..4),
+        "[\\[\\]{}\",:0-9e.-]{0,3}".prop_map(String::into_bytes)
+    ];
     prop::collection::vec((any::<prop::sample::Index>(), 0..3_usize, put), 1..4)
 }
 
@@ -211,7 +224,8 @@ proptest! {
 
 #[test]
 fn ten_thousand_symbols_of_one_block_arrive() {
-    let outputs: Vec<Vec<SentCell>> = (0..10_000).rev().map(|index| vec![SentCell::Name(format!("symbol {index}"))]).collect();
+    let outputs: Vec<Vec<SentCell>> =
+        (0..10_000).rev().map(|index| vec![SentCell::Name(format!("symbol {index}"))]).collect();
     let answer = SentAnswer { width: 1, outputs, block: true };
     let rows = rows(&answer.bytes(), 1 << 16, 10_000, 1).unwrap();
     assert!(rows.iter().zip(&answer.outputs).all(|(row, output)| row[0] == output[0].cell()));
