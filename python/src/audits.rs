@@ -6,8 +6,8 @@ use std::sync::Mutex;
 
 use dp_audit::attack::Attack;
 use dp_audit::model::{AskedReach, Claim, Confidence, Error, Expectation, Relation, Settings};
-use dp_audit::report::replay::{ReplaySettings, replay as judge_again};
-use dp_audit::report::witness::Witness;
+use dp_audit::report::persistence::replay::{ReplaySettings, replay as judge_again};
+use dp_audit::report::persistence::witness::Witness;
 use dp_audit::target::recorded::{Recorded, RowOrder, SampleNames, draws};
 use dp_audit::target::{PrepareError, Stop, Stoppable, Subject, Target};
 use dp_audit::{Audit, PairPlan, Preparer, TargetSource, suite};

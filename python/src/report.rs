@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use dp_audit::model::{ControlResult, Settings};
-use dp_audit::report::baseline::Comparison;
-use dp_audit::report::exit_code::ExitCode;
-use dp_audit::report::files::Format;
+use dp_audit::report::formats::html::{Html, cards};
+use dp_audit::report::formats::json::{Json, JsonReport};
 use dp_audit::report::gate::Gate;
-use dp_audit::report::html::{Html, cards};
-use dp_audit::report::json::{Json, JsonReport};
-use dp_audit::report::witness::Witness;
+use dp_audit::report::gate::baseline::Comparison;
+use dp_audit::report::gate::exit_code::ExitCode;
+use dp_audit::report::persistence::files::Format;
+use dp_audit::report::persistence::witness::Witness;
 use dp_audit::{AccuracyResult, Audit, AuditReport, PairResult, RunReport};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;

@@ -3,9 +3,11 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::{Outcome, csv, picture};
+use super::Outcome;
+use super::csv;
+use super::picture;
 use crate::model::Error;
-use crate::report::store::{Destination, check_folder, unwritable};
+use crate::report::persistence::store::{Destination, check_folder, unwritable};
 
 /// The files of a calibration. They are replaced as a whole after each outcome, so an interruption
 /// loses no finished outcome.

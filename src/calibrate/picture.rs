@@ -3,7 +3,7 @@
 
 use super::Outcome;
 use crate::model::number::percent;
-use crate::report::svg::{Drawing, Scale, Style};
+use crate::report::formats::svg::{Drawing, Scale, Style};
 
 const WIDTH: f64 = 760.0;
 /// The frame: left, right, top and bottom.

@@ -6,7 +6,7 @@ use super::screen::{Screen, print_error};
 use crate::calibrate::files::CalibrationFiles;
 use crate::calibrate::{self, Outcome};
 use crate::model::Error;
-use crate::report::exit_code::ExitCode;
+use crate::report::gate::exit_code::ExitCode;
 use crate::suite;
 
 /// Measures the auditor's rates of false alarms, or its power.

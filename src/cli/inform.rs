@@ -16,10 +16,10 @@ use super::tables;
 use super::wrap::{width, wrapped_list};
 use crate::model::Error;
 use crate::model::number::counted;
-use crate::report::exit_code::ExitCode;
-use crate::report::explain;
-use crate::report::json::JsonReport;
-use crate::report::store::{Destination, check_folder, unwritable};
+use crate::report::formats::explain;
+use crate::report::formats::json::JsonReport;
+use crate::report::gate::exit_code::ExitCode;
+use crate::report::persistence::store::{Destination, check_folder, unwritable};
 use crate::suite;
 use crate::target::process::WORKER;
 

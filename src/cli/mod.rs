@@ -37,8 +37,8 @@ use std::process;
 use clap::Parser;
 
 use crate::model::Error;
-pub use crate::report::exit_code::ExitCode;
-use crate::report::github::{self, GitHub};
+use crate::report::ci::github::{self, GitHub};
+pub use crate::report::gate::exit_code::ExitCode;
 use crate::target::process::end_on_signals;
 use args::{Cli, Command};
 use screen::print_error;

@@ -6,8 +6,8 @@ use super::tables;
 use super::wrap::{width, wrapped_lines};
 use crate::catalogue::registry;
 use crate::model::Error;
-use crate::report::exit_code::ExitCode;
-use crate::report::replay::{self, ReplaySettings};
+use crate::report::gate::exit_code::ExitCode;
+use crate::report::persistence::replay::{self, ReplaySettings};
 use crate::suite;
 
 /// Checks a witness with fresh draws.

@@ -14,20 +14,20 @@ use super::wrap::{width, wrapped_lines};
 use crate::audit::{self, Audit, KnownAudit, Listener, RunReport, Worker};
 use crate::model::number::counted;
 use crate::model::{Agreement, Error, Settings};
-use crate::report::baseline::Comparison;
-use crate::report::csv;
-use crate::report::exit_code::ExitCode;
-use crate::report::files::Format as _;
+use crate::report::ci::github::{self, GitHub};
+use crate::report::formats::csv;
+use crate::report::formats::html::Html;
+use crate::report::formats::json::{Json, JsonReport};
+use crate::report::formats::plots::Plots;
 use crate::report::gate::Gate;
-use crate::report::github::{self, GitHub};
-use crate::report::html::Html;
-use crate::report::journal::Journal;
-use crate::report::json::{Json, JsonReport};
-use crate::report::plots::Plots;
-use crate::report::problem::ProblemFinder;
-use crate::report::shard_file::Selection;
-use crate::report::store::{Destination, unwritable};
-use crate::report::witnesses::Witnesses;
+use crate::report::gate::baseline::Comparison;
+use crate::report::gate::exit_code::ExitCode;
+use crate::report::gate::problem::ProblemFinder;
+use crate::report::persistence::files::Format as _;
+use crate::report::persistence::journal::Journal;
+use crate::report::persistence::shard_file::Selection;
+use crate::report::persistence::store::{Destination, unwritable};
+use crate::report::persistence::witnesses::Witnesses;
 
 /// Everything that a run writes, checked before the first draw.
 pub struct Reporting<'a> {

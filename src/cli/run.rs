@@ -8,8 +8,8 @@ use super::shards::run_shard;
 use super::smoke::smoke;
 use crate::audit::{Here, Preparer};
 use crate::model::Error;
-use crate::report::exit_code::ExitCode;
-use crate::report::journal::Journal;
+use crate::report::gate::exit_code::ExitCode;
+use crate::report::persistence::journal::Journal;
 
 /// Runs audits, writes reports, and prints the results.
 pub fn run(args: &RunArgs) -> Result<ExitCode, Error> {

@@ -9,10 +9,10 @@ use super::summary::View;
 use super::wrap::{width, wrapped_lines};
 use crate::audit::{Audit, Here, PairPlan};
 use crate::model::Error;
-use crate::report::exit_code::ExitCode;
-use crate::report::html::Html;
-use crate::report::problem::ProblemFinder;
-use crate::report::store::Destination;
+use crate::report::formats::html::Html;
+use crate::report::gate::exit_code::ExitCode;
+use crate::report::gate::problem::ProblemFinder;
+use crate::report::persistence::store::Destination;
 use crate::target::recorded::Recording;
 use crate::target::{PrepareError, Target};
 

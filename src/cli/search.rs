@@ -16,13 +16,13 @@ use crate::audit::{
 use crate::model::checked::Positive;
 use crate::model::number::percent;
 use crate::model::{Error, Expectation, FileProblem, Settings};
-use crate::report::exit_code::ExitCode;
-use crate::report::html::Html;
-use crate::report::plots::Plots;
-use crate::report::problem::ProblemFinder;
+use crate::report::formats::html::Html;
+use crate::report::formats::plots::Plots;
+use crate::report::gate::exit_code::ExitCode;
+use crate::report::gate::problem::ProblemFinder;
+use crate::report::persistence::store::{Destination, unwritable};
+use crate::report::persistence::witness::Witness;
 use crate::report::statement::Statement;
-use crate::report::store::{Destination, unwritable};
-use crate::report::witness::Witness;
 use crate::search::{
     Arena, DataPair, DomainPairs, Effort, Finalist, Found, SHARES, SearchError, pair_toml,
     search as find,

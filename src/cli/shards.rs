@@ -13,12 +13,12 @@ use crate::audit::{
     divide, explorations, explore as learn, run_item,
 };
 use crate::model::{Error, Settings};
-use crate::report::exit_code::ExitCode;
-use crate::report::identity::RunIdentity;
-use crate::report::journal::Start;
-use crate::report::merge::{MergedRun, described};
-use crate::report::shard::ShardChoice;
-use crate::report::shard_file::{Definition, ShardFile, ShardHeader, explored_rules};
+use crate::report::gate::exit_code::ExitCode;
+use crate::report::persistence::identity::RunIdentity;
+use crate::report::persistence::journal::Start;
+use crate::report::persistence::merge::{MergedRun, described};
+use crate::report::persistence::shard::ShardChoice;
+use crate::report::persistence::shard_file::{Definition, ShardFile, ShardHeader, explored_rules};
 
 /// Runs one shard and writes its file. Verdicts are judged when all shards are merged, so they do
 /// not change the exit code.

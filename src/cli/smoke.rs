@@ -8,7 +8,7 @@ use crate::audit::{Audit, PairPlan, Preparer, TargetSource};
 use crate::model::checked::Positive;
 use crate::model::number::{counted, grouped};
 use crate::model::{Error, Settings, Side};
-use crate::report::exit_code::ExitCode;
+use crate::report::gate::exit_code::ExitCode;
 use crate::target::{PairStream, Phase, Problem, TargetError};
 
 /// Draws of each side of each pair.

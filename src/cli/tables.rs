@@ -10,8 +10,8 @@ use crate::audit::{Accuracy, Audit, Control};
 use crate::catalogue::registry;
 use crate::model::number::{Brief, grouped, percent, round_down};
 use crate::model::{Expectation, Relation};
-use crate::report::replay::{ReplayResult, ReplaySettings};
-use crate::report::witness::Witness;
+use crate::report::persistence::replay::{ReplayResult, ReplaySettings};
+use crate::report::persistence::witness::Witness;
 use crate::target::process;
 
 /// Only three lines: above the table, below the header, and below the table.

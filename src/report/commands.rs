@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use super::witness::Witness;
 use crate::audit::{Audit, AuditReport};
 use crate::model::Settings;
+use crate::report::persistence::witness::Witness;
 
 /// The command that checks the refutation of an audit with fresh draws, and the pair that it is
 /// about. `None` if there is no witness.

@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use dp_audit::report::journal::{Journal, Start};
-use dp_audit::report::store::Destination;
+use dp_audit::report::persistence::journal::{Journal, Start};
+use dp_audit::report::persistence::store::Destination;
 use serde_json::Value;
 
 use crate::harness::program::{

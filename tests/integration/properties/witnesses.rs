@@ -4,9 +4,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, LazyLock};
 
 use dp_audit::noise::{Generator, bernoulli, laplace};
-use dp_audit::report::replay;
-use dp_audit::report::replay::ReplaySettings;
-use dp_audit::report::witness::Witness;
+use dp_audit::report::persistence::replay;
+use dp_audit::report::persistence::replay::ReplaySettings;
+use dp_audit::report::persistence::witness::Witness;
 use dp_audit::{Attack, Cell, Side};
 use proptest::prelude::*;
 use proptest::sample::Index;

@@ -3,9 +3,9 @@
 
 use std::process::Output;
 
-use dp_audit::report::replay;
-use dp_audit::report::replay::ReplaySettings;
-use dp_audit::report::witness::Witness;
+use dp_audit::report::persistence::replay;
+use dp_audit::report::persistence::replay::ReplaySettings;
+use dp_audit::report::persistence::witness::Witness;
 use dp_audit::target::{PairStream, Phase};
 use dp_audit::{Expectation, Side, Verdict};
 use serde_json::Value;
@@ -258,7 +258,8 @@ fn a_rule_that_has_memorised_the_draws_of_the_witnesss_seed_is_not_confirmed() {
         .expect("the weaker claim is refuted");
     witness.claim = audits[0].claim.clone();
     witness.file = "audits/correct.toml".to_owned();
-    witness.fingerprint = dp_audit::report::witness::identity(&audits[0], &audits[0].pairs[0]);
+    witness.fingerprint =
+        dp_audit::report::persistence::witness::identity(&audits[0], &audits[0].pairs[0]);
     witness.rule = serde_json::from_value(memorised(outputs)).unwrap();
     write(folder.path(), "forged.json", &witness.sealed().to_string());
     let replay = |more: &[&str]| {

@@ -7,8 +7,8 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use dp_audit::noise::{Generator, gaussian, laplace};
-use dp_audit::report::exit_code::ExitCode;
 use dp_audit::report::gate::Gate;
+use dp_audit::report::gate::exit_code::ExitCode;
 use dp_audit::target::PairStream;
 use dp_audit::{
     Cell, Rows, RunReport, Settings, Side, StreamSeed, Target, TargetError, Until, Verdict,

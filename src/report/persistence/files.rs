@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::csv;
-use super::store::{Appender, Destination, unwritable};
 use crate::audit::{AuditReport, Event, Listener, RunReport};
 use crate::model::{Error, Settings};
+use crate::report::formats::csv;
+use crate::report::persistence::store::{Appender, Destination, unwritable};
 
 /// A format of the report.
 pub trait Format: Send {

@@ -2,12 +2,12 @@
 
 use std::fmt::Write as _;
 
-use super::json::{JsonAccuracy, JsonPair, JsonReport};
 use crate::attack::Attack;
 use crate::audit::{Accuracy, Audit};
 use crate::catalogue::registry;
 use crate::model::number::{Brief, counted, percent};
 use crate::model::{Conclusion, Relation};
+use crate::report::formats::json::{JsonAccuracy, JsonPair, JsonReport};
 
 /// Explains what is claimed, on which pairs it is tested, what the attacker looks at, what each
 /// verdict would mean, and, with a report, what was found.

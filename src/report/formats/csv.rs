@@ -5,12 +5,12 @@ use std::io;
 
 use serde::{Deserialize, Serialize};
 
-use super::store::Destination;
 use crate::audit::{Accuracy, AccuracyResult, Audit, AuditReport, Evidence, PairResult, RunReport};
 use crate::model::checked::Share;
 use crate::model::exact::Exact;
 use crate::model::number::{Brief, round_down};
 use crate::model::{Agreement, Conclusion, ControlResult, Expectation, Measure, Reason, Verdict};
+use crate::report::persistence::store::Destination;
 use crate::target::TargetError;
 
 /// The unit of reports that do not name one.

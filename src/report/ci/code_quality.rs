@@ -4,12 +4,12 @@ use std::io;
 
 use serde_json::{Value, json};
 
-use super::baseline::Comparison;
-use super::files::Format;
-use super::json::JsonReport;
-use super::problem::{Problem, ProblemFinder, ProblemKind};
 use crate::audit::RunReport;
 use crate::output::fingerprint;
+use crate::report::formats::json::JsonReport;
+use crate::report::gate::baseline::Comparison;
+use crate::report::gate::problem::{Problem, ProblemFinder, ProblemKind};
+use crate::report::persistence::files::Format;
 
 /// The format of `--code-quality`. It has the same problems as the annotations of GitHub Actions,
 /// and no limit to their number.

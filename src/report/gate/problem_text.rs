@@ -3,14 +3,14 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use super::commands::{quoted, selected};
-use super::gate::FailOn;
-use super::problem::{ProblemFinder, ProblemKind, kind};
-use super::statement::Statement;
-use super::witness::Witness;
 use crate::audit::{AccuracyResult, Audit, AuditReport, Evidence, PairResult, RunReport};
 use crate::model::number::{Brief, percent, round_down};
 use crate::model::{Claim, Expectation, Settings, Truth};
+use crate::report::commands::{quoted, selected};
+use crate::report::gate::FailOn;
+use crate::report::gate::problem::{ProblemFinder, ProblemKind, kind};
+use crate::report::persistence::witness::Witness;
+use crate::report::statement::Statement;
 
 /// What to do if something is worse than in the baseline.
 pub const ADVICE_ON_WORSE: &str = "If this is intended, run once with --update-baseline and commit the new baseline; otherwise undo what made it worse.";

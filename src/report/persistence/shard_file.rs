@@ -12,13 +12,13 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::identity::{RunIdentity, audit_fingerprint, bytes_hash};
-use super::journal::{Start, line, open};
-use super::shard::Shard;
-use super::store::{check_folder, unwritable};
 use crate::audit::{Audit, Statement, WorkItem, WorkResult};
 use crate::model::Error;
 use crate::output::fingerprint;
+use crate::report::persistence::identity::{RunIdentity, audit_fingerprint, bytes_hash};
+use crate::report::persistence::journal::{Start, line, open};
+use crate::report::persistence::shard::Shard;
+use crate::report::persistence::store::{check_folder, unwritable};
 
 /// The version of the format.
 const FORMAT: u32 = 1;

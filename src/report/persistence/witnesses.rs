@@ -6,10 +6,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use super::store::{Destination, check_folder, unwritable};
-use super::witness::Witness;
 use crate::audit::{Event, Listener};
 use crate::model::{Error, Settings};
+use crate::report::persistence::store::{Destination, check_folder, unwritable};
+use crate::report::persistence::witness::Witness;
 
 /// Writes the witness of each refuted claim when its audit has ended, and removes what earlier runs
 /// wrote about the same audit.

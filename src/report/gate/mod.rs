@@ -1,9 +1,21 @@
 //! Decides whether a run fails: a pure function from results to an exit code.
+//!
+//! | file | what it does |
+//! |---|---|
+//! | `exit_code.rs` | the exit codes |
+//! | `baseline.rs` | what is worse than in an earlier report |
+//! | `problem.rs`, `problem_text.rs`, `place.rs` | the problems of a run: what, in words, where |
 
-use super::exit_code::ExitCode;
-use super::statement::Statement;
+pub mod baseline;
+pub mod exit_code;
+pub mod place;
+pub mod problem;
+mod problem_text;
+
 use crate::audit::{AuditReport, RunReport};
 use crate::model::{Agreement, Verdict};
+use crate::report::gate::exit_code::ExitCode;
+use crate::report::statement::Statement;
 
 /// Which verdicts fail a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]

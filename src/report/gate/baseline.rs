@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::csv::PairRow;
-use super::json::{JsonPair, JsonReport};
 use crate::model::number::Brief;
 use crate::model::{Conclusion, Measure};
+use crate::report::formats::csv::PairRow;
+use crate::report::formats::json::{JsonPair, JsonReport};
 
 /// The differences between two reports, in sentences.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -13,15 +13,15 @@ use std::sync::Arc;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use super::baseline::Comparison;
-use super::csv::PairRow;
-use super::files::Format;
-use super::json::JsonReport;
-use super::origin::Origin;
-use super::statement::Statement;
 use crate::audit::{AuditReport, RunReport};
 use crate::model::number::counted;
 use crate::model::{Agreement, Conclusion};
+use crate::report::ci::origin::Origin;
+use crate::report::formats::csv::PairRow;
+use crate::report::formats::json::JsonReport;
+use crate::report::gate::baseline::Comparison;
+use crate::report::persistence::files::Format;
+use crate::report::statement::Statement;
 
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("script.js");

@@ -7,12 +7,12 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::witness;
 use crate::audit::Audit;
 use crate::model::Settings;
 use crate::model::checked::Positive;
 use crate::model::number::counted;
 use crate::output::{Mix, fingerprint};
+use crate::report::persistence::witness;
 
 /// Everything that all bounds and random streams of a run depend on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

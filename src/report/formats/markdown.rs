@@ -3,11 +3,11 @@
 use std::fmt::Write as _;
 use std::io;
 
-use super::csv::PairRow;
-use super::files::Format;
 use crate::audit::{AuditReport, RunReport};
 use crate::model::number::{Brief, counted, percent};
 use crate::model::{Agreement, Conclusion, Reason, Verdict};
+use crate::report::formats::csv::PairRow;
+use crate::report::persistence::files::Format;
 
 /// The format of `--markdown`, and of the summary page of a GitHub Actions job.
 pub struct Markdown;

@@ -6,13 +6,13 @@ use std::time::Duration;
 
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
-use super::csv::PairRow;
-use super::exit_code::ExitCode;
-use super::files::Format;
-use super::gate::Gate;
-use super::statement::Statement;
 use crate::audit::{AccuracyResult, AuditReport, PairResult, RunReport};
 use crate::model::Agreement;
+use crate::report::formats::csv::PairRow;
+use crate::report::gate::Gate;
+use crate::report::gate::exit_code::ExitCode;
+use crate::report::persistence::files::Format;
+use crate::report::statement::Statement;
 
 /// The format of `--junit`. A result that fails the run is a failure, a mechanism that could not be
 /// run is an error, and an inconclusive result that is allowed is skipped.

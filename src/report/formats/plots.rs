@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use super::plot::Plot;
-use super::store::{Destination, check_folder, unwritable};
-use super::witness::{file_words, identity};
 use crate::audit::{AuditReport, Event, Listener};
 use crate::model::Error;
+use crate::report::formats::plot::Plot;
+use crate::report::persistence::store::{Destination, check_folder, unwritable};
+use crate::report::persistence::witness::{file_words, identity};
 
 /// Writes the pictures of each pair when its audit has ended.
 pub struct Plots {

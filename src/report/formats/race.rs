@@ -3,9 +3,9 @@
 
 use maud::{Markup, html};
 
-use super::plot::{BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH, x_axis};
-use super::svg::{Drawing, Scale, Style};
 use crate::audit::{Heat, SearchHistory};
+use crate::report::formats::plot::{BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH, x_axis};
+use crate::report::formats::svg::{Drawing, Scale, Style};
 
 /// The most rounds that are drawn: the first and the last ones.
 const MAX_HEATS: usize = 40;

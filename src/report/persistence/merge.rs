@@ -9,10 +9,12 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use super::identity::{Difference, RunIdentity};
-use super::shard_file::{Definition, EXTENSION, Selection, ShardContent, ShardHeader, shard_of};
 use crate::audit::{Audit, Combined, WorkItem, WorkResult, divide};
 use crate::model::{Error, Settings};
+use crate::report::persistence::identity::{Difference, RunIdentity};
+use crate::report::persistence::shard_file::{
+    Definition, EXTENSION, Selection, ShardContent, ShardHeader, shard_of,
+};
 
 /// A run from its shards.
 pub struct MergedRun {

@@ -4,13 +4,13 @@
 
 use std::path::{Path, PathBuf};
 
-use super::exit_code::ExitCode;
-use super::gate::Gate;
-use super::place::{Key, Place, repository_root};
-use super::problem_text;
-use super::statement::Statement;
 use crate::audit::{AuditReport, RunReport};
 use crate::model::{Agreement, Expectation, Verdict};
+use crate::report::gate::Gate;
+use crate::report::gate::exit_code::ExitCode;
+use crate::report::gate::place::{Key, Place, repository_root};
+use crate::report::gate::problem_text;
+use crate::report::statement::Statement;
 
 /// What kind of problem it is, the most severe first: the order of the exit codes of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -4,13 +4,13 @@
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use super::files::Format;
-use super::markdown::Markdown;
-use super::place::Place;
-use super::problem::Problem;
-use super::store::unwritable;
 use crate::audit::RunReport;
 use crate::model::{Error, FileProblem};
+use crate::report::formats::markdown::Markdown;
+use crate::report::gate::place::Place;
+use crate::report::gate::problem::Problem;
+use crate::report::persistence::files::Format;
+use crate::report::persistence::store::unwritable;
 
 /// GitHub shows at most ten errors and ten warnings of a step.
 const MAX_ANNOTATIONS: usize = 10;
@@ -79,7 +79,12 @@ pub fn annotations(problems: &[Problem]) -> String {
 pub fn error_annotations(error: &Error) -> String {
     let title = "dp-audit could not run the audits";
     let of_file = |problem: &FileProblem| {
-        let place = Place::of(&problem.file, "", super::place::repository_root().as_deref(), &[]);
+        let place = Place::of(
+            &problem.file,
+            "",
+            crate::report::gate::place::repository_root().as_deref(),
+            &[],
+        );
         command("error", &place, title, &problem.to_string())
     };
     match error {
@@ -125,7 +130,7 @@ mod tests {
     use crate::audit::{Audit, PairResult};
     use crate::model::{Expectation, Verdict};
     use crate::report::gate::Gate;
-    use crate::report::problem::ProblemFinder;
+    use crate::report::gate::problem::ProblemFinder;
     use crate::report::testing::{INCONCLUSIVE, audit, not_run, pair, run_of};
 
     fn lines(results: Vec<(Audit, PairResult)>, gate: Gate, worse: &[String]) -> Vec<String> {

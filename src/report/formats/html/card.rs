@@ -10,10 +10,10 @@ use crate::model::number::{Brief, grouped, percent, round_down};
 use crate::model::{Agreement, Claim, Conclusion, Settings, Until, Verdict};
 use crate::output::fingerprint;
 use crate::report::commands;
-use crate::report::plot::Plot;
-use crate::report::race::race;
+use crate::report::formats::plot::Plot;
+use crate::report::formats::race::race;
+use crate::report::persistence::witness::file_words;
 use crate::report::statement::{Statement, rounded, short};
-use crate::report::witness::file_words;
 
 /// The CSS class of a conclusion, and its name. The mark before it says whether it was expected, as
 /// in the terminal.

@@ -6,16 +6,16 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::csv::{PairRow, as_expected};
-use super::files::Format;
-use super::statement::Statement;
-use super::witness::Witness;
 use crate::audit::{AccuracyResult, AuditReport, Curves, PairResult, RunReport};
 use crate::model::exact::Exact;
 use crate::model::number::round_down;
 use crate::model::{
     Agreement, AskedReach, Claim, Conclusion, ControlResult, Error, Reason, Settings, Verdict,
 };
+use crate::report::formats::csv::{PairRow, as_expected};
+use crate::report::persistence::files::Format;
+use crate::report::persistence::witness::Witness;
+use crate::report::statement::Statement;
 use crate::target::Timing;
 
 /// The name and version of the schema. The version changes if the meaning of a key changes, but not

@@ -7,7 +7,7 @@ use crate::attack::{Answer, Bar, Distribution, NumberLine};
 use crate::audit::{Curves, Evidence, ProfilePoint};
 use crate::model::number::{Brief, counted, percent};
 use crate::model::{Claim, Verdict};
-use crate::report::svg::{Drawing, Figure, Scale};
+use crate::report::formats::svg::{Drawing, Figure, Scale};
 
 pub(super) const WIDTH: f64 = 340.0;
 pub(super) const HEIGHT: f64 = 190.0;

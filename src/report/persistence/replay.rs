@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use super::witness::Witness;
 use crate::attack::judge;
 use crate::audit::{Audit, Pair};
 use crate::model::{Confidence, Error, Tally};
+use crate::report::persistence::witness::Witness;
 use crate::sample::Sampler;
 use crate::stats::fixed::Limits;
 use crate::stats::{Forecast, Method};

@@ -14,13 +14,13 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-use super::identity::{RunIdentity, audit_fingerprint};
-use super::store::{Destination, unwritable};
 use crate::audit::{
     AccuracyResult, Audit, AuditReport, Event, KnownAudit, Listener, PairResult, RunReport,
 };
 use crate::model::number::counted;
 use crate::model::{ControlResult, Error, Settings};
+use crate::report::persistence::identity::{RunIdentity, audit_fingerprint};
+use crate::report::persistence::store::{Destination, unwritable};
 
 /// Whether to continue an interrupted run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
