@@ -184,7 +184,7 @@ impl fmt::Display for Verdict {
 }
 
 /// The conclusion about a pair: a verdict, or an error.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Conclusion {
@@ -195,6 +195,7 @@ pub enum Conclusion {
     /// See [`Verdict::Inconclusive`].
     Inconclusive,
     /// The mechanism could not be run, so there is no verdict.
+    #[default]
     Error,
 }
 

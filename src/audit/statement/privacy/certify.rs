@@ -6,8 +6,9 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use super::pair::behaviour;
-use super::{Event, Exploration, Listener, PairPlan};
+use super::run::behaviour;
+use super::explore::Exploration;
+use crate::audit::{Event, Listener, PairPlan};
 use crate::attack::{GuessRule, judge};
 use crate::model::{Tally, Until};
 use crate::sample::{BATCH, Sampler, Schedule, WATCHED};
@@ -58,8 +59,7 @@ impl PairPlan {
     ///   time limit;
     /// - if the outputs come from a program: whether two of its processes share noise is only seen
     ///   where both are run;
-    /// - if only the caller can create the target, or if a stability claim is compared without
-    ///   statistics.
+    /// - if only the caller can create the target.
     #[must_use]
     pub fn divisible_batches(&self) -> Option<u64> {
         let fixed = self.until == Until::Budget && self.max_seconds.is_none();
@@ -102,8 +102,17 @@ impl PairPlan {
         pieces
     }
 
+    /// Checks a number of draws, where it does not depend on what they show or on the time.
+    pub(in crate::audit) fn check_draws(&self, draws: u64) -> Result<(), String> {
+        let is_fixed = self.max_seconds.is_none() && self.until == Until::Budget;
+        if draws > self.draws || is_fixed && draws != self.draws {
+            return Err(format!("it has {draws} draws of {}", self.draws));
+        }
+        Ok(())
+    }
+
     /// How the draws are divided into rounds and looks.
-    pub(super) fn schedule(&self) -> Schedule {
+    pub(in crate::audit) fn schedule(&self) -> Schedule {
         // The draws of a program may take a second each. Those of a function are fast, and more of
         // them show better whether they are independent.
         let slow = self.until == Until::Decided && self.subject.command().is_some();
@@ -111,7 +120,7 @@ impl PairPlan {
     }
 
     /// The random streams.
-    pub(super) fn stream(&self) -> PairStream {
+    pub(in crate::audit) fn stream(&self) -> PairStream {
         PairStream::new(self.seed, &self.audit, &self.pair.name)
     }
 }
@@ -148,8 +157,8 @@ impl<'a> Certifier<'a> {
 }
 
 /// Makes one part of the certifying draws of a pair, on the rayon pool that it is called in. All
-/// parts together make the draws that [`run_pair`](super::run_pair) makes, and
-/// [`conclude`](super::conclude) makes its evidence from them.
+/// parts together make the draws that [`Plan::run`](crate::audit::Plan::run) makes, and
+/// [`conclude`](super::conclude()) makes its evidence from them.
 ///
 /// # Errors
 /// When the mechanism could not be run, or when its first draws are not independent. Then nothing

@@ -5,9 +5,9 @@ use std::time::Instant;
 use super::certify::Certifier;
 use super::conclude::{DrawFacts, Standing};
 use super::explore::{explore_in_time, tell};
-use super::stability::compare;
-use super::time_limit::PairClock;
-use super::{Event, Evidence, Listener, PairPlan, PairResult};
+use super::evidence::PrivacyEvidence;
+use crate::audit::time_limit::PairClock;
+use crate::audit::{Event, Listener, PairPlan};
 use crate::model::Side;
 use crate::output::{Symbols, fingerprint};
 use crate::target::{PairStream, Phase, Target, TargetError};
@@ -15,31 +15,12 @@ use crate::target::{PairStream, Phase, Target, TargetError};
 /// Outputs of each side that identify a mechanism.
 const FINGERPRINT_DRAWS: usize = 512;
 
-/// Audits one pair on the rayon pool that it is called in. The result depends only on the plan and
-/// the target.
-pub fn run_pair(
-    plan: &PairPlan,
-    target: &dyn Target,
-    listener: &(impl Listener + ?Sized),
-) -> PairResult {
-    let started = Instant::now();
-    let outcome = match plan.claim.metric() {
-        Some(metric) => compare(plan, metric, target),
-        None => audit(plan, target, listener),
-    };
-    target.close();
-    PairResult {
-        timing: target.timing(),
-        ..PairResult::new(plan, outcome, started.elapsed().as_secs_f64())
-    }
-}
-
 /// Explores, then judges the frozen rules on fresh draws, in looks that double in size.
-fn audit(
+pub fn audit(
     plan: &PairPlan,
     target: &dyn Target,
-    listener: &(impl Listener + ?Sized),
-) -> Result<Evidence, TargetError> {
+    listener: &dyn Listener,
+) -> Result<PrivacyEvidence, TargetError> {
     let mut clock = PairClock::start(plan.max_seconds, plan.until);
     let schedule = plan.schedule();
     let exploration = explore_in_time(plan, target, &schedule, &mut clock, listener)?;

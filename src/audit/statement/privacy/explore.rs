@@ -5,8 +5,8 @@ use std::time::Instant;
 use serde::{Deserialize, Serialize};
 
 use super::path::EvidencePath;
-use super::time_limit::PairClock;
-use super::{Event, Listener, PairPlan};
+use crate::audit::time_limit::PairClock;
+use crate::audit::{Event, Listener, PairPlan};
 use crate::attack::{DrawBudget, Explorer, Grouped, GuessRule, Learned};
 use crate::model::Tally;
 use crate::output::{Symbols, fingerprint};
@@ -54,7 +54,7 @@ impl Exploration {
 }
 
 /// Learns the rules of a pair on the rayon pool that it is called in, as
-/// [`run_pair`](super::run_pair) does first.
+/// [`Plan::run`](crate::audit::Plan::run) does first.
 ///
 /// # Errors
 /// When the mechanism could not be run.

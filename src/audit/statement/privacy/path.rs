@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::PairPlan;
+use crate::audit::PairPlan;
 use crate::attack::{Learned, Role};
 use crate::model::{Tally, Until};
 use crate::stats::wealth::{Bet, Ledger};

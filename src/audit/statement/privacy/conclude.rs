@@ -7,9 +7,11 @@ use super::certify::CertifyPart;
 use super::curves::CurveData;
 use super::explore::add;
 use super::path::EvidencePath;
-use super::{Evidence, Exploration, PairPlan};
+use super::evidence::PrivacyEvidence;
+use super::explore::Exploration;
+use crate::audit::PairPlan;
 use crate::attack::{Grouped, Learned, Role};
-use crate::model::{Grounds, RuleEstimate, Tally, Verdict};
+use crate::model::{RuleEstimate, Tally};
 use crate::sample::WATCHED;
 use crate::stats::{Certified, GroupEvidence, bounds, strongest};
 
@@ -70,11 +72,11 @@ impl<'a> Standing<'a> {
     }
 
     /// Bounds, verdict, and the rule that did best.
-    pub fn evidence<B: FnOnce() -> Option<String>>(self, facts: DrawFacts<B>) -> Evidence {
+    pub fn evidence<B: FnOnce() -> Option<String>>(self, facts: DrawFacts<B>) -> PrivacyEvidence {
         let (certified, groups) = self.certified();
         let Self { plan, exploration, complete, .. } = self;
         let Exploration { learned, outputs_never_repeat, symbols, path, .. } = exploration;
-        let PairPlan { ref claim, level, resolution, reach: asked_reach, .. } = *plan;
+        let PairPlan { ref claim, level, .. } = *plan;
         // Fixed-sample limits hold only for the sample size that was fixed in advance.
         let fixed: &[Certified] = if complete { &certified } else { &[] };
         let bounds = bounds(&path.ledger, fixed, groups, claim, level);
@@ -95,19 +97,7 @@ impl<'a> Standing<'a> {
             epsilon_upper: limited.reduce(f64::max).unwrap_or(f64::INFINITY),
         };
         let learned = best.map(|best| &learned[best]);
-        // The verdict on this pair alone. In an audit, the other pairs count too.
-        let reach = bounds.reach(claim);
-        let grounds = Grounds {
-            claim: claim.clone(),
-            bounds,
-            outputs_never_repeat,
-            reach,
-            asked_reach,
-            resolution,
-            control: None,
-        };
-        let verdict = Verdict::new(&grounds);
-        let behaviour = if verdict == Verdict::Violated && facts.reproducible {
+        let behaviour = if bounds.refute(claim) && facts.reproducible {
             (facts.behaviour)()
         } else {
             None
@@ -125,8 +115,7 @@ impl<'a> Standing<'a> {
         }
         .curves();
         let rule = learned.map(|learned| learned.rule.clone());
-        Evidence {
-            verdict,
+        PrivacyEvidence {
             bounds,
             outputs_never_repeat,
             estimate,
@@ -134,7 +123,6 @@ impl<'a> Standing<'a> {
             tally,
             regions,
             by_groups,
-            outputs: None,
             symbols: rule.as_ref().map(|rule| symbols.only(rule.symbols())).unwrap_or_default(),
             rule,
             curves,
@@ -240,7 +228,7 @@ pub enum PartsError {
 }
 
 /// The evidence on a pair from the parts of its certification, in any order. It is the evidence of
-/// [`run_pair`](super::run_pair).
+/// [`Plan::run`](crate::audit::Plan::run).
 ///
 /// # Errors
 /// When the parts do not belong together or are not all of them.
@@ -248,7 +236,7 @@ pub fn conclude(
     plan: &PairPlan,
     exploration: &Exploration,
     parts: &[&CertifyPart],
-) -> Result<Evidence, PartsError> {
+) -> Result<PrivacyEvidence, PartsError> {
     let batches = plan.divisible_batches().ok_or(PartsError::Undivided)?;
     let mut parts = parts.to_vec();
     parts.sort_by_key(|part| (part.batches.start, part.batches.end));

@@ -1,0 +1,429 @@
+//! The kinds of statements that an audit makes about a mechanism: one folder a kind.
+//!
+//! | folder | what is claimed | how it is decided |
+//! |---|---|---|
+//! | `privacy/` | (ε, δ), μ, ρ, … on a pair of neighbours | rules are learned, frozen and judged |
+//! | `stability/` | a distance of two outputs without noise | the outputs are compared exactly |
+//! | `accuracy/` | the probability of an event on one dataset | failures are counted |
+//!
+//! Everything else asks. A run asks a [`Statement`] for its [`Plan`] and runs it. Reports, gates and
+//! journals ask a [`Judged`](super::Judged) statement, which passes the question on to its [`Kind`]. Nothing
+//! outside this folder matches on the kind.
+//!
+//! A new kind is a folder with an implementation of [`Kind`], a field of [`Audit`] for what its
+//! files state, and its lines in the enums and the matches of this file. `row.rs` has the columns of
+//! all kinds, `pair.rs` what the two kinds about pairs share, and `words.rs` how bounds are written.
+
+mod pair;
+mod row;
+mod words;
+
+pub mod accuracy;
+pub mod privacy;
+pub mod stability;
+
+use std::ops::Range;
+
+use serde::{Deserialize, Serialize};
+
+use self::accuracy::{Accuracy, AccuracyEvidence, AccuracyPlan};
+use self::pair::PairStatement;
+use self::privacy::{Curves, PrivacyEvidence};
+use self::stability::StabilityEvidence;
+use super::{Audit, Listener, PairPlan, StatementResult, TargetSource};
+use crate::model::{Bounds, Claim, ControlResult, Dataset, Expectation, Settings, Verdict};
+use crate::target::{Target, TargetError};
+
+pub use row::Row;
+pub use words::{capitalised, rounded, short};
+
+/// Something that an audit states about its mechanism.
+#[derive(Clone, Copy, Debug)]
+pub enum Statement<'a> {
+    /// A pair on which the mechanism is private.
+    Privacy(PairStatement<'a>),
+    /// A pair on which the outputs are close.
+    Stability(PairStatement<'a>),
+    /// An event that is probable.
+    Accuracy(&'a Accuracy),
+}
+
+/// The plan of a statement, with everything that its result depends on: the unit of work.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Plan {
+    /// Learn rules, freeze them and judge them.
+    Privacy(PairPlan),
+    /// Compare two outputs.
+    Stability(PairPlan),
+    /// Count failures.
+    Accuracy(AccuracyPlan),
+}
+
+/// What was found about a statement.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Evidence {
+    /// About a privacy claim.
+    Privacy(Box<PrivacyEvidence>),
+    /// About a stability claim.
+    Stability(StabilityEvidence),
+    /// About an accuracy claim.
+    Accuracy(AccuracyEvidence),
+}
+
+/// What the other statements of an audit contribute to the verdict on one of them.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Whole {
+    /// The reach of the best statement about the audit's own claim.
+    pub reach: f64,
+    /// What became of the control; `None` if there is none.
+    pub control: Option<ControlResult>,
+}
+
+/// A bound against a claim: `ε ≥ 1.2 of 1`.
+#[derive(Clone, Copy, Debug)]
+pub struct Shown {
+    /// What is bounded.
+    pub symbol: &'static str,
+    /// It is at least this.
+    pub lower: f64,
+    /// It should be at most this.
+    pub claimed: f64,
+}
+
+/// A picture of the evidence.
+pub enum Picture<'a> {
+    /// The outputs on both sides, with what the rule guesses.
+    Outputs(&'a crate::attack::Distribution),
+    /// The privacy profile against the claim.
+    Profile(&'a Curves, &'a Claim, Bounds),
+    /// The growth of the evidence, and whether it refutes the claim.
+    Wealth(&'a Curves, bool),
+}
+
+/// How a result compares with its claim on a bar.
+#[derive(Clone, Debug)]
+pub struct Scale {
+    /// How much of the claim was seen.
+    pub reach: f64,
+    /// How much of it is estimated.
+    pub estimate: f64,
+    /// How much of it the audit asks for.
+    pub asked: f64,
+    /// The bounds: each in words, with the claim behind it.
+    pub shown: Vec<(String, String)>,
+}
+
+/// What people read about a statement. Fronts choose what they show and add nothing.
+#[derive(Clone, Debug, Default)]
+pub struct Words {
+    /// What is claimed: `ε = 1`.
+    pub claim: String,
+    /// Who sees what the sentence says, if anybody does: "attacker".
+    pub observer: Option<&'static str>,
+    /// What was seen.
+    pub sentence: String,
+    /// What the observer looks at: a title, and a rule or outputs.
+    pub rule: Option<(&'static str, String)>,
+    /// The bounds in one line.
+    pub bounds: String,
+    /// What was measured, for people who do not know dp-audit: `its ε is at least 2`.
+    pub measured: String,
+    /// The truth that the audit file states, in front of a colon.
+    pub truth: String,
+    /// On which data it was measured, and what was seen there.
+    pub circumstances: String,
+    /// What to do about a refuted claim.
+    pub after_refutation: &'static str,
+    /// The same for people who do not know dp-audit.
+    pub remedy: String,
+    /// What to do about a claim that was expected to be refuted and was not.
+    pub after_survival: &'static str,
+}
+
+/// What a statement of some kind answers. What was found is absent while nothing was run, and where
+/// the mechanism could not be run.
+pub trait Kind {
+    /// What one is called: `pair`.
+    fn noun(&self) -> &'static str;
+    /// The list of the JSON report that has it, and the table of an audit file that states it.
+    fn list(&self) -> [&'static str; 2];
+    /// Whether it is about the audit's own claim. Such statements share reach, control and
+    /// expectation.
+    fn is_about_claim(&self) -> bool;
+    /// Whether its bounds hold with a confidence below certainty.
+    fn is_uncertain(&self) -> bool;
+    /// The verdict that is expected of it alone.
+    fn expected(&self) -> Option<Expectation>;
+
+    /// The verdict; `None` without evidence.
+    fn verdict(&self, whole: Whole) -> Option<Verdict>;
+    /// How much of the claim was seen.
+    fn reach(&self) -> Option<f64>;
+    /// What decides which statement is the most significant one.
+    fn weight(&self) -> f64;
+    /// Whether the evidence contradicts a truth that the audit file states.
+    fn contradicts_truth(&self) -> bool;
+    /// About how many draws an inconclusive result needs; `None` if more draws alone are not known
+    /// to help.
+    fn needed_draws(&self, verdict: Verdict, whole: Whole) -> Option<u64>;
+
+    /// Fills its columns.
+    fn columns(&self, row: &mut Row);
+    /// The columns that CI servers show.
+    fn properties(&self) -> &'static [&'static str];
+    /// What the JSON report has besides the columns.
+    fn details(&self) -> serde_json::Map<String, serde_json::Value>;
+
+    /// The strongest bound against the claim.
+    fn shown(&self) -> Option<Shown>;
+    /// What people read.
+    fn words(&self) -> Words;
+    /// The verdict in words, and what it rests on.
+    fn meaning(&self, verdict: Verdict, confidence: &str) -> [String; 2];
+    /// The facts about what is stated and found, as names and values.
+    fn facts(&self) -> Vec<(&'static str, String)>;
+    /// The result on a bar.
+    fn scale(&self) -> Option<Scale>;
+    /// The pictures.
+    fn pictures(&self) -> Vec<Picture<'_>> {
+        Vec::new()
+    }
+}
+
+impl Audit {
+    /// What it states, in order: first about its own claim, then about accuracy.
+    pub fn statements(&self) -> impl Iterator<Item = Statement<'_>> {
+        let pairs = self.pairs.iter().map(|pair| PairStatement { audit: self, pair });
+        let pairs = pairs.map(|statement| match self.claim.metric() {
+            Some(_) => Statement::Stability(statement),
+            None => Statement::Privacy(statement),
+        });
+        pairs.chain(self.accuracy.iter().map(Statement::Accuracy))
+    }
+
+    /// The number of its statements.
+    #[must_use]
+    pub fn statement_count(&self) -> usize {
+        self.pairs.len() + self.accuracy.len()
+    }
+
+    /// Leaves out the statements whose name does not pass.
+    pub fn retain(&mut self, passes: impl Fn(&str) -> bool) {
+        self.pairs.retain(|pair| passes(&pair.name));
+        self.accuracy.retain(|accuracy| passes(&accuracy.name));
+    }
+}
+
+impl<'a> Statement<'a> {
+    /// Its name, unique in its audit.
+    #[must_use]
+    pub fn name(self) -> &'a str {
+        match self {
+            Self::Privacy(statement) | Self::Stability(statement) => &statement.pair.name,
+            Self::Accuracy(accuracy) => &accuracy.name,
+        }
+    }
+
+    /// The datasets on the left and on the right.
+    #[must_use]
+    pub fn data(self) -> [&'a Dataset; 2] {
+        match self {
+            Self::Privacy(statement) | Self::Stability(statement) => {
+                [&statement.pair.left, &statement.pair.right]
+            }
+            Self::Accuracy(accuracy) => [&accuracy.data; 2],
+        }
+    }
+
+    /// Whether it is decided by statistics, and needs a share of the run's α.
+    #[must_use]
+    pub fn is_uncertain(self) -> bool {
+        !matches!(self, Self::Stability(_))
+    }
+
+    /// Its plan, in a run with `uncertain` statements that are decided by statistics.
+    #[must_use]
+    pub fn plan(self, audit: &Audit, settings: Settings, uncertain: usize) -> Plan {
+        match self {
+            Self::Privacy(statement) => {
+                Plan::Privacy(audit.plan(statement.pair, settings, uncertain))
+            }
+            Self::Stability(statement) => {
+                Plan::Stability(audit.plan(statement.pair, settings, uncertain))
+            }
+            Self::Accuracy(accuracy) => {
+                Plan::Accuracy(AccuracyPlan::new(audit, accuracy, settings, uncertain))
+            }
+        }
+    }
+
+    /// What it answers about this evidence. The evidence of another kind is none.
+    #[must_use]
+    pub fn kind(self, audit: &'a Audit, result: Option<&'a StatementResult>) -> Box<dyn Kind + 'a> {
+        let evidence = result.and_then(|result| result.outcome.as_ref().ok());
+        match self {
+            Self::Privacy(statement) => {
+                let evidence = evidence.and_then(Evidence::privacy);
+                Box::new(privacy::Privacy { statement, evidence, result })
+            }
+            Self::Stability(statement) => {
+                let evidence = match evidence {
+                    Some(Evidence::Stability(evidence)) => Some(evidence),
+                    _ => None,
+                };
+                Box::new(stability::Stability { statement, evidence, result })
+            }
+            Self::Accuracy(accuracy) => {
+                let evidence = match evidence {
+                    Some(Evidence::Accuracy(evidence)) => Some(evidence),
+                    _ => None,
+                };
+                Box::new(accuracy::AccuracyStatement { audit, accuracy, evidence, result })
+            }
+        }
+    }
+}
+
+impl Plan {
+    /// What makes the outputs.
+    #[must_use]
+    pub fn pair(&self) -> &PairPlan {
+        match self {
+            Self::Privacy(pair) | Self::Stability(pair) => pair,
+            Self::Accuracy(plan) => &plan.pair,
+        }
+    }
+
+    /// The same, to change it.
+    pub fn pair_mut(&mut self) -> &mut PairPlan {
+        match self {
+            Self::Privacy(pair) | Self::Stability(pair) => pair,
+            Self::Accuracy(plan) => &mut plan.pair,
+        }
+    }
+
+    /// The draws that it may make.
+    #[must_use]
+    pub fn draws(&self) -> u64 {
+        match self {
+            Self::Stability(_) => stability::EVALUATIONS_OF_PAIR,
+            Self::Privacy(pair) | Self::Accuracy(AccuracyPlan { pair, .. }) => pair.draws,
+        }
+    }
+
+    /// Its plan as one whose draws can be divided into parts, if they can.
+    #[must_use]
+    pub fn divisible(&self) -> Option<&PairPlan> {
+        match self {
+            Self::Privacy(pair) => pair.divisible_batches().map(|_| pair),
+            _ => None,
+        }
+    }
+
+    /// `parts` ranges of draws for different machines; fewer, or none, where it cannot be divided.
+    #[must_use]
+    pub fn ranges(&self, parts: u64) -> Vec<Range<u64>> {
+        self.divisible().map(|pair| pair.ranges(parts)).unwrap_or_default()
+    }
+
+    /// Audits the statement on the rayon pool that it is called in. The result depends only on the
+    /// plan and the target.
+    pub fn run(&self, target: &dyn Target, listener: &dyn Listener) -> StatementResult {
+        let started = std::time::Instant::now();
+        let outcome = match self {
+            Self::Privacy(pair) => privacy::audit(pair, target, listener)
+                .map(|evidence| Evidence::Privacy(Box::new(evidence))),
+            Self::Stability(pair) => stability::compare(pair, target).map(Evidence::Stability),
+            Self::Accuracy(plan) => {
+                accuracy::judge(plan, target, listener).map(Evidence::Accuracy)
+            }
+        };
+        target.close();
+        StatementResult {
+            timing: target.timing(),
+            ..StatementResult::new(self, outcome, started.elapsed().as_secs_f64())
+        }
+    }
+
+    /// Makes its target and audits it.
+    pub fn prepare_and_run(
+        &self,
+        source: &dyn TargetSource,
+        listener: &dyn Listener,
+    ) -> StatementResult {
+        match source.target(self.pair()) {
+            Ok(target) => self.run(target.as_ref(), listener),
+            Err(error) => StatementResult::new(self, Err(TargetError::NotPrepared(error)), 0.0),
+        }
+    }
+
+    /// Whether this evidence refutes the claim. Evidence of another kind does not.
+    #[must_use]
+    pub fn refuted_by(&self, evidence: &Evidence) -> bool {
+        match (self, evidence) {
+            (Self::Privacy(pair), Evidence::Privacy(evidence)) => {
+                evidence.bounds.refute(&pair.claim)
+            }
+            (Self::Stability(pair), Evidence::Stability(evidence)) => {
+                evidence.distance > pair.claim.main().value
+            }
+            (Self::Accuracy(plan), Evidence::Accuracy(evidence)) => {
+                plan.accuracy.claim.verdict(evidence.limits) == Verdict::Violated
+            }
+            _ => false,
+        }
+    }
+
+    /// Checks what can be known of evidence without making its draws again.
+    ///
+    /// # Errors
+    /// When it cannot be the evidence of this plan.
+    pub fn check(&self, evidence: &Evidence) -> Result<(), String> {
+        match (self, evidence) {
+            (Self::Privacy(pair), Evidence::Privacy(evidence)) => evidence.check(pair),
+            (Self::Stability(_), Evidence::Stability(_)) => Ok(()),
+            (Self::Accuracy(plan), Evidence::Accuracy(evidence)) => evidence.check(plan),
+            _ => Err("it is the evidence of another kind of statement".to_owned()),
+        }
+    }
+}
+
+impl Evidence {
+    /// All draws.
+    #[must_use]
+    pub fn draws(&self) -> u64 {
+        match self {
+            Self::Privacy(evidence) => evidence.draws,
+            Self::Stability(evidence) => evidence.draws,
+            Self::Accuracy(evidence) => evidence.draws,
+        }
+    }
+
+    /// Whether the same seed gives the same result. A program may ignore its seeds.
+    #[must_use]
+    pub fn reproducible(&self) -> bool {
+        match self {
+            Self::Privacy(evidence) => evidence.reproducible,
+            Self::Stability(evidence) => evidence.reproducible,
+            Self::Accuracy(evidence) => evidence.reproducible,
+        }
+    }
+
+    /// A note about the draws for the reader of a report.
+    #[must_use]
+    pub fn note(&self) -> Option<&str> {
+        match self {
+            Self::Privacy(evidence) => evidence.note.as_deref(),
+            Self::Stability(evidence) => evidence.note.as_deref(),
+            Self::Accuracy(evidence) => evidence.note.as_deref(),
+        }
+    }
+
+    /// The evidence about a privacy claim, if it is that.
+    #[must_use]
+    pub fn privacy(&self) -> Option<&PrivacyEvidence> {
+        if let Self::Privacy(evidence) = self { Some(evidence) } else { None }
+    }
+}

@@ -1,0 +1,92 @@
+//! What the statements about pairs share: the claim of the audit, its bounds, and how they decide.
+
+use super::row::{Row, lower, upper};
+use super::{Shown, Whole};
+use crate::audit::{Audit, Pair};
+use crate::model::exact::Exact;
+use crate::model::{Bounds, Expectation, Grounds, Verdict};
+
+/// A pair of an audit.
+#[derive(Clone, Copy, Debug)]
+pub struct PairStatement<'a> {
+    /// The audit.
+    pub audit: &'a Audit,
+    /// The pair.
+    pub pair: &'a Pair,
+}
+
+impl PairStatement<'_> {
+    /// The verdict that is expected of this pair alone.
+    pub(super) fn expected(self) -> Option<Expectation> {
+        self.pair.expect
+    }
+
+    /// The verdict on the claim from these bounds.
+    pub(super) fn verdict(
+        self,
+        bounds: Bounds,
+        outputs_never_repeat: bool,
+        whole: Whole,
+    ) -> Verdict {
+        Verdict::new(&Grounds {
+            claim: self.audit.claim.clone(),
+            bounds,
+            outputs_never_repeat,
+            reach: whole.reach,
+            asked_reach: self.audit.reach.at_least(),
+            resolution: self.audit.resolution,
+            control: whole.control,
+        })
+    }
+
+    /// The columns of every pair.
+    pub(super) fn columns(self, bounds: Option<Bounds>, row: &mut Row) {
+        let Self { audit, pair } = self;
+        row.relation = audit.relation.to_string();
+        row.asked_reach = Some(audit.reach.at_least());
+        row.unit = audit.claim.main().measure.name().into_owned();
+        row.claimed = Some(audit.claim.main().value);
+        row.lower = bounds.map(|bounds| lower(bounds.lower));
+        row.detectable = bounds.map(|bounds| upper(bounds.detectable));
+        row.truth_epsilon = bounds.and(pair.truth.epsilon).map(Exact);
+    }
+
+    /// The bound that shows most of the claim: that of δ if it shows more than the main one.
+    pub(super) fn shown(self, bounds: Bounds) -> Shown {
+        let claim = &self.audit.claim;
+        let main = claim.main();
+        let of_main = if bounds.lower > 0.0 { bounds.lower / main.value } else { 0.0 };
+        match claim.second() {
+            Some(second) if bounds.reach(claim) > of_main => {
+                Shown { symbol: "δ", lower: bounds.delta_lower, claimed: second.value }
+            }
+            _ => Shown {
+                symbol: main.measure.symbol(),
+                lower: bounds.lower,
+                claimed: main.value,
+            },
+        }
+    }
+
+    /// The facts about the datasets. Outputs that were recorded elsewhere have none.
+    pub(super) fn facts(self) -> Vec<(&'static str, String)> {
+        let Self { audit, pair } = self;
+        let mut facts = vec![("pair", pair.name.clone())];
+        if audit.is_from_file() {
+            facts.push(("D (left)", pair.left.to_string()));
+            facts.push(("D′ (right)", pair.right.to_string()));
+        }
+        facts
+    }
+
+    /// On which pair something was measured.
+    pub(super) fn place(self) -> String {
+        let Self { audit, pair } = self;
+        let data = if audit.is_from_file() {
+            format!(", D = {} and D' = {}", pair.left, pair.right)
+        } else {
+            String::new()
+        };
+        format!("Measured on the pair “{}”{data}.", pair.name)
+    }
+}

@@ -1,0 +1,109 @@
+//! What was found on a pair about a privacy claim.
+
+use serde::{Deserialize, Serialize};
+
+use super::curves::Curves;
+use crate::attack::GuessRule;
+use crate::audit::PairPlan;
+use crate::model::number::{counted, percent};
+use crate::model::{Bounds, Claim, RuleEstimate, Tally};
+use crate::output::Symbols;
+
+/// What groups of outputs are called in a sentence.
+const GROUPS: &str = "groups of outputs together";
+
+/// The evidence on one pair.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct PrivacyEvidence {
+    /// The bounds.
+    pub bounds: Bounds,
+    /// Whether every output was a different symbol.
+    pub outputs_never_repeat: bool,
+    /// The point estimate of ε from the reported rule, and an upper limit for the ε that any of the
+    /// frozen rules can show.
+    pub estimate: RuleEstimate,
+    /// All draws, including exploration.
+    pub draws: u64,
+    /// The counts of the reported rule on the draws it was judged on.
+    pub tally: Tally,
+    /// How many of the two answers, left and right, the rule ever gives.
+    pub regions: u8,
+    /// Whether groups of outputs show more than the rules, none of which refutes the claim.
+    #[serde(default)]
+    pub by_groups: bool,
+    /// The rule; absent if the budget was too small to learn one.
+    pub rule: Option<GuessRule>,
+    /// The names of the symbols that the rule uses.
+    pub symbols: Symbols,
+    /// The evidence as curves.
+    pub curves: Curves,
+    /// A hash of the first outputs on a fixed stream, if the claim is refuted. Different code has a
+    /// different hash.
+    pub behaviour: Option<String>,
+    /// Whether the same seed gives the same result. A program may ignore its seeds.
+    pub reproducible: bool,
+    /// A note about the draws for the reader of a report.
+    pub note: Option<String>,
+}
+
+impl PrivacyEvidence {
+    /// `max(0, δ_lower − δ)`: by how much the claimed δ is exceeded at least.
+    #[must_use]
+    pub fn delta_excess(&self, claim: &Claim) -> f64 {
+        (self.bounds.delta_lower - claim.delta()).max(0.0)
+    }
+
+    /// The rule in words.
+    #[must_use]
+    pub fn rule_text(&self) -> String {
+        self.rule.as_ref().map_or_else(
+            || "none: too few draws to learn one".to_owned(),
+            |rule| rule.describe(&self.symbols),
+        )
+    }
+
+    /// One sentence: how often the attacker guessed right, and what the claim allows. If the claim
+    /// is not refuted, the sentence does not read as if it were.
+    #[must_use]
+    pub fn sentence(&self, claim: &Claim) -> String {
+        let guesses = self.tally.guesses() as f64;
+        let draws = self.tally.draws() as f64;
+        if guesses == 0.0 {
+            return "made no guess".to_owned();
+        }
+        let right = self.tally.correct as f64 / guesses;
+        let allowed = claim.main().allowed_right(guesses / draws.max(1.0), self.regions);
+        let share = if guesses < draws {
+            format!(" when answering on {} of the outputs", percent(guesses / draws))
+        } else {
+            String::new()
+        };
+        let groups = if self.by_groups {
+            format!("; {GROUPS} show {}", self.bounds.in_unit(claim).unwrap_or_default())
+        } else {
+            String::new()
+        };
+        let chance = if !self.bounds.refute(claim) && right > allowed {
+            format!(", and {} cannot tell these apart", counted(self.tally.guesses(), "guess"))
+        } else {
+            String::new()
+        };
+        format!(
+            "guessed right {} of the time{share}; {claim} allows {}{chance}{groups}",
+            percent(right),
+            percent(allowed)
+        )
+    }
+
+    /// Checks what can be known without making the draws again.
+    pub(in crate::audit) fn check(&self, plan: &PairPlan) -> Result<(), String> {
+        plan.check_draws(self.draws)?;
+        let Tally { correct, wrong, abstained } = self.tally;
+        let all = [correct, wrong, abstained].iter().try_fold(0_u64, |sum, n| sum.checked_add(*n));
+        if all.is_none_or(|all| all > self.draws) {
+            return Err("it counts more guesses than draws".to_owned());
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,354 @@
+//! Privacy on a pair of neighbours: rules are learned, frozen, and judged on fresh draws.
+//!
+//! | file | what it does |
+//! |---|---|
+//! | `run.rs` | one pair from its first draw to its evidence |
+//! | `explore.rs` | the first step: learn rules and freeze them |
+//! | `certify.rs` | the second step: judge them on fresh draws, in parts if that helps |
+//! | `conclude.rs` | the third step: from tallies to bounds, without draws |
+//! | `path.rs` | how the evidence grows from look to look |
+//! | `curves.rs` | the evidence as curves |
+//! | `evidence.rs` | what was found |
+
+mod certify;
+mod conclude;
+mod curves;
+mod evidence;
+mod explore;
+mod path;
+mod run;
+
+use serde_json::{Map, Value, json};
+
+pub use certify::{CertifyPart, LookTallies, Piece, certify_range};
+pub use conclude::{PartsError, conclude};
+pub use curves::{Curves, ProfilePoint, WealthPoint};
+pub use evidence::PrivacyEvidence;
+pub use explore::{Exploration, explore};
+pub use path::EvidencePath;
+pub use run::behaviour;
+pub(super) use run::audit;
+
+use super::pair::PairStatement;
+use super::row::{Row, lower, upper};
+use super::words::{rounded, short};
+use super::{Kind, Picture, Scale, Shown, Whole, Words};
+use crate::audit::advice::more;
+use crate::audit::{AFTER_REFUTATION, StatementResult};
+use crate::model::exact::Exact;
+use crate::model::number::{Brief, counted, grouped, round_down};
+use crate::model::{AskedReach, Bounds, Claim, Expectation, Reason, Truth, Verdict};
+
+/// A pair and what was found on it.
+pub struct Privacy<'a> {
+    /// The pair.
+    pub statement: PairStatement<'a>,
+    /// The evidence, if there is any.
+    pub evidence: Option<&'a PrivacyEvidence>,
+    /// The result, if the pair was run.
+    pub result: Option<&'a StatementResult>,
+}
+
+impl Privacy<'_> {
+    fn claim(&self) -> &Claim {
+        &self.statement.audit.claim
+    }
+
+    fn bounds(&self) -> Option<Bounds> {
+        self.evidence.map(|evidence| evidence.bounds)
+    }
+
+    /// What was measured, in the unit of the claim. The bound that is farther above the claim
+    /// speaks.
+    fn measured(&self) -> Option<String> {
+        let (claim, bounds) = (self.claim(), self.bounds()?);
+        let brief = |value: f64| Brief(round_down(value, 4));
+        Some(if claim.second().is_none() {
+            let symbol = claim.main().measure.symbol();
+            format!("its {symbol} is at least {}", brief(bounds.lower))
+        } else if bounds.refute(claim) && bounds.lower <= claim.main().value {
+            let epsilon = Brief(claim.epsilon());
+            format!("its δ at ε = {epsilon} is at least {}", brief(bounds.delta_lower))
+        } else {
+            let at = if claim.delta() > 0.0 {
+                format!(" at δ = {}", Brief(claim.delta()))
+            } else {
+                String::new()
+            };
+            format!("its ε{at} is at least {}", brief(bounds.epsilon_lower))
+        })
+    }
+
+    /// All bounds in one line.
+    fn bounds_text(&self) -> String {
+        let (claim, Some(evidence)) = (self.claim(), self.evidence) else { return String::new() };
+        let bounds = evidence.bounds;
+        format!(
+            "{}ε ≥ {}, δ ≥ {} at ε = {}; reach {} with {}",
+            bounds.in_unit(claim).map_or_else(String::new, |bound| format!("{bound}; ")),
+            Brief(round_down(bounds.epsilon_lower, 4)),
+            Brief(round_down(bounds.delta_lower, 4)),
+            Brief(claim.epsilon()),
+            Brief(round_down(bounds.reach(claim), 4)),
+            counted(evidence.draws, "draw"),
+        )
+    }
+}
+
+impl Kind for Privacy<'_> {
+    fn noun(&self) -> &'static str {
+        "pair"
+    }
+
+    fn list(&self) -> [&'static str; 2] {
+        ["pairs", "pair"]
+    }
+
+    fn is_about_claim(&self) -> bool {
+        true
+    }
+
+    fn is_uncertain(&self) -> bool {
+        true
+    }
+
+    fn expected(&self) -> Option<Expectation> {
+        self.statement.expected()
+    }
+
+    fn verdict(&self, whole: Whole) -> Option<Verdict> {
+        let evidence = self.evidence?;
+        Some(self.statement.verdict(evidence.bounds, evidence.outputs_never_repeat, whole))
+    }
+
+    fn reach(&self) -> Option<f64> {
+        Some(self.bounds()?.reach(self.claim()))
+    }
+
+    fn weight(&self) -> f64 {
+        self.bounds().map_or(0.0, |bounds| bounds.epsilon_lower)
+    }
+
+    fn contradicts_truth(&self) -> bool {
+        self.bounds().is_some_and(|bounds| self.statement.pair.truth.is_exceeded(bounds))
+    }
+
+    /// A standard error is proportional to `1/√n`. So a precision that should be `f` times finer
+    /// needs `f²` times as many draws, and a bound that should be `f` times closer to its estimate
+    /// does too.
+    fn needed_draws(&self, verdict: Verdict, whole: Whole) -> Option<u64> {
+        let (audit, evidence) = (self.statement.audit, self.evidence?);
+        let asked = audit.reach.at_least() * audit.claim.main().value;
+        match verdict {
+            Verdict::Inconclusive(Reason::TooFewDraws) => {
+                let needed = audit.resolution * whole.reach.clamp(AskedReach::DEFAULT, 1.0);
+                let factor = evidence.bounds.resolved / needed;
+                factor.is_finite().then(|| more(evidence.draws, factor))
+            }
+            // The estimate is an ε. It is compared only with claims in this unit.
+            Verdict::Inconclusive(Reason::ClaimNotReached) if audit.claim.second().is_some() => {
+                let (estimate, lower) = (evidence.estimate.epsilon, evidence.bounds.lower);
+                let factor = (estimate - lower) / (estimate - asked);
+                (estimate.is_finite() && estimate > asked).then(|| more(evidence.draws, factor))
+            }
+            _ => None,
+        }
+    }
+
+    fn columns(&self, row: &mut Row) {
+        let (claim, evidence) = (self.claim(), self.evidence);
+        self.statement.columns(self.bounds(), row);
+        row.claim_epsilon = Some(Exact(claim.epsilon()));
+        row.claim_delta = Some(claim.delta());
+        row.epsilon_lower = evidence.map(|evidence| lower(evidence.bounds.epsilon_lower).0);
+        row.delta_lower = evidence.map(|evidence| lower(evidence.bounds.delta_lower).0);
+        row.delta_excess = evidence.map(|evidence| lower(evidence.delta_excess(claim)).0);
+        row.detectable_epsilon = row.detectable.filter(|_| claim.second().is_some());
+        row.resolved = evidence.map(|evidence| upper(evidence.bounds.resolved));
+        row.correct = evidence.map(|evidence| evidence.tally.correct);
+        row.wrong = evidence.map(|evidence| evidence.tally.wrong);
+        row.abstained = evidence.map(|evidence| evidence.tally.abstained);
+        if let Some(evidence) = evidence {
+            row.rule = evidence.rule_text();
+        }
+    }
+
+    fn properties(&self) -> &'static [&'static str] {
+        &[
+            "unit",
+            "claimed",
+            "lower",
+            "claim_epsilon",
+            "claim_delta",
+            "epsilon_lower",
+            "delta_lower",
+            "reach",
+            "asked_reach",
+            "control",
+            "draws",
+            "rule",
+        ]
+    }
+
+    fn details(&self) -> Map<String, Value> {
+        let (pair, evidence) = (self.statement.pair, self.evidence);
+        let mut details = Map::new();
+        let mut add = |key: &str, value: Option<Value>| details.insert(key.to_owned(), value.into());
+        add("truth_delta", evidence.and(pair.truth.delta).map(|delta| json!(delta)));
+        add("left", evidence.map(|_| json!(pair.left.to_string())));
+        add("right", evidence.map(|_| json!(pair.right.to_string())));
+        add("sentence", evidence.map(|evidence| json!(evidence.sentence(self.claim()))));
+        let estimate = evidence.map(|evidence| evidence.estimate);
+        add("rule_epsilon_estimate", estimate.map(|estimate| json!(lower(estimate.epsilon))));
+        add("rule_epsilon_upper", estimate.map(|estimate| json!(upper(estimate.epsilon_upper))));
+        add("picture", evidence.map(|evidence| json!(evidence.curves)));
+        details
+    }
+
+    fn shown(&self) -> Option<Shown> {
+        Some(self.statement.shown(self.bounds()?))
+    }
+
+    fn words(&self) -> Words {
+        let (audit, claim) = (self.statement.audit, self.claim());
+        let refuted = self.bounds().is_some_and(|bounds| bounds.refute(claim));
+        let sentence = self.evidence.map_or_else(String::new, |evidence| evidence.sentence(claim));
+        let known = if audit.is_from_file() {
+            " If this is known, write expect = \"violated\" into the audit file."
+        } else {
+            ""
+        };
+        Words {
+            claim: claim.to_string(),
+            observer: Some(if refuted { "attacker" } else { "best attack" }),
+            rule: self
+                .evidence
+                .filter(|evidence| evidence.rule.is_some())
+                .map(|evidence| ("Rule:", evidence.rule_text())),
+            bounds: self.bounds_text(),
+            measured: self.measured().unwrap_or_default(),
+            truth: format!(
+                "A bound is above the truth that the audit file states, {}",
+                truth(self.statement.pair.truth)
+            ),
+            circumstances: format!(
+                "{} An attacker who sees only the output, and says whether the data was D or D', \
+                 {sentence}.",
+                self.statement.place()
+            ),
+            sentence,
+            after_refutation: AFTER_REFUTATION,
+            remedy: format!(
+                "correct the mechanism (often its noise is too small, or one record can change \
+                 more than was assumed), or claim less.{known}"
+            ),
+            after_survival: "if the mechanism was corrected, state expect = \"consistent\"; \
+                             otherwise choose a pair on which more leaks, or use more draws",
+        }
+    }
+
+    fn meaning(&self, verdict: Verdict, confidence: &str) -> [String; 2] {
+        let (claim, Some(evidence)) = (self.claim(), self.evidence) else {
+            return [String::new(), String::new()];
+        };
+        let bounds = &evidence.bounds;
+        let (epsilon, delta) = (
+            Brief(round_down(bounds.epsilon_lower, 4)),
+            Brief(round_down(bounds.delta_lower, 4)),
+        );
+        let in_unit = bounds
+            .in_unit(claim)
+            .map_or_else(String::new, |bound| format!("In the unit of the claim: {bound}. "));
+        let detected = if bounds.detectable.is_finite() {
+            format!(
+                "A leak of this shape is flagged with probability 0.9 or more from {} = {} on.",
+                claim.main().measure.symbol(),
+                Brief(-round_down(-bounds.detectable, 4))
+            )
+        } else {
+            "The attack sees no leak whose growth it could flag.".to_owned()
+        };
+        let (verdict, reasons) = match verdict {
+            Verdict::Violated => (
+                "The claim is refuted.",
+                format!(
+                    "At δ = {} the mechanism's ε is at least {epsilon}, and at ε = {} its δ is at \
+                     least {delta} (confidence {confidence}, for all bounds of the run together).",
+                    Brief(claim.delta()),
+                    Brief(claim.epsilon()),
+                ),
+            ),
+            Verdict::Consistent => (
+                "Not refuted.",
+                format!(
+                    "The measured bound is ε ≥ {epsilon} (confidence {confidence}). {detected} \
+                     Another pair or a better attack may still refute the claim."
+                ),
+            ),
+            Verdict::Inconclusive(reason) => (
+                "Not refuted, but inconclusive.",
+                format!("The measured bound is ε ≥ {epsilon}. {detected} Reason: {reason}."),
+            ),
+        };
+        [verdict.to_owned(), format!("{in_unit}{reasons}")]
+    }
+
+    fn facts(&self) -> Vec<(&'static str, String)> {
+        let mut facts = self.statement.facts();
+        let Some(evidence) = self.evidence else { return facts };
+        let (tally, truth) = (evidence.tally, self.statement.pair.truth);
+        let counts = [tally.correct, tally.wrong, tally.abstained].map(grouped);
+        facts.push(("guess rule", evidence.rule_text()));
+        facts.push((
+            "guesses",
+            format!("{} right, {} wrong, {} without a guess", counts[0], counts[1], counts[2]),
+        ));
+        facts.push(("draws", grouped(evidence.draws)));
+        facts.push(("reach", rounded(evidence.bounds.reach(self.claim()), 4, 1.0)));
+        facts.extend(truth.epsilon.map(|truth| ("exact ε", Brief(truth).to_string())));
+        facts.extend(truth.delta.map(|truth| ("exact δ", Brief(truth).to_string())));
+        facts
+    }
+
+    fn scale(&self) -> Option<Scale> {
+        let (audit, evidence) = (self.statement.audit, self.evidence?);
+        let (claim, bounds) = (audit.claim.main(), evidence.bounds);
+        let (reach, delta) = (bounds.reach(&audit.claim), audit.claim.delta());
+        let mut shown = vec![(
+            format!("{} ≥ {}", claim.measure.symbol(), rounded(bounds.lower, 4, claim.value)),
+            format!(", claimed {}", Brief(claim.value)),
+        )];
+        // In other words, δ shows more of the claim than ε does.
+        if reach > bounds.lower / claim.value && bounds.delta_lower > 0.0 {
+            shown.push((
+                format!("; δ ≥ {}", Brief(round_down(bounds.delta_lower, 4))),
+                format!(", claimed {}", Brief(delta)),
+            ));
+        } else if audit.claim.second().is_some() && delta > 0.0 {
+            shown.push((String::new(), format!(" (δ = {})", Brief(delta))));
+        }
+        shown.push((String::new(), format!("; reach {}", short(reach, 1.0))));
+        let estimate = evidence.estimate.epsilon / audit.claim.epsilon();
+        Some(Scale { reach, estimate, asked: audit.reach.at_least(), shown })
+    }
+
+    fn pictures(&self) -> Vec<Picture<'_>> {
+        let (claim, Some(evidence)) = (self.claim(), self.evidence) else { return Vec::new() };
+        let curves = &evidence.curves;
+        let wealth = Picture::Wealth(curves, evidence.bounds.refute(claim));
+        let outputs = curves.distribution.as_ref().map(Picture::Outputs);
+        let profile = Picture::Profile(curves, claim, evidence.bounds);
+        let wealth = Some(wealth).filter(|_| !curves.wealth.is_empty());
+        outputs.into_iter().chain([profile]).chain(wealth).collect()
+    }
+}
+
+/// The truth that an audit file states.
+fn truth(truth: Truth) -> String {
+    let stated = [("ε", truth.epsilon), ("δ", truth.delta)];
+    let stated: Vec<String> = stated
+        .iter()
+        .filter_map(|(symbol, value)| value.map(|value| format!("{symbol} = {}", Brief(value))))
+        .collect();
+    stated.join(" and ")
+}
