@@ -114,7 +114,7 @@ fn closures(pools: &[ThreadPool; 2]) {
             "&str",
             DRAWS / 10,
             Box::new(|| {
-                closure(DRAWS / 10, |bits| if bits >> 63 == 0 { "heads" } else { "tails" })
+                closure(DRAWS / 10, |bits| if bits >> 63 == 0 { "heads" } else { "tails" });
             }),
         ),
     ];

@@ -36,7 +36,7 @@ impl Listener for Progress {
                 self.planned.fetch_sub(draws, Ordering::Relaxed);
             }
             Event::Looked { epsilon_lower } => {
-                self.bound.store(epsilon_lower.to_bits(), Ordering::Relaxed)
+                self.bound.store(epsilon_lower.to_bits(), Ordering::Relaxed);
             }
             Event::AuditFinished { .. } => {
                 self.finished.fetch_add(1, Ordering::Relaxed);

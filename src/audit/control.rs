@@ -20,7 +20,7 @@ impl Audit {
         let mut subject = self.subject.clone();
         match &mut subject {
             Subject::Registered { params, .. } | Subject::Program { params, .. } => {
-                params.extend(changes.clone())
+                params.extend(changes.clone());
             }
             Subject::Function { .. } | Subject::Given { .. } => return None,
         }

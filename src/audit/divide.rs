@@ -154,7 +154,7 @@ impl<'a> Plans<'a> {
                 let ranges = plan.ranges(parts(plan, shards, most));
                 if ranges.len() > 1 {
                     ranges.into_iter().for_each(|range| {
-                        add(part_cost(plan, &range), Statement::Part(index, range))
+                        add(part_cost(plan, &range), Statement::Part(index, range));
                     });
                 } else {
                     add(cost(plan), Statement::Pair(index));

@@ -35,8 +35,8 @@ pub enum Query {
     /// The count of every category in the pair. ℓ₁ sensitivity 1 under add-remove, 2 under
     /// replace-one.
     Histogram,
-    /// The records themselves: each is the answer to one query. The sensitivity of each answer is
-    /// 1. Under single-component neighbours that is the sensitivity of all answers together; under
+    /// The records themselves: each is the answer to one query. Each answer has sensitivity 1.
+    /// Under single-component neighbours that is the sensitivity of all answers together; under
     /// component-wise neighbours it is per answer.
     Values,
 }

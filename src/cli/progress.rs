@@ -68,7 +68,7 @@ impl Listener for Progress {
             Event::Drawn { draws } => self.with(|running| running.bar.inc(draws)),
             // The bar ends with the draws that are still to be made.
             Event::Cut { draws } => self.with(|running| {
-                running.bar.set_length(running.bar.length().unwrap_or(0).saturating_sub(draws))
+                running.bar.set_length(running.bar.length().unwrap_or(0).saturating_sub(draws));
             }),
             Event::Looked { epsilon_lower } => self.looked(epsilon_lower),
             Event::AuditFinished { report } => self.finished(report),

@@ -33,7 +33,7 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Error> {
     }
     let journal =
         Journal::open(reporting.csv(), reporting.audits(), settings, args.start(), |text| {
-            print_error(text)
+            print_error(text);
         })?;
     if let Some(notice) = journal.as_ref().and_then(Journal::notice).filter(|_| !quiet) {
         print_error(notice);

@@ -72,7 +72,7 @@ fn draw_a_few(plan: &PairPlan, preparer: &Preparer) -> Result<(), TargetError> {
         Side::BOTH.iter().try_for_each(|side| {
             let mut got = 0;
             target.draw(*side, DRAWS, stream.side(Phase::Probe, 0, *side), &mut |rows| {
-                got += rows.len()
+                got += rows.len();
             })?;
             if got == DRAWS { Ok(()) } else { Err(TargetError::WrongCount { asked: DRAWS, got }) }
         })

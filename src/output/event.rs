@@ -194,7 +194,7 @@ impl From<OutputEvent> for EventKeys {
                     Some(Record::Fields(items.into_iter().map(|item| item.record).collect()));
             }
             Condition::OneOf(items) => {
-                keys.one_of = Some(items.into_iter().map(|item| item.record).collect())
+                keys.one_of = Some(items.into_iter().map(|item| item.record).collect());
             }
             Condition::Within { radius, of } => {
                 keys.within = Some(radius);
@@ -206,7 +206,7 @@ impl From<OutputEvent> for EventKeys {
                 });
             }
             Condition::Between { at_least, at_most } => {
-                (keys.at_least, keys.at_most) = (at_least, at_most)
+                (keys.at_least, keys.at_most) = (at_least, at_most);
             }
         }
         keys

@@ -102,7 +102,7 @@ pub fn mutated(
     for _ in 0..=rng.random_range(0..2) {
         match &mut changed {
             Genome::Lists { common, left, right, order } => {
-                mutate_lists(common, [left, right], order, domain, rng)
+                mutate_lists(common, [left, right], order, domain, rng);
             }
             Genome::Vectors { base, step: steps } => match rng.random_range(0..4) {
                 0 => *steps = step(base.len(), relation, distance, rng),
@@ -162,7 +162,7 @@ fn mutate_lists(
         }
         6 if size > 1 => common.shuffle(rng),
         7 if size > 1 => {
-            *order = [Order::Same, Order::Reversed, Order::Sorted][rng.random_range(0..3)]
+            *order = [Order::Same, Order::Reversed, Order::Sorted][rng.random_range(0..3)];
         }
         8 if size > 0 => {
             // From one value to the other: a majority grows or shrinks.
@@ -170,7 +170,7 @@ fn mutate_lists(
             common[from] = common[to].clone();
         }
         9 => {
-            extras.into_iter().flatten().for_each(|(place, _)| *place = rng.random_range(0..=size))
+            extras.into_iter().flatten().for_each(|(place, _)| *place = rng.random_range(0..=size));
         }
         _ => {
             let mut present: Vec<&mut (usize, Record)> = extras.into_iter().flatten().collect();

@@ -133,7 +133,7 @@ fn lists(domain: &Domain, relation: &Relation) -> Vec<Start> {
                         * (1 + structure_rank)
                         * (1 + extra_rank);
                     let mut add = |origin: String, genome: Genome, rank: usize| {
-                        found.push(Start { genome, origin, rank })
+                        found.push(Start { genome, origin, rank });
                     };
                     if replace {
                         let mut common = records.clone();

@@ -575,7 +575,7 @@ mod tests {
             let found = |n: usize| {
                 let mut rows = Rows::new(width);
                 (0..2 * n).for_each(|index| {
-                    rows.push(&vec![Cell::number(if index < n { 0.0 } else { 1.0 }); width])
+                    rows.push(&vec![Cell::number(if index < n { 0.0 } else { 1.0 }); width]);
                 });
                 let mut episode = Episode::new(width, 2 * n);
                 [Side::Left, Side::Right].into_iter().for_each(|side| episode.see(side, &rows));

@@ -160,7 +160,7 @@ mod tests {
             &[&|correct, wrong| epsilon(correct, wrong, 0.01)],
         );
         let close = |found: f64, exact: f64| {
-            assert!((found / exact - 1.0).abs() < 1e-6, "{found} against {exact}")
+            assert!((found / exact - 1.0).abs() < 1e-6, "{found} against {exact}");
         };
         close(
             region.least(|correct, wrong| correct / (correct + wrong)),

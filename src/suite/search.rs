@@ -100,7 +100,7 @@ const MOST_CHARACTERS: i64 = 10_000;
 pub fn check(raw: SearchFile, relation: &Relation) -> Result<SearchRequest, Vec<KeyProblem>> {
     let mut problems = Vec::new();
     let mut problem = |path: &str, text: String| {
-        problems.push(KeyProblem::new(format!("search.{path}"), format!("search.{path} {text}")))
+        problems.push(KeyProblem::new(format!("search.{path}"), format!("search.{path} {text}")));
     };
     if raw.relation.as_ref().is_some_and(|name| *name != relation.to_string()) {
         problem(

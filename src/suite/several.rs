@@ -102,7 +102,7 @@ fn merged(shared: &Table, own: &Table) -> Table {
     for (key, value) in own {
         match (table.get_mut(key), value) {
             (Some(Value::Table(params)), Value::Table(changed)) if key == PARAMS => {
-                params.extend(changed.clone())
+                params.extend(changed.clone());
             }
             _ => _ = table.insert(key.clone(), value.clone()),
         }

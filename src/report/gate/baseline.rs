@@ -122,7 +122,7 @@ impl Comparison {
         match (earlier, present) {
             (earlier, present) if earlier == present => {}
             (_, Conclusion::Violated | Conclusion::Error) | (Conclusion::Consistent, _) => {
-                self.worse.push(change)
+                self.worse.push(change);
             }
             (Conclusion::Violated | Conclusion::Error, _) => self.better.push(change),
             _ => self.notes.push(change),

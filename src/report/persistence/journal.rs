@@ -231,7 +231,7 @@ pub fn open(path: &Path) -> io::Result<File> {
     loop {
         match file.try_lock() {
             Err(TryLockError::WouldBlock) if Instant::now() < deadline => {
-                std::thread::sleep(Duration::from_millis(20))
+                std::thread::sleep(Duration::from_millis(20));
             }
             Err(TryLockError::WouldBlock) => {
                 return Err(io::Error::other("another run is writing it"));

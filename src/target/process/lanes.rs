@@ -44,7 +44,7 @@ pub fn in_order<T: Send, E: Send>(
         let spawned = |_: &usize| {
             let (lane, next, fail, sender) = (&lane, &next, &fail, sender.clone());
             let run = move || {
-                lane(next, &mut |job, result| _ = sender.send((job, result))).unwrap_or_else(fail)
+                lane(next, &mut |job, result| _ = sender.send((job, result))).unwrap_or_else(fail);
             };
             // If the system has no more threads, there are fewer lanes.
             thread::Builder::new().spawn_scoped(scope, run).is_ok()

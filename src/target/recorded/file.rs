@@ -135,7 +135,7 @@ impl Outputs {
                 cell
             };
             split_cells(text, separator, &mut |cell| {
-                row.push(parse_cell(cell, separator, &mut symbol))
+                row.push(parse_cell(cell, separator, &mut symbol));
             })
             .map_err(at)?;
             number += 1;

@@ -124,7 +124,7 @@ impl fmt::Display for Recording {
         write!(f, "{}, {}. ", outputs(&self.left), outputs(&self.right))?;
         match &self.left.header {
             Some(names) => {
-                write!(f, "The first row of each is treated as a header ({}). ", names.join(", "))?
+                write!(f, "The first row of each is treated as a header ({}). ", names.join(", "))?;
             }
             None => write!(f, "There is no header. ")?,
         }

@@ -241,7 +241,7 @@ mod tests {
         let mut drawn = Vec::new();
         let seed = PairStream::new(1, "", "").side(phase, 0, side).after(first);
         target.draw(side, count, seed, &mut |rows| {
-            drawn.extend(rows.cells().iter().filter_map(|cell| cell.as_number()))
+            drawn.extend(rows.cells().iter().filter_map(|cell| cell.as_number()));
         })?;
         Ok(drawn)
     }

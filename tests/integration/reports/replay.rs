@@ -246,7 +246,7 @@ fn a_rule_that_has_memorised_the_draws_of_the_witnesss_seed_is_not_confirmed() {
         let seed =
             PairStream::new(0, "correct", &audits[0].pairs[0].name).side(Phase::Replay, 0, side);
         let draw = target.draw(side, 250, seed, &mut |rows| {
-            outputs.extend(rows.cells().iter().map(|cell| (cell.raw(), name)))
+            outputs.extend(rows.cells().iter().map(|cell| (cell.raw(), name)));
         });
         draw.unwrap();
     }

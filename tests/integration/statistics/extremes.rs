@@ -135,7 +135,7 @@ fn symbols(
     Outputs {
         width: 1,
         draw: move |side, rng: &mut Generator, row: &mut [Cell]| {
-            row[0] = names[rng.random_range(range(side))]
+            row[0] = names[rng.random_range(range(side))];
         },
     }
 }

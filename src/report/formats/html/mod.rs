@@ -264,7 +264,7 @@ mod tests {
         let mut report =
             audit::run(&[audit("short", 0.2), audit("exact", 1.0)], settings, &crate::prepare, &());
         change(&mut report, 1, |exact| {
-            exact.results[1].outcome = Err(TargetError::AlwaysPanics { message: "no".to_owned() })
+            exact.results[1].outcome = Err(TargetError::AlwaysPanics { message: "no".to_owned() });
         });
         report
     }
