@@ -6,9 +6,8 @@
 
 use std::sync::Arc;
 
-use super::pair::run_pair;
 use super::time_limit::RunClock;
-use super::{Audit, AuditReport, Control, PairPlan, TargetSource, Worker};
+use super::{Audit, AuditReport, Control, Judged, Plan, TargetSource, Worker};
 use crate::model::{ControlResult, Settings, Until, Verdict};
 use crate::target::Subject;
 
@@ -30,13 +29,14 @@ impl Audit {
             name: format!("control of {}", self.name),
             subject,
             control: None,
+            accuracy: Vec::new(),
             ..self.clone()
         })
     }
 
     /// The plans of its control, one for each pair, in a run with `controls` controls. There are
     /// none if controls are not audited.
-    pub(super) fn control_plans(&self, settings: Settings, controls: usize) -> Vec<PairPlan> {
+    pub(super) fn control_plans(&self, settings: Settings, controls: usize) -> Vec<Plan> {
         let control = self.control_audit().filter(|_| settings.controls);
         // The level of a control is its share of an α that all controls have together.
         let settings = Settings { until: Until::Decided, ..settings };
@@ -50,12 +50,9 @@ pub fn count_controls(audits: &[Audit]) -> usize {
 }
 
 /// Whether the control with this plan is refuted. A control that cannot be run is not.
-pub fn is_refuted(plan: &PairPlan, source: &dyn TargetSource) -> bool {
-    let found = source
-        .target(plan)
-        .ok()
-        .and_then(|target| run_pair(plan, target.as_ref(), &()).outcome.ok());
-    found.is_some_and(|evidence| evidence.verdict == Verdict::Violated)
+pub fn is_refuted(plan: &Plan, source: &dyn TargetSource) -> bool {
+    let outcome = plan.prepare_and_run(source, &()).outcome;
+    outcome.is_ok_and(|evidence| plan.refuted_by(&evidence))
 }
 
 /// What became of the control of an audit with these results; `None` if it has none, or if its
@@ -75,22 +72,21 @@ pub fn run_control(
     let result = |refuted| if refuted { ControlResult::Caught } else { ControlResult::NotCaught };
     if let Some(Control::Audit(name)) = &audit.control {
         let twin = finished.iter().find(|other| other.audit.name == *name)?;
-        return Some(result(twin.privacy_verdict() == Some(Verdict::Violated)));
+        return Some(result(twin.claim_verdict() == Some(Verdict::Violated)));
     }
     // A claim that is refuted, or an audit that is inconclusive anyway, needs no control.
-    if report.privacy_verdict() != Some(Verdict::Consistent) {
+    if report.claim_verdict() != Some(Verdict::Consistent) {
         return None;
     }
-    let reach = |pair: &str| {
-        let of_pair = report.evidence().find(|(result, _)| result.pair == pair);
-        of_pair.map_or(0.0, |(_, evidence)| evidence.bounds.reach(&audit.claim))
+    let reach = |plan: &Plan| {
+        let judged = report.statements().find(|judged| judged.name() == plan.name());
+        judged.and_then(Judged::reach).unwrap_or(0.0)
     };
     let plans = audit.control_plans(settings, controls).into_iter();
     // If several are equal, the first.
     let mut plan =
-        plans.reduce(
-            |best, next| if reach(&next.pair.name) > reach(&best.pair.name) { next } else { best },
-        )?;
-    plan.max_seconds = clock.next(plan.max_seconds);
+        plans.reduce(|best, next| if reach(&next) > reach(&best) { next } else { best })?;
+    let limit = &mut plan.pair_mut().max_seconds;
+    *limit = clock.next(*limit);
     Some(result(worker.refutes_control(&plan)))
 }

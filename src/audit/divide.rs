@@ -9,8 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::control::count_controls;
 use super::run::count_uncertain;
-use super::stability::EVALUATIONS_OF_PAIR;
-use super::{AccuracyPlan, Audit, PairPlan};
+use super::{Audit, PairPlan, Plan};
 use crate::model::Settings;
 
 /// A draw of a program costs about as much as this many draws of a mechanism in Rust. Only the
@@ -29,21 +28,19 @@ pub struct WorkItem {
     /// The index of the audit in the run.
     pub audit: usize,
     /// What of it.
-    pub statement: Statement,
+    pub part: Part,
 }
 
 /// A part of an audit.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Statement {
-    /// The pair with this index.
-    Pair(usize),
-    /// Some of the batches that certify the pair with this index.
-    Part(usize, Range<u64>),
-    /// The accuracy claim with this index.
-    Accuracy(usize),
-    /// The rules of the pair with this index, for all of its parts. No shard needs it: a part
-    /// without rules explores.
+pub enum Part {
+    /// The statement with this index.
+    Whole(usize),
+    /// Some of the batches that certify the statement with this index.
+    Batches(usize, Range<u64>),
+    /// The rules of the statement with this index, for all of its batches. No shard needs it:
+    /// batches without rules explore.
     Explore(usize),
     /// The control on the pair with this index. A single run audits only the control on the best
     /// pair, which no shard knows.
@@ -77,15 +74,15 @@ pub fn divide(audits: &[Audit], settings: Settings, shards: usize) -> Vec<Vec<Wo
 #[must_use]
 pub fn explorations(audits: &[Audit], settings: Settings, shards: usize) -> Vec<WorkItem> {
     let items = divide(audits, settings, shards).into_iter().flatten();
-    let first = items.filter_map(|WorkItem { audit, statement }| match statement {
-        Statement::Part(pair, range) if range.start == 0 => Some((audit, pair)),
+    let first = items.filter_map(|WorkItem { audit, part }| match part {
+        Part::Batches(pair, range) if range.start == 0 => Some((audit, pair)),
         _ => None,
     });
     let mut pairs: Vec<(usize, usize)> = first.collect();
     pairs.sort_unstable();
     pairs
         .into_iter()
-        .map(|(audit, pair)| WorkItem { audit, statement: Statement::Explore(pair) })
+        .map(|(audit, pair)| WorkItem { audit, part: Part::Explore(pair) })
         .collect()
 }
 
@@ -129,18 +126,13 @@ impl<'a> Plans<'a> {
         }
     }
 
-    /// The pairs of an audit.
-    pub fn pairs(&self, audit: usize) -> Vec<PairPlan> {
+    /// The statements of an audit.
+    pub fn statements(&self, audit: usize) -> Vec<Plan> {
         self.audits[audit].plans(self.settings, self.uncertain).collect()
     }
 
-    /// The accuracy claims of an audit.
-    pub fn accuracy(&self, audit: usize) -> Vec<AccuracyPlan> {
-        self.audits[audit].accuracy_plans(self.settings, self.uncertain).collect()
-    }
-
     /// The controls of an audit.
-    pub fn controls(&self, audit: usize) -> Vec<PairPlan> {
+    pub fn controls(&self, audit: usize) -> Vec<Plan> {
         self.audits[audit].control_plans(self.settings, self.controls)
     }
 
@@ -149,23 +141,18 @@ impl<'a> Plans<'a> {
     fn items(&self, shards: usize, most: u64) -> Vec<Costed> {
         let mut items = Vec::new();
         for audit in 0..self.audits.len() {
-            let mut add = |cost, statement| items.push((cost, WorkItem { audit, statement }));
-            for (index, plan) in self.pairs(audit).iter().enumerate() {
-                let ranges = plan.ranges(parts(plan, shards, most));
-                if ranges.len() > 1 {
-                    ranges.into_iter().for_each(|range| {
-                        add(part_cost(plan, &range), Statement::Part(index, range));
-                    });
-                } else {
-                    add(cost(plan), Statement::Pair(index));
+            let mut add = |cost, part| items.push((cost, WorkItem { audit, part }));
+            for (index, plan) in self.statements(audit).iter().enumerate() {
+                match plan.divisible().map(|pair| (pair, pair.ranges(parts(plan, shards, most)))) {
+                    Some((pair, ranges)) if ranges.len() > 1 => ranges.into_iter().for_each(|range| {
+                        add(part_cost(pair, &range), Part::Batches(index, range));
+                    }),
+                    _ => add(cost(plan), Part::Whole(index)),
                 }
-            }
-            for (index, plan) in self.accuracy(audit).iter().enumerate() {
-                add(cost(&plan.pair), Statement::Accuracy(index));
             }
             // Most controls are refuted early.
             for (index, plan) in self.controls(audit).iter().enumerate() {
-                add(cost(plan) / 8, Statement::Control(index));
+                add(cost(plan) / 8, Part::Control(index));
             }
         }
         items
@@ -173,10 +160,9 @@ impl<'a> Plans<'a> {
 }
 
 /// The cost of all draws of a plan.
-fn cost(plan: &PairPlan) -> u64 {
-    let draws = if plan.claim.metric().is_some() { EVALUATIONS_OF_PAIR } else { plan.draws };
-    let each = if plan.subject.command().is_some() { PROGRAM_COST } else { 1 };
-    draws.saturating_mul(each).saturating_add(BASE_COST)
+fn cost(plan: &Plan) -> u64 {
+    let each = if plan.pair().subject.command().is_some() { PROGRAM_COST } else { 1 };
+    plan.draws().saturating_mul(each).saturating_add(BASE_COST)
 }
 
 /// The cost of one part: it explores too.
@@ -185,13 +171,12 @@ fn part_cost(plan: &PairPlan, range: &Range<u64>) -> u64 {
 }
 
 /// Into how many parts a pair is cut so that none costs more than `most`, if that is possible.
-fn parts(plan: &PairPlan, shards: usize, most: u64) -> u64 {
-    let explore = BASE_COST + plan.draws / 8;
+fn parts(plan: &Plan, shards: usize, most: u64) -> u64 {
+    let draws = plan.draws();
+    let explore = BASE_COST + draws / 8;
     match most.checked_sub(explore) {
         _ if cost(plan) <= most => 1,
-        Some(certify) if certify > 0 => {
-            (plan.draws - plan.draws / 8).div_ceil(certify).min(shards as u64)
-        }
+        Some(certify) if certify > 0 => (draws - draws / 8).div_ceil(certify).min(shards as u64),
         _ => shards as u64,
     }
 }
@@ -217,9 +202,11 @@ mod tests {
 
     fn costs(audits: &[Audit], settings: Settings, division: &[Vec<WorkItem>]) -> Vec<u64> {
         let plans = Plans::new(audits, settings);
-        let item_cost = |item: &WorkItem| match &item.statement {
-            Statement::Part(pair, range) => part_cost(&plans.pairs(item.audit)[*pair], range),
-            Statement::Pair(pair) => cost(&plans.pairs(item.audit)[*pair]),
+        let item_cost = |item: &WorkItem| match &item.part {
+            Part::Batches(pair, range) => {
+                part_cost(plans.statements(item.audit)[*pair].pair(), range)
+            }
+            Part::Whole(pair) => cost(&plans.statements(item.audit)[*pair]),
             _ => unreachable!("there are only pairs"),
         };
         division.iter().map(|items| items.iter().map(item_cost).sum()).collect()
@@ -229,12 +216,12 @@ mod tests {
     fn assert_all_once(audits: &[Audit], settings: Settings, division: &[Vec<WorkItem>]) {
         let plans = Plans::new(audits, settings);
         for audit in 0..audits.len() {
-            for (pair, plan) in plans.pairs(audit).iter().enumerate() {
+            for (pair, plan) in plans.statements(audit).iter().map(Plan::pair).enumerate() {
                 let of_pair = division.iter().flatten().filter(|item| item.audit == audit);
                 let mut ranges: Vec<Range<u64>> = of_pair
-                    .filter_map(|item| match &item.statement {
-                        Statement::Pair(index) if *index == pair => Some(0..u64::MAX),
-                        Statement::Part(index, range) if *index == pair => Some(range.clone()),
+                    .filter_map(|item| match &item.part {
+                        Part::Whole(index) if *index == pair => Some(0..u64::MAX),
+                        Part::Batches(index, range) if *index == pair => Some(range.clone()),
                         _ => None,
                     })
                     .collect();
@@ -275,8 +262,8 @@ mod tests {
                 let costs = costs(audits, settings, &division);
                 let plans = Plans::new(audits, settings);
                 let largest = (0..audits.len())
-                    .flat_map(|audit| plans.pairs(audit))
-                    .map(|plan| plan.draws)
+                    .flat_map(|audit| plans.statements(audit))
+                    .map(|plan| plan.draws())
                     .max()
                     .unwrap();
                 // The longest of a list that is given out greedily is at most an equal share and

@@ -1,55 +1,45 @@
-//! The pipeline: plan → run → result.
+//! The pipeline: plan → run → evidence → verdict.
 //!
-//! A [`PairPlan`] says what to audit. It can be written to a file and run by another process.
-//! [`run_pair`] explores, freezes rules, certifies them and computes the verdict. A [`PairResult`]
-//! holds everything that was found, including errors. [`run`] does this for all pairs of all audits
-//! and reports events to a [`Listener`].
+//! An [`Audit`] makes [`Statement`]s, of the kinds in `statement/`. Its [`Plan`]s say what to do; a
+//! plan can be written to a file and run by another process. [`run`] runs all plans of all audits
+//! and reports events to a [`Listener`]. An [`AuditReport`] holds everything that was found,
+//! including errors, and judges it once: its [`Judged`] statements are what reports are made of.
 //!
-//! The steps of a pair are public: [`explore`] → [`Exploration`], [`certify_range`] →
-//! [`CertifyPart`] for ranges of draws on any machines, [`conclude`] → [`Evidence`]. [`divide()`]
-//! divides a whole run into shards of [`WorkItem`]s, [`run_item`] runs one, and [`Combined`] gives
-//! their results to a run that makes no draws.
-//!
-//! Pairs of a stability claim are compared exactly, in `stability.rs`.
-//!
-//! Accuracy claims go the same way, in one step: [`AccuracyPlan`], [`run_accuracy`],
-//! [`AccuracyResult`].
+//! The steps of a privacy statement are public: [`explore`] → [`Exploration`], [`certify_range`] →
+//! [`CertifyPart`] for ranges of draws on any machines, [`conclude`] → [`PrivacyEvidence`].
+//! [`divide()`] divides a whole run into shards of [`WorkItem`]s, [`run_item`] runs one, and
+//! [`Combined`] gives their results to a run that makes no draws.
 
-mod accuracy;
 mod advice;
-mod certify;
 mod combine;
-mod conclude;
 mod control;
-mod curves;
 mod divide;
 mod events;
-mod explore;
-mod pair;
-mod path;
+mod judged;
 mod plan;
 mod prepare;
 mod result;
 mod run;
 mod searched;
-mod stability;
+mod statement;
 mod time_limit;
 mod work;
 
-pub use accuracy::{Accuracy, AccuracyEvidence, AccuracyPlan, AccuracyResult, run_accuracy};
 pub use advice::AFTER_REFUTATION;
-pub use certify::{CertifyPart, LookTallies, Piece, certify_range};
 pub use combine::{CombineError, Combined};
-pub use conclude::{PartsError, conclude};
-pub use curves::{Curves, ProfilePoint, WealthPoint};
-pub use divide::{Statement, WorkItem, divide, explorations};
+pub use divide::{Part, WorkItem, divide, explorations};
 pub use events::{Event, Listener};
-pub use explore::{Exploration, explore};
-pub use pair::{behaviour, run_pair};
-pub use path::EvidencePath;
+pub use judged::Judged;
 pub use plan::{Audit, Control, Pair, PairPlan};
 pub use prepare::Preparer;
-pub use result::{AuditReport, Evidence, PairResult, RunReport};
-pub use run::{Here, KnownAudit, TargetSource, Worker, run, run_rest, run_with};
+pub use result::{AuditReport, RunReport, StatementResult};
+pub use run::{Here, Known, TargetSource, Worker, run, run_rest, run_with};
 pub use searched::{Heat, Placing, Racer, SearchHistory};
+pub use statement::{
+    Accuracy, AccuracyEvidence, AccuracyPlan, CertifyPart, Curves, Evidence, EvidencePath,
+    Exploration, Kind, LookTallies, PairStatement, PartsError, Picture, Piece, Plan,
+    PrivacyEvidence, ProfilePoint, Row, Scale, Shown, StabilityEvidence, Statement, WealthPoint,
+    Whole, Words, as_expected, behaviour, capitalised, certify_range, conclude, explore, rounded,
+    short,
+};
 pub use work::{PartResult, WorkResult, run_item};

@@ -98,7 +98,7 @@ pub struct Pair {
     pub truth: Truth,
 }
 
-/// One pair of an audit, with everything that its result depends on: the unit of work.
+/// How the outputs on a pair are made and judged.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PairPlan {
     /// The audit's name.
@@ -188,12 +188,6 @@ impl Audit {
     pub fn detectable(&self) -> String {
         let Limit { measure, value } = self.claim.main();
         format!("{} = {}", measure.symbol(), Brief(value + self.resolution))
-    }
-
-    /// The plans of its pairs, in a run with `uncertain` pairs and accuracy claims that are decided
-    /// by statistics. The run's confidence is divided over all of them.
-    pub fn plans(&self, settings: Settings, uncertain: usize) -> impl Iterator<Item = PairPlan> {
-        self.pairs.iter().map(move |pair| self.plan(pair, settings, uncertain))
     }
 
     /// The plan of one pair.

@@ -1,17 +1,15 @@
-//! All pairs of all audits, in order.
+//! All statements of all audits, in order.
 
 use std::sync::Arc;
 
-use super::accuracy::prepare_and_judge;
 use super::control::{count_controls, is_refuted, run_control};
-use super::pair::run_pair;
 use super::time_limit::RunClock;
 use super::{
-    AccuracyPlan, AccuracyResult, Audit, AuditReport, Control, Event, Listener, PairPlan,
-    PairResult, RunReport, SearchHistory,
+    Audit, AuditReport, Control, Event, Listener, PairPlan, Plan, RunReport, SearchHistory,
+    StatementResult,
 };
-use crate::model::{ControlResult, Settings};
-use crate::target::{PrepareError, Target, TargetError};
+use crate::model::Settings;
+use crate::target::{PrepareError, Target};
 
 /// Creates the target of a plan, in the process where the plan runs.
 pub trait TargetSource {
@@ -30,38 +28,28 @@ impl<F: Fn(&PairPlan) -> Result<Box<dyn Target>, PrepareError>> TargetSource for
 
 /// Gets the results of plans: it makes their draws, or looks up what others have drawn.
 pub trait Worker {
-    /// The result of a pair.
-    fn pair(&self, plan: &PairPlan, listener: &dyn Listener) -> PairResult;
-
-    /// The result of an accuracy claim.
-    fn accuracy(&self, plan: &AccuracyPlan, listener: &dyn Listener) -> AccuracyResult;
+    /// The result of a statement.
+    fn statement(&self, plan: &Plan, listener: &dyn Listener) -> StatementResult;
 
     /// Whether a control is refuted.
-    fn refutes_control(&self, plan: &PairPlan) -> bool;
+    fn refutes_control(&self, plan: &Plan) -> bool;
 }
 
 /// Makes all draws in this process.
 pub struct Here<'a>(pub &'a dyn TargetSource);
 
 impl Worker for Here<'_> {
-    fn pair(&self, plan: &PairPlan, listener: &dyn Listener) -> PairResult {
-        match self.0.target(plan) {
-            Ok(target) => run_pair(plan, target.as_ref(), listener),
-            Err(error) => PairResult::new(plan, Err(TargetError::NotPrepared(error)), 0.0),
-        }
+    fn statement(&self, plan: &Plan, listener: &dyn Listener) -> StatementResult {
+        plan.prepare_and_run(self.0, listener)
     }
 
-    fn accuracy(&self, plan: &AccuracyPlan, listener: &dyn Listener) -> AccuracyResult {
-        prepare_and_judge(plan, self.0, listener)
-    }
-
-    fn refutes_control(&self, plan: &PairPlan) -> bool {
+    fn refutes_control(&self, plan: &Plan) -> bool {
         is_refuted(plan, self.0)
     }
 }
 
-/// Runs all audits in order, on the rayon pool that it is called in: first the pairs of an audit,
-/// then its accuracy claims. If a mechanism cannot be run, that is reported and the others still
+/// Runs all audits in order, on the rayon pool that it is called in: first the statements of an
+/// audit, then its control. If a mechanism cannot be run, that is reported and the others still
 /// run.
 pub fn run(
     audits: &[Audit],
@@ -72,19 +60,13 @@ pub fn run(
     run_rest(audits, settings, source, &|_| None, listener)
 }
 
-/// What is already known about an audit: everything, or what a search found on some of its pairs.
-#[derive(Clone, Debug, Default)]
-pub struct KnownAudit {
-    /// Whether nothing is left to do.
-    pub complete: bool,
-    /// The results of its pairs, or of some of them.
-    pub results: Vec<PairResult>,
-    /// The results of its accuracy claims.
-    pub accuracy: Vec<AccuracyResult>,
-    /// What became of its control.
-    pub control: Option<ControlResult>,
-    /// What a search did.
-    pub search: Option<Arc<SearchHistory>>,
+/// What is already known about an audit.
+#[derive(Clone, Debug)]
+pub enum Known {
+    /// Everything.
+    Finished(Arc<AuditReport>),
+    /// What a search did, and what it found about some of its statements.
+    Searched(Vec<StatementResult>, Arc<SearchHistory>),
 }
 
 /// Does the same, but skips audits whose results are already known.
@@ -92,7 +74,7 @@ pub fn run_rest(
     audits: &[Audit],
     settings: Settings,
     source: &dyn TargetSource,
-    known: &dyn Fn(&Audit) -> Option<KnownAudit>,
+    known: &dyn Fn(&Audit) -> Option<Known>,
     listener: &(impl Listener + ?Sized),
 ) -> RunReport {
     run_with(audits, settings, &Here(source), known, listener)
@@ -103,54 +85,48 @@ pub fn run_with(
     audits: &[Audit],
     settings: Settings,
     worker: &dyn Worker,
-    known: &dyn Fn(&Audit) -> Option<KnownAudit>,
+    known: &dyn Fn(&Audit) -> Option<Known>,
     listener: &(impl Listener + ?Sized),
 ) -> RunReport {
-    let pairs = audits.iter().map(Audit::statements).sum();
+    let statements = audits.iter().map(Audit::statement_count).sum();
     let (uncertain, controls) = (count_uncertain(audits), count_controls(audits));
-    let mut report = RunReport { settings, pairs, audits: Vec::new() };
-    let known: Vec<(&Audit, Option<KnownAudit>)> =
+    let mut report = RunReport::new(settings, statements, Vec::new());
+    let known: Vec<(&Audit, Option<Known>)> =
         twins_first(audits).into_iter().map(|audit| (audit, known(audit))).collect();
-    let new = || {
-        known
-            .iter()
-            .filter(|(_, known)| known.as_ref().is_none_or(|known| !known.complete))
-            .map(|(audit, _)| audit)
-    };
-    let statements = new()
-        .map(|audit| {
-            audit.statements() + usize::from(settings.controls && audit.control_audit().is_some())
-        })
-        .sum();
-    let mut clock = RunClock::start(settings.max_seconds_total, statements);
+    let new = known.iter().filter(|(_, known)| !matches!(known, Some(Known::Finished(_))));
+    let parts = new.map(|(audit, _)| {
+        let has_control = settings.controls && audit.control_audit().is_some();
+        audit.statement_count() + usize::from(has_control)
+    });
+    let mut clock = RunClock::start(settings.max_seconds_total, parts.sum());
     for (audit, known) in known {
-        listener.hear(Event::AuditStarted { audit, draws: audit.all_draws(settings) });
-        let KnownAudit { complete, results: known, accuracy, control, search } =
-            known.unwrap_or_default();
-        let finished = if complete {
-            AuditReport::new(Arc::new(audit.clone()), known, control)
-                .with_accuracy(accuracy)
-                .with_search(search)
-        } else {
-            let results = audit.plans(settings, uncertain).map(|mut plan| {
-                plan.max_seconds = clock.next(plan.max_seconds);
-                let found = known.iter().find(|result| result.pair == plan.pair.name).cloned();
-                found.unwrap_or_else(|| worker.pair(&plan, &listener))
-            });
-            let results = results.collect();
-            let without = AuditReport::new(Arc::new(audit.clone()), results, None);
-            let control =
-                run_control(&without, &report.audits, controls, settings, worker, &mut clock);
-            let accuracy = audit.accuracy_plans(settings, uncertain).map(|mut plan| {
-                plan.pair.max_seconds = clock.next(plan.pair.max_seconds);
-                worker.accuracy(&plan, &listener)
-            });
-            let accuracy = accuracy.collect();
-            AuditReport::new(without.audit, without.results, control)
-                .with_accuracy(accuracy)
-                .with_search(search)
+        let plans: Vec<Plan> = audit.plans(settings, uncertain).collect();
+        let draws = plans.iter().map(Plan::draws).fold(0, u64::saturating_add);
+        listener.hear(Event::AuditStarted { audit, draws });
+        let (found, search) = match known {
+            Some(Known::Finished(finished)) => {
+                listener.hear(Event::AuditFinished { report: &finished });
+                report.audits.push(finished);
+                continue;
+            }
+            Some(Known::Searched(found, search)) => (found, Some(search)),
+            None => (Vec::new(), None),
         };
-        let finished = Arc::new(finished);
+        let results = plans.into_iter().map(|mut plan| {
+            let limit = &mut plan.pair_mut().max_seconds;
+            *limit = clock.next(*limit);
+            let found = found.iter().find(|result| result.name == plan.name()).cloned();
+            found.unwrap_or_else(|| worker.statement(&plan, &listener))
+        });
+        let results = results.collect();
+        let finished = AuditReport::new(Arc::new(audit.clone()), results, None);
+        let control =
+            run_control(&finished, &report.audits, controls, settings, worker, &mut clock);
+        let finished = match control {
+            None => finished,
+            control => AuditReport::new(finished.audit, finished.results, control),
+        };
+        let finished = Arc::new(finished.with_search(search));
         listener.hear(Event::AuditFinished { report: &finished });
         report.audits.push(finished);
     }

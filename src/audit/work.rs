@@ -4,13 +4,11 @@ use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
-use super::accuracy::prepare_and_judge;
 use super::control::is_refuted;
 use super::divide::Plans;
-use super::run::{Here, Worker as _};
 use super::{
-    AccuracyResult, Audit, CertifyPart, Exploration, Listener, PairPlan, PairResult, Statement,
-    TargetSource, WorkItem, certify_range, explore,
+    Audit, CertifyPart, Exploration, Listener, PairPlan, Part, StatementResult, TargetSource,
+    WorkItem, certify_range, explore,
 };
 use crate::model::Settings;
 use crate::target::TargetError;
@@ -20,12 +18,10 @@ use crate::target::TargetError;
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum WorkResult {
-    /// A pair.
-    Pair(Box<PairResult>),
+    /// A whole statement.
+    Statement(Box<StatementResult>),
     /// A part of a pair.
     Part(Box<PartResult>),
-    /// An accuracy claim.
-    Accuracy(Box<AccuracyResult>),
     /// The rules of a pair.
     Explored(Box<Result<Exploration, TargetError>>),
     /// Whether a control was refuted.
@@ -50,9 +46,8 @@ impl WorkResult {
     #[must_use]
     pub fn error(&self) -> Option<&TargetError> {
         match self {
-            Self::Pair(result) => result.outcome.as_ref().err(),
+            Self::Statement(result) => result.outcome.as_ref().err(),
             Self::Part(result) => result.outcome.as_ref().err(),
-            Self::Accuracy(result) => result.outcome.as_ref().err(),
             Self::Explored(result) => result.as_ref().as_ref().err(),
             Self::Control(_) => None,
         }
@@ -73,13 +68,15 @@ pub fn run_item(
 ) -> Option<WorkResult> {
     let plans = Plans::new(audits, settings);
     audits.get(item.audit)?;
-    Some(match &item.statement {
-        Statement::Pair(index) => WorkResult::Pair(Box::new(
-            Here(source).pair(plans.pairs(item.audit).get(*index)?, listener),
-        )),
-        Statement::Part(index, range) => {
-            let (plans, started) = (plans.pairs(item.audit), Instant::now());
-            let plan = plans.get(*index)?;
+    let of_audit = || plans.statements(item.audit);
+    Some(match &item.part {
+        Part::Whole(index) => {
+            let plan = of_audit().into_iter().nth(*index)?;
+            WorkResult::Statement(Box::new(plan.prepare_and_run(source, listener)))
+        }
+        Part::Batches(index, range) => {
+            let (plans, started) = (of_audit(), Instant::now());
+            let plan = plans.get(*index)?.divisible()?;
             let certified = || {
                 let target = source.target(plan).map_err(TargetError::NotPrepared)?;
                 let exploration =
@@ -98,20 +95,15 @@ pub fn run_item(
                 seconds: started.elapsed().as_secs_f64(),
             }))
         }
-        Statement::Accuracy(index) => WorkResult::Accuracy(Box::new(prepare_and_judge(
-            plans.accuracy(item.audit).get(*index)?,
-            source,
-            &listener,
-        ))),
-        Statement::Explore(index) => {
-            let plans = plans.pairs(item.audit);
-            let plan = plans.get(*index)?;
+        Part::Explore(index) => {
+            let plans = of_audit();
+            let plan = plans.get(*index)?.divisible()?;
             let target = source.target(plan).map_err(TargetError::NotPrepared);
             WorkResult::Explored(Box::new(
                 target.and_then(|target| explore(plan, target.as_ref(), &listener)),
             ))
         }
-        Statement::Control(index) => {
+        Part::Control(index) => {
             WorkResult::Control(is_refuted(plans.controls(item.audit).get(*index)?, source))
         }
     })

@@ -14,27 +14,29 @@
 //! files state, and its lines in the enums and the matches of this file. `row.rs` has the columns of
 //! all kinds, `pair.rs` what the two kinds about pairs share, and `words.rs` how bounds are written.
 
+mod accuracy;
 mod pair;
+mod privacy;
 mod row;
+mod stability;
 mod words;
-
-pub mod accuracy;
-pub mod privacy;
-pub mod stability;
-
-use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use self::accuracy::{Accuracy, AccuracyEvidence, AccuracyPlan};
-use self::pair::PairStatement;
-use self::privacy::{Curves, PrivacyEvidence};
-use self::stability::StabilityEvidence;
 use super::{Audit, Listener, PairPlan, StatementResult, TargetSource};
-use crate::model::{Bounds, Claim, ControlResult, Dataset, Expectation, Settings, Verdict};
+use crate::model::{
+    Bounds, Claim, ControlResult, Dataset, Expectation, Metric, Settings, Verdict,
+};
 use crate::target::{Target, TargetError};
 
-pub use row::Row;
+pub use accuracy::{Accuracy, AccuracyEvidence, AccuracyPlan};
+pub use pair::PairStatement;
+pub use privacy::{
+    CertifyPart, Curves, EvidencePath, Exploration, LookTallies, PartsError, Piece,
+    PrivacyEvidence, ProfilePoint, WealthPoint, behaviour, certify_range, conclude, explore,
+};
+pub use row::{Row, as_expected};
+pub use stability::StabilityEvidence;
 pub use words::{capitalised, rounded, short};
 
 /// Something that an audit states about its mechanism.
@@ -42,8 +44,8 @@ pub use words::{capitalised, rounded, short};
 pub enum Statement<'a> {
     /// A pair on which the mechanism is private.
     Privacy(PairStatement<'a>),
-    /// A pair on which the outputs are close.
-    Stability(PairStatement<'a>),
+    /// A pair on which the outputs are close in this metric.
+    Stability(PairStatement<'a>, Metric),
     /// An event that is probable.
     Accuracy(&'a Accuracy),
 }
@@ -54,8 +56,8 @@ pub enum Statement<'a> {
 pub enum Plan {
     /// Learn rules, freeze them and judge them.
     Privacy(PairPlan),
-    /// Compare two outputs.
-    Stability(PairPlan),
+    /// Compare two outputs in this metric.
+    Stability(PairPlan, Metric),
     /// Count failures.
     Accuracy(AccuracyPlan),
 }
@@ -152,8 +154,6 @@ pub trait Kind {
     /// Whether it is about the audit's own claim. Such statements share reach, control and
     /// expectation.
     fn is_about_claim(&self) -> bool;
-    /// Whether its bounds hold with a confidence below certainty.
-    fn is_uncertain(&self) -> bool;
     /// The verdict that is expected of it alone.
     fn expected(&self) -> Option<Expectation>;
 
@@ -195,18 +195,47 @@ pub trait Kind {
 impl Audit {
     /// What it states, in order: first about its own claim, then about accuracy.
     pub fn statements(&self) -> impl Iterator<Item = Statement<'_>> {
-        let pairs = self.pairs.iter().map(|pair| PairStatement { audit: self, pair });
-        let pairs = pairs.map(|statement| match self.claim.metric() {
-            Some(_) => Statement::Stability(statement),
+        (0..self.statement_count()).filter_map(|index| self.statement(index))
+    }
+
+    /// The statement with this index.
+    #[must_use]
+    pub fn statement(&self, index: usize) -> Option<Statement<'_>> {
+        let Some(pair) = self.pairs.get(index) else {
+            return self.accuracy.get(index - self.pairs.len()).map(Statement::Accuracy);
+        };
+        let statement = PairStatement { audit: self, pair };
+        Some(match self.claim.metric() {
+            Some(metric) => Statement::Stability(statement, metric),
             None => Statement::Privacy(statement),
-        });
-        pairs.chain(self.accuracy.iter().map(Statement::Accuracy))
+        })
     }
 
     /// The number of its statements.
     #[must_use]
     pub fn statement_count(&self) -> usize {
         self.pairs.len() + self.accuracy.len()
+    }
+
+    /// How many of them are decided by statistics: the run's confidence is divided over those of
+    /// all audits. What is reserved for a search counts, whatever it finds.
+    #[must_use]
+    pub fn uncertain_statements(&self) -> usize {
+        let reserved = if self.claim.metric().is_some() { 0 } else { self.reserved };
+        self.statements().filter(|statement| statement.is_uncertain()).count() + reserved
+    }
+
+    /// Whether it audits a claim about pairs. Without pairs, given or to be searched, its claim
+    /// means nothing.
+    #[must_use]
+    pub fn is_about_pairs(&self) -> bool {
+        !self.pairs.is_empty() || self.search.is_some()
+    }
+
+    /// The plans of its statements, in a run with `uncertain` statements that are decided by
+    /// statistics. The run's confidence is divided over all of them.
+    pub fn plans(&self, settings: Settings, uncertain: usize) -> impl Iterator<Item = Plan> {
+        self.statements().map(move |statement| statement.plan(self, settings, uncertain))
     }
 
     /// Leaves out the statements whose name does not pass.
@@ -221,7 +250,7 @@ impl<'a> Statement<'a> {
     #[must_use]
     pub fn name(self) -> &'a str {
         match self {
-            Self::Privacy(statement) | Self::Stability(statement) => &statement.pair.name,
+            Self::Privacy(statement) | Self::Stability(statement, _) => &statement.pair.name,
             Self::Accuracy(accuracy) => &accuracy.name,
         }
     }
@@ -230,7 +259,7 @@ impl<'a> Statement<'a> {
     #[must_use]
     pub fn data(self) -> [&'a Dataset; 2] {
         match self {
-            Self::Privacy(statement) | Self::Stability(statement) => {
+            Self::Privacy(statement) | Self::Stability(statement, _) => {
                 [&statement.pair.left, &statement.pair.right]
             }
             Self::Accuracy(accuracy) => [&accuracy.data; 2],
@@ -240,7 +269,7 @@ impl<'a> Statement<'a> {
     /// Whether it is decided by statistics, and needs a share of the run's α.
     #[must_use]
     pub fn is_uncertain(self) -> bool {
-        !matches!(self, Self::Stability(_))
+        !matches!(self, Self::Stability(..))
     }
 
     /// Its plan, in a run with `uncertain` statements that are decided by statistics.
@@ -250,8 +279,8 @@ impl<'a> Statement<'a> {
             Self::Privacy(statement) => {
                 Plan::Privacy(audit.plan(statement.pair, settings, uncertain))
             }
-            Self::Stability(statement) => {
-                Plan::Stability(audit.plan(statement.pair, settings, uncertain))
+            Self::Stability(statement, metric) => {
+                Plan::Stability(audit.plan(statement.pair, settings, uncertain), metric)
             }
             Self::Accuracy(accuracy) => {
                 Plan::Accuracy(AccuracyPlan::new(audit, accuracy, settings, uncertain))
@@ -261,37 +290,36 @@ impl<'a> Statement<'a> {
 
     /// What it answers about this evidence. The evidence of another kind is none.
     #[must_use]
-    pub fn kind(self, audit: &'a Audit, result: Option<&'a StatementResult>) -> Box<dyn Kind + 'a> {
-        let evidence = result.and_then(|result| result.outcome.as_ref().ok());
+    pub fn kind(self, evidence: Option<&'a Evidence>) -> Box<dyn Kind + 'a> {
         match self {
             Self::Privacy(statement) => {
                 let evidence = evidence.and_then(Evidence::privacy);
-                Box::new(privacy::Privacy { statement, evidence, result })
+                Box::new(privacy::Privacy { statement, evidence })
             }
-            Self::Stability(statement) => {
-                let evidence = match evidence {
-                    Some(Evidence::Stability(evidence)) => Some(evidence),
-                    _ => None,
-                };
-                Box::new(stability::Stability { statement, evidence, result })
+            Self::Stability(statement, metric) => {
+                let evidence = evidence.and_then(Evidence::stability);
+                Box::new(stability::Stability { statement, metric, evidence })
             }
             Self::Accuracy(accuracy) => {
-                let evidence = match evidence {
-                    Some(Evidence::Accuracy(evidence)) => Some(evidence),
-                    _ => None,
-                };
-                Box::new(accuracy::AccuracyStatement { audit, accuracy, evidence, result })
+                let evidence = evidence.and_then(Evidence::accuracy);
+                Box::new(accuracy::AccuracyStatement { accuracy, evidence })
             }
         }
     }
 }
 
 impl Plan {
+    /// The name of the statement.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.pair().pair.name
+    }
+
     /// What makes the outputs.
     #[must_use]
     pub fn pair(&self) -> &PairPlan {
         match self {
-            Self::Privacy(pair) | Self::Stability(pair) => pair,
+            Self::Privacy(pair) | Self::Stability(pair, _) => pair,
             Self::Accuracy(plan) => &plan.pair,
         }
     }
@@ -299,7 +327,7 @@ impl Plan {
     /// The same, to change it.
     pub fn pair_mut(&mut self) -> &mut PairPlan {
         match self {
-            Self::Privacy(pair) | Self::Stability(pair) => pair,
+            Self::Privacy(pair) | Self::Stability(pair, _) => pair,
             Self::Accuracy(plan) => &mut plan.pair,
         }
     }
@@ -308,7 +336,7 @@ impl Plan {
     #[must_use]
     pub fn draws(&self) -> u64 {
         match self {
-            Self::Stability(_) => stability::EVALUATIONS_OF_PAIR,
+            Self::Stability(..) => stability::EVALUATIONS_OF_PAIR,
             Self::Privacy(pair) | Self::Accuracy(AccuracyPlan { pair, .. }) => pair.draws,
         }
     }
@@ -322,12 +350,6 @@ impl Plan {
         }
     }
 
-    /// `parts` ranges of draws for different machines; fewer, or none, where it cannot be divided.
-    #[must_use]
-    pub fn ranges(&self, parts: u64) -> Vec<Range<u64>> {
-        self.divisible().map(|pair| pair.ranges(parts)).unwrap_or_default()
-    }
-
     /// Audits the statement on the rayon pool that it is called in. The result depends only on the
     /// plan and the target.
     pub fn run(&self, target: &dyn Target, listener: &dyn Listener) -> StatementResult {
@@ -335,7 +357,9 @@ impl Plan {
         let outcome = match self {
             Self::Privacy(pair) => privacy::audit(pair, target, listener)
                 .map(|evidence| Evidence::Privacy(Box::new(evidence))),
-            Self::Stability(pair) => stability::compare(pair, target).map(Evidence::Stability),
+            Self::Stability(pair, metric) => {
+                stability::compare(pair, *metric, target).map(Evidence::Stability)
+            }
             Self::Accuracy(plan) => {
                 accuracy::judge(plan, target, listener).map(Evidence::Accuracy)
             }
@@ -366,7 +390,7 @@ impl Plan {
             (Self::Privacy(pair), Evidence::Privacy(evidence)) => {
                 evidence.bounds.refute(&pair.claim)
             }
-            (Self::Stability(pair), Evidence::Stability(evidence)) => {
+            (Self::Stability(pair, _), Evidence::Stability(evidence)) => {
                 evidence.distance > pair.claim.main().value
             }
             (Self::Accuracy(plan), Evidence::Accuracy(evidence)) => {
@@ -383,7 +407,7 @@ impl Plan {
     pub fn check(&self, evidence: &Evidence) -> Result<(), String> {
         match (self, evidence) {
             (Self::Privacy(pair), Evidence::Privacy(evidence)) => evidence.check(pair),
-            (Self::Stability(_), Evidence::Stability(_)) => Ok(()),
+            (Self::Stability(..), Evidence::Stability(_)) => Ok(()),
             (Self::Accuracy(plan), Evidence::Accuracy(evidence)) => evidence.check(plan),
             _ => Err("it is the evidence of another kind of statement".to_owned()),
         }
@@ -425,5 +449,17 @@ impl Evidence {
     #[must_use]
     pub fn privacy(&self) -> Option<&PrivacyEvidence> {
         if let Self::Privacy(evidence) = self { Some(evidence) } else { None }
+    }
+
+    /// The evidence about a stability claim, if it is that.
+    #[must_use]
+    pub fn stability(&self) -> Option<&StabilityEvidence> {
+        if let Self::Stability(evidence) = self { Some(evidence) } else { None }
+    }
+
+    /// The evidence about an accuracy claim, if it is that.
+    #[must_use]
+    pub fn accuracy(&self) -> Option<&AccuracyEvidence> {
+        if let Self::Accuracy(evidence) = self { Some(evidence) } else { None }
     }
 }

@@ -1,10 +1,16 @@
 //! What the statements about pairs share: the claim of the audit, its bounds, and how they decide.
 
+use serde_json::{Map, Value, json};
+
 use super::row::{Row, lower, upper};
 use super::{Shown, Whole};
 use crate::audit::{Audit, Pair};
 use crate::model::exact::Exact;
 use crate::model::{Bounds, Expectation, Grounds, Verdict};
+
+/// The advice about a claim that was expected to be refuted and was not.
+pub(super) const AFTER_SURVIVAL: &str = "if the mechanism was corrected, state expect = \
+     \"consistent\"; otherwise choose a pair on which more leaks, or use more draws";
 
 /// A pair of an audit.
 #[derive(Clone, Copy, Debug)]
@@ -49,6 +55,17 @@ impl PairStatement<'_> {
         row.lower = bounds.map(|bounds| lower(bounds.lower));
         row.detectable = bounds.map(|bounds| upper(bounds.detectable));
         row.truth_epsilon = bounds.and(pair.truth.epsilon).map(Exact);
+    }
+
+    /// What the JSON report has for every pair besides the columns.
+    pub(super) fn details(self, was_run: bool) -> Map<String, Value> {
+        let pair = self.pair;
+        let text = |data: &crate::model::Dataset| was_run.then(|| data.to_string());
+        Map::from_iter([
+            ("truth_delta".to_owned(), json!(pair.truth.delta.filter(|_| was_run))),
+            ("left".to_owned(), json!(text(&pair.left))),
+            ("right".to_owned(), json!(text(&pair.right))),
+        ])
     }
 
     /// The bound that shows most of the claim: that of δ if it shows more than the main one.

@@ -84,8 +84,8 @@ impl Row {
     /// The row of a statement: what all kinds have, and what its own kind adds.
     #[must_use]
     pub fn new(settings: Settings, judged: Judged<'_>) -> Self {
-        let (audit, result, evidence) = (&judged.report.audit, judged.result(), judged.evidence());
-        let error = result.outcome.as_ref().err();
+        let (audit, result, evidence) = (&judged.report.audit, judged.result, judged.evidence());
+        let (kind, error) = (judged.kind(), result.outcome.as_ref().err());
         let mut row = Self {
             audit: audit.name.clone(),
             mechanism: audit.subject.mechanism().to_owned(),
@@ -95,6 +95,7 @@ impl Row {
             expected: judged.expected(),
             as_expected: as_expected(judged.agreement()),
             reach: judged.reach().map(lower),
+            control: judged.report.control.filter(|_| kind.is_about_claim()),
             confidence: settings.confidence.get(),
             draws: evidence.map(super::Evidence::draws),
             rule: error.map(not_run).unwrap_or_default(),
@@ -106,7 +107,7 @@ impl Row {
             needed_draws: judged.needed_draws(),
             ..Self::default()
         };
-        judged.kind().columns(&mut row);
+        kind.columns(&mut row);
         row
     }
 

@@ -1,4 +1,4 @@
-//! Accuracy claims: plan → run → result.
+//! Accuracy: an event is probable on one dataset.
 //!
 //! An accuracy claim is about one dataset. The mechanism is prepared as for a pair whose two sides
 //! are this dataset, so the draws of both sides have the same distribution and all of them count.
@@ -7,15 +7,18 @@
 use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
 
-use super::stability::EVALUATIONS_OF_PAIR;
-use super::time_limit::PairClock;
-use super::{Audit, Event, Listener, Pair, PairPlan, TargetSource};
+use super::row::{Row, lower, upper};
+use super::words::{rounded, short};
+use super::{Kind, Scale, Shown, Whole, Words};
+use crate::audit::advice::more;
+use crate::audit::time_limit::PairClock;
+use crate::audit::{Audit, Event, Listener, Pair, PairPlan};
 use crate::model::checked::Share;
 use crate::model::number::{Brief, counted, grouped, percent};
 use crate::model::{
-    AccuracyClaim, Agreement, Conclusion, Dataset, Expectation, FailureLimits, Settings, Truth,
-    Until, Verdict,
+    AccuracyClaim, Dataset, Expectation, FailureLimits, Settings, Truth, Until, Verdict,
 };
 use crate::output::OutputEvent;
 use crate::sample::{Sampler, Schedule};
@@ -57,22 +60,9 @@ pub struct AccuracyPlan {
     pub pair: PairPlan,
 }
 
-/// What was found about an accuracy claim.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct AccuracyResult {
-    /// What is claimed.
-    pub accuracy: Accuracy,
-    /// The evidence, or why the mechanism could not be run.
-    pub outcome: Result<AccuracyEvidence, TargetError>,
-    /// How long it took.
-    pub seconds: f64,
-}
-
 /// The evidence on an accuracy claim.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AccuracyEvidence {
-    /// The verdict.
-    pub verdict: Verdict,
     /// All draws.
     pub draws: u64,
     /// How many of them are not in the event.
@@ -85,106 +75,45 @@ pub struct AccuracyEvidence {
     pub note: Option<String>,
 }
 
-impl Audit {
-    /// The number of its pairs and accuracy claims.
+impl AccuracyPlan {
+    /// The plan of a claim, in a run with `uncertain` statements that are decided by statistics.
     #[must_use]
-    pub fn statements(&self) -> usize {
-        self.pairs.len() + self.accuracy.len()
-    }
-
-    /// How many of them are decided by statistics: the run's confidence is divided over those of
-    /// all audits. Pairs of a stability claim are compared exactly. What is reserved for a search
-    /// counts, whatever it finds.
-    #[must_use]
-    pub fn uncertain_statements(&self) -> usize {
-        self.accuracy.len()
-            + if self.claim.metric().is_some() { 0 } else { self.pairs.len() + self.reserved }
-    }
-
-    /// Whether it audits a claim about pairs: about privacy or stability. Without pairs, given or
-    /// to be searched, its claim means nothing.
-    #[must_use]
-    pub fn is_about_pairs(&self) -> bool {
-        !self.pairs.is_empty() || self.search.is_some()
-    }
-
-    /// All draws that it may make.
-    #[must_use]
-    pub fn all_draws(&self, settings: Settings) -> u64 {
-        let accuracy = self.accuracy.iter().map(|accuracy| self.accuracy_draws(accuracy, settings));
-        let of_pair =
-            if self.claim.metric().is_some() { EVALUATIONS_OF_PAIR } else { self.budget(settings) };
-        accuracy.fold(of_pair.saturating_mul(self.pairs.len() as u64), u64::saturating_add)
-    }
-
-    /// The draws of an accuracy claim.
-    fn accuracy_draws(&self, accuracy: &Accuracy, settings: Settings) -> u64 {
-        settings.draws.or(accuracy.draws).unwrap_or_else(|| self.budget(settings))
-    }
-
-    /// The plans of its accuracy claims, in a run with `statements` pairs and accuracy claims that
-    /// are decided by statistics.
-    pub fn accuracy_plans(
-        &self,
-        settings: Settings,
-        statements: usize,
-    ) -> impl Iterator<Item = AccuracyPlan> {
-        self.accuracy.iter().map(move |accuracy| {
-            let Accuracy { name, data, .. } = accuracy.clone();
-            let pair = Pair {
-                name,
-                left: data.clone(),
-                right: data,
-                expect: None,
-                truth: Truth::default(),
-            };
-            let mut pair = self.plan(&pair, settings, statements);
-            pair.draws = self.accuracy_draws(accuracy, settings);
-            pair.view = accuracy.event.view();
-            AccuracyPlan { accuracy: accuracy.clone(), pair }
-        })
+    pub fn new(audit: &Audit, accuracy: &Accuracy, settings: Settings, uncertain: usize) -> Self {
+        let Accuracy { name, data, .. } = accuracy.clone();
+        let pair = Pair {
+            name,
+            left: data.clone(),
+            right: data,
+            expect: None,
+            truth: Truth::default(),
+        };
+        let mut pair = audit.plan(&pair, settings, uncertain);
+        pair.draws = settings.draws.or(accuracy.draws).unwrap_or_else(|| audit.budget(settings));
+        pair.view = accuracy.event.view();
+        Self { accuracy: accuracy.clone(), pair }
     }
 }
 
-/// Makes the target of a plan and judges the claim.
-pub fn prepare_and_judge(
-    plan: &AccuracyPlan,
-    source: &dyn TargetSource,
-    listener: &(impl Listener + ?Sized),
-) -> AccuracyResult {
-    match source.target(&plan.pair) {
-        Ok(target) => run_accuracy(plan, target.as_ref(), listener),
-        Err(error) => AccuracyResult {
-            accuracy: plan.accuracy.clone(),
-            outcome: Err(TargetError::NotPrepared(error)),
-            seconds: 0.0,
-        },
+impl AccuracyEvidence {
+    /// Checks what can be known without making the draws again.
+    pub(super) fn check(&self, plan: &AccuracyPlan) -> Result<(), String> {
+        plan.pair.check_draws(self.draws)?;
+        let limits = failure_limits(self.failures, self.draws, plan.pair.level.whole());
+        let claim = plan.accuracy.claim;
+        if self.failures > self.draws || claim.verdict(self.limits) != claim.verdict(limits) {
+            return Err("its figures contradict each other".to_owned());
+        }
+        Ok(())
     }
 }
 
-/// Judges one accuracy claim on the rayon pool that it is called in. The result depends only on the
-/// plan and the target.
-pub fn run_accuracy(
+/// Counts the draws that are not in the event.
+pub(super) fn judge(
     plan: &AccuracyPlan,
     target: &dyn Target,
-    listener: &(impl Listener + ?Sized),
-) -> AccuracyResult {
-    let started = Instant::now();
-    let outcome = judge(plan, target, listener);
-    target.close();
-    AccuracyResult {
-        accuracy: plan.accuracy.clone(),
-        outcome,
-        seconds: started.elapsed().as_secs_f64(),
-    }
-}
-
-fn judge(
-    plan: &AccuracyPlan,
-    target: &dyn Target,
-    listener: &(impl Listener + ?Sized),
+    listener: &dyn Listener,
 ) -> Result<AccuracyEvidence, TargetError> {
-    let (Accuracy { event, claim, .. }, pair) = (&plan.accuracy, &plan.pair);
+    let (event, pair) = (&plan.accuracy.event, &plan.pair);
     let drawn = |draws| listener.hear(Event::Drawn { draws });
     let stream = PairStream::new(pair.seed, &pair.audit, &pair.pair.name);
     let mut clock = PairClock::start(pair.max_seconds, Until::Budget);
@@ -210,7 +139,6 @@ fn judge(
     sampler.check_independence()?;
     let limits = failure_limits(failures, draws, pair.level.whole());
     Ok(AccuracyEvidence {
-        verdict: claim.verdict(limits),
         draws,
         failures,
         limits,
@@ -244,79 +172,189 @@ fn draws_in_time(
     Ok(clock.certify(planned))
 }
 
-impl AccuracyResult {
-    /// The conclusion: the verdict, or that the mechanism could not be run.
-    #[must_use]
-    pub fn conclusion(&self) -> Conclusion {
-        self.verdict().into()
+/// An accuracy claim and what was found about it.
+pub struct AccuracyStatement<'a> {
+    /// The claim.
+    pub accuracy: &'a Accuracy,
+    /// The evidence, if there is any.
+    pub evidence: Option<&'a AccuracyEvidence>,
+}
+
+impl AccuracyStatement<'_> {
+    /// How often the event failed, and what is allowed.
+    fn sentence(&self) -> Option<String> {
+        let (Accuracy { event, claim, .. }, evidence) = (self.accuracy, self.evidence?);
+        Some(format!(
+            "“{event}” fails in {} of {}, so with probability {}, and {} is allowed",
+            grouped(evidence.failures),
+            counted(evidence.draws, "draw"),
+            evidence.limits,
+            Brief(claim.allowed()),
+        ))
     }
 
-    /// The verdict; None if the mechanism could not be run.
-    #[must_use]
-    pub fn verdict(&self) -> Option<Verdict> {
-        self.outcome.as_ref().ok().map(|evidence| evidence.verdict)
-    }
-
-    /// Whether the limits exclude a known truth.
-    #[must_use]
-    pub fn excludes_truth(&self) -> bool {
-        let truth = self.accuracy.truth.zip(self.outcome.as_ref().ok());
-        truth.is_some_and(|(truth, evidence)| AccuracyClaim::excludes(truth, evidence.limits))
-    }
-
-    /// How it compares with what was expected.
-    #[must_use]
-    pub fn agreement(&self) -> Agreement {
-        match self.verdict() {
-            None => Agreement::NotRun,
-            Some(_) if self.excludes_truth() => Agreement::Differs,
-            Some(verdict) => Agreement::new(verdict, self.accuracy.expect),
-        }
-    }
-
-    /// How much of the allowed failures was seen; None if the mechanism could not be run.
-    #[must_use]
-    pub fn reach(&self) -> Option<f64> {
-        self.outcome.as_ref().ok().map(|evidence| self.accuracy.claim.reach(evidence.limits))
-    }
-
-    /// One sentence: how often the event failed, and what is allowed. If the mechanism could not be
-    /// run, why.
-    #[must_use]
-    pub fn sentence(&self) -> String {
-        let Accuracy { event, claim, .. } = &self.accuracy;
-        match &self.outcome {
-            Ok(evidence) => format!(
-                "“{event}” fails in {} of {}, so with probability {}, and {} is allowed",
-                grouped(evidence.failures),
-                counted(evidence.draws, "draw"),
-                evidence.limits,
-                Brief(claim.allowed()),
-            ),
-            Err(error) => format!("could not be run: {error}"),
-        }
-    }
-
-    /// What the verdict means.
-    #[must_use]
-    pub fn meaning(&self) -> String {
+    fn explanation(&self, verdict: Option<Verdict>) -> String {
         let claim = self.accuracy.claim;
-        match self.verdict() {
+        match verdict {
             Some(Verdict::Violated) => format!(
                 "The claim is refuted: its event fails more often than {}.",
                 percent(claim.allowed())
             ),
-            Some(Verdict::Consistent) => {
-                format!(
-                    "The claim holds, as far as it was asked: its event does not fail more often than {}.",
-                    percent(claim.noticed())
-                )
-            }
+            Some(Verdict::Consistent) => format!(
+                "The claim holds, as far as it was asked: its event does not fail more often than \
+                 {}.",
+                percent(claim.noticed())
+            ),
             Some(Verdict::Inconclusive(reason)) => format!(
-                "Neither refuted nor confirmed ({reason}): the event may fail more often than {}; use more draws, or ask for a wider resolution.",
+                "Neither refuted nor confirmed ({reason}): the event may fail more often than {}; \
+                 use more draws, or ask for a wider resolution.",
                 percent(claim.noticed())
             ),
             None => "The claim was not judged.".to_owned(),
         }
+    }
+}
+
+impl Kind for AccuracyStatement<'_> {
+    fn noun(&self) -> &'static str {
+        "accuracy claim"
+    }
+
+    fn list(&self) -> [&'static str; 2] {
+        ["accuracy", "accuracy"]
+    }
+
+    fn is_about_claim(&self) -> bool {
+        false
+    }
+
+    fn expected(&self) -> Option<Expectation> {
+        Some(self.accuracy.expect)
+    }
+
+    fn verdict(&self, _: Whole) -> Option<Verdict> {
+        Some(self.accuracy.claim.verdict(self.evidence?.limits))
+    }
+
+    fn reach(&self) -> Option<f64> {
+        Some(self.accuracy.claim.reach(self.evidence?.limits))
+    }
+
+    fn weight(&self) -> f64 {
+        self.reach().unwrap_or(0.0)
+    }
+
+    fn contradicts_truth(&self) -> bool {
+        let known = self.accuracy.truth.zip(self.evidence);
+        known.is_some_and(|(truth, evidence)| AccuracyClaim::excludes(truth, evidence.limits))
+    }
+
+    /// Below what should be noticed, the upper limit must come closer to the observed frequency;
+    /// above what is allowed, the lower limit.
+    fn needed_draws(&self, verdict: Verdict, _: Whole) -> Option<u64> {
+        let (claim, evidence) = (self.accuracy.claim, self.evidence?);
+        verdict.reason()?;
+        let seen = evidence.failures as f64 / evidence.draws.max(1) as f64;
+        let below = (evidence.limits.upper - seen) / (claim.noticed() - seen).max(0.0);
+        let above = (seen - evidence.limits.lower) / (seen - claim.allowed()).max(0.0);
+        let factor = below.min(above);
+        factor.is_finite().then(|| more(evidence.draws, factor))
+    }
+
+    fn columns(&self, row: &mut Row) {
+        let (Accuracy { event, claim, truth, .. }, evidence) = (self.accuracy, self.evidence);
+        row.accuracy_event = Some(event.to_string());
+        row.accuracy_probability = Some(claim.probability.get());
+        row.accuracy_truth = truth.map(Share::get);
+        row.failures = evidence.map(|evidence| evidence.failures);
+        row.failure_lower = evidence.map(|evidence| lower(evidence.limits.lower).0);
+        row.failure_upper = evidence.map(|evidence| upper(evidence.limits.upper).0);
+    }
+
+    fn properties(&self) -> &'static [&'static str] {
+        &["accuracy_event", "accuracy_probability", "failures", "failure_lower", "failure_upper"]
+    }
+
+    fn details(&self) -> Map<String, Value> {
+        let verdict = self.verdict(Whole::default());
+        Map::from_iter([
+            ("data".to_owned(), json!(self.accuracy.data.to_string())),
+            ("source".to_owned(), json!(self.accuracy.source)),
+            ("sentence".to_owned(), json!(self.sentence())),
+            ("meaning".to_owned(), json!(self.explanation(verdict))),
+        ])
+    }
+
+    fn shown(&self) -> Option<Shown> {
+        let (lower, claimed) = (self.evidence?.limits.lower, self.accuracy.claim.allowed());
+        Some(Shown { symbol: "fails", lower, claimed })
+    }
+
+    fn words(&self) -> Words {
+        let Accuracy { name, event, claim, .. } = self.accuracy;
+        let sentence = self.sentence().unwrap_or_default();
+        Words {
+            claim: format!(
+                "accuracy (“{name}”): “{event}” with probability at least {}",
+                Brief(claim.probability.get())
+            ),
+            observer: None,
+            rule: None,
+            bounds: sentence.clone(),
+            measured: "it fails more often".to_owned(),
+            truth: "What was measured excludes the truth that the audit file states".to_owned(),
+            circumstances: format!("Measured: {sentence}."),
+            sentence,
+            after_refutation: "look at the draws that are not in the event; check the noise scale \
+                               and the constants of the theorem; another --seed makes other draws",
+            remedy: "make the mechanism more accurate, or claim less. If this is known, write \
+                     expect = \"violated\" under this [[accuracy]]."
+                .to_owned(),
+            after_survival: "if the mechanism or the claim was corrected, state expect = \
+                             \"consistent\"",
+        }
+    }
+
+    fn meaning(&self, verdict: Verdict, _: &str) -> [String; 2] {
+        let sentence = self.sentence().unwrap_or_default();
+        [self.explanation(Some(verdict)), super::capitalised(&sentence)]
+    }
+
+    fn facts(&self) -> Vec<(&'static str, String)> {
+        let Accuracy { data, event, claim, expect, truth, source, .. } = self.accuracy;
+        let mut facts = vec![
+            (
+                "accuracy claim",
+                format!("{event}, with probability at least {}", Brief(claim.probability.get())),
+            ),
+            ("data", data.to_string()),
+            ("expected", expect.to_string()),
+        ];
+        if let Some(evidence) = self.evidence {
+            facts.push((
+                "failure probability",
+                format!("{}; {} is allowed", evidence.limits, Brief(claim.allowed())),
+            ));
+            facts.push((
+                "failures",
+                format!("{} of {}", grouped(evidence.failures), counted(evidence.draws, "draw")),
+            ));
+        }
+        facts.extend(truth.map(Share::get).map(|truth| ("exact probability", truth.to_string())));
+        facts.extend(source.clone().map(|source| ("source", source)));
+        facts
+    }
+
+    fn scale(&self) -> Option<Scale> {
+        let (lower, allowed) = (self.evidence?.limits.lower, self.accuracy.claim.allowed());
+        let reach = self.reach()?;
+        let shown = vec![
+            (
+                format!("fails ≥ {}", rounded(lower, 4, allowed)),
+                format!(", allowed {}", Brief(allowed)),
+            ),
+            (String::new(), format!("; reach {}", short(reach, 1.0))),
+        ];
+        Some(Scale { reach, estimate: reach, asked: 0.0, shown })
     }
 }

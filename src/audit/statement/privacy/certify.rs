@@ -64,8 +64,7 @@ impl PairPlan {
     pub fn divisible_batches(&self) -> Option<u64> {
         let fixed = self.until == Until::Budget && self.max_seconds.is_none();
         let divisible = fixed
-            && matches!(self.subject, Subject::Registered { .. } | Subject::Function { .. })
-            && self.claim.metric().is_none();
+            && matches!(self.subject, Subject::Registered { .. } | Subject::Function { .. });
         divisible.then(|| self.schedule().looks.iter().map(|look| look.div_ceil(BATCH)).sum())
     }
 

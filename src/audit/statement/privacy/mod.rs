@@ -29,12 +29,12 @@ pub use path::EvidencePath;
 pub use run::behaviour;
 pub(super) use run::audit;
 
-use super::pair::PairStatement;
+use super::pair::{AFTER_SURVIVAL, PairStatement};
 use super::row::{Row, lower, upper};
 use super::words::{rounded, short};
 use super::{Kind, Picture, Scale, Shown, Whole, Words};
 use crate::audit::advice::more;
-use crate::audit::{AFTER_REFUTATION, StatementResult};
+use crate::audit::AFTER_REFUTATION;
 use crate::model::exact::Exact;
 use crate::model::number::{Brief, counted, grouped, round_down};
 use crate::model::{AskedReach, Bounds, Claim, Expectation, Reason, Truth, Verdict};
@@ -45,8 +45,6 @@ pub struct Privacy<'a> {
     pub statement: PairStatement<'a>,
     /// The evidence, if there is any.
     pub evidence: Option<&'a PrivacyEvidence>,
-    /// The result, if the pair was run.
-    pub result: Option<&'a StatementResult>,
 }
 
 impl Privacy<'_> {
@@ -105,10 +103,6 @@ impl Kind for Privacy<'_> {
     }
 
     fn is_about_claim(&self) -> bool {
-        true
-    }
-
-    fn is_uncertain(&self) -> bool {
         true
     }
 
@@ -191,17 +185,21 @@ impl Kind for Privacy<'_> {
     }
 
     fn details(&self) -> Map<String, Value> {
-        let (pair, evidence) = (self.statement.pair, self.evidence);
-        let mut details = Map::new();
-        let mut add = |key: &str, value: Option<Value>| details.insert(key.to_owned(), value.into());
-        add("truth_delta", evidence.and(pair.truth.delta).map(|delta| json!(delta)));
-        add("left", evidence.map(|_| json!(pair.left.to_string())));
-        add("right", evidence.map(|_| json!(pair.right.to_string())));
-        add("sentence", evidence.map(|evidence| json!(evidence.sentence(self.claim()))));
+        let (claim, evidence) = (self.claim(), self.evidence);
         let estimate = evidence.map(|evidence| evidence.estimate);
-        add("rule_epsilon_estimate", estimate.map(|estimate| json!(lower(estimate.epsilon))));
-        add("rule_epsilon_upper", estimate.map(|estimate| json!(upper(estimate.epsilon_upper))));
-        add("picture", evidence.map(|evidence| json!(evidence.curves)));
+        let mut details = self.statement.details(evidence.is_some());
+        details.extend([
+            ("sentence".to_owned(), json!(evidence.map(|evidence| evidence.sentence(claim)))),
+            (
+                "rule_epsilon_estimate".to_owned(),
+                json!(estimate.map(|estimate| lower(estimate.epsilon))),
+            ),
+            (
+                "rule_epsilon_upper".to_owned(),
+                json!(estimate.map(|estimate| upper(estimate.epsilon_upper))),
+            ),
+            ("picture".to_owned(), json!(evidence.map(|evidence| &evidence.curves))),
+        ]);
         details
     }
 
@@ -242,8 +240,7 @@ impl Kind for Privacy<'_> {
                 "correct the mechanism (often its noise is too small, or one record can change \
                  more than was assumed), or claim less.{known}"
             ),
-            after_survival: "if the mechanism was corrected, state expect = \"consistent\"; \
-                             otherwise choose a pair on which more leaks, or use more draws",
+            after_survival: AFTER_SURVIVAL,
         }
     }
 

@@ -3,9 +3,17 @@
 //! Nothing is left to chance here, so there is no confidence to divide and no rule to learn. One
 //! evaluation of each side would do; a few more show that there is no noise.
 
-use super::curves::Curves;
-use super::{Evidence, PairPlan};
-use crate::model::{Bounds, Grounds, Metric, RuleEstimate, Side, Tally, Verdict};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use super::pair::PairStatement;
+use super::row::Row;
+use super::words::{rounded, short};
+use super::{Kind, Scale, Shown, Whole, Words};
+use crate::audit::PairPlan;
+use crate::model::exact::Exact;
+use crate::model::number::{Brief, grouped};
+use crate::model::{Bounds, Expectation, Metric, Side, Verdict};
 use crate::output::{Cell, Distance, Symbols};
 use crate::target::{PairStream, Phase, Target, TargetError};
 
@@ -19,12 +27,27 @@ pub const EVALUATIONS_OF_PAIR: u64 = 4 * EVALUATIONS as u64;
 /// The most components of an output that are written out.
 const SHOWN: usize = 12;
 
+/// What was found on a pair about a stability claim.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StabilityEvidence {
+    /// The distance of the outputs. It exceeds the claim if and only if the exact distance does.
+    pub distance: f64,
+    /// The outputs on the left and on the right in words.
+    pub outputs: [String; 2],
+    /// All evaluations.
+    pub draws: u64,
+    /// Whether the same seed gives the same result. A program may ignore its seeds.
+    pub reproducible: bool,
+    /// A note about the draws for the reader of a report.
+    pub note: Option<String>,
+}
+
 /// Compares the outputs on the two sides of a pair.
-pub fn compare(
+pub(super) fn compare(
     plan: &PairPlan,
     metric: Metric,
     target: &dyn Target,
-) -> Result<Evidence, TargetError> {
+) -> Result<StabilityEvidence, TargetError> {
     target.open()?;
     let rows = [evaluate(plan, target, Side::Left)?, evaluate(plan, target, Side::Right)?];
     let (symbols, [left, right]) = (target.symbols(), &rows);
@@ -49,36 +72,14 @@ pub fn compare(
             left: symbols.text(left[index]),
             right: symbols.text(right[index]),
         })?;
-    let (claim, claimed) = (&plan.claim, plan.claim.main().value);
-    let down = distance.rounded_down();
+    let (claimed, down) = (plan.claim.main().value, distance.rounded_down());
     // A distance that exceeds the claim by less than a rounding error is rounded up: the verdict
     // must not depend on rounding.
-    let lower = if distance.exceeds(claimed) && down <= claimed { claimed.next_up() } else { down };
-    let bounds =
-        Bounds { lower, epsilon_lower: 0.0, delta_lower: 0.0, detectable: claimed, resolved: 0.0 };
-    let grounds = Grounds {
-        claim: claim.clone(),
-        bounds,
-        outputs_never_repeat: false,
-        reach: bounds.reach(claim),
-        asked_reach: plan.reach,
-        resolution: plan.resolution,
-        control: None,
-    };
-    Ok(Evidence {
-        verdict: Verdict::new(&grounds),
-        bounds,
-        outputs_never_repeat: false,
-        estimate: RuleEstimate { epsilon: 0.0, epsilon_upper: f64::INFINITY },
+    let rounded = if distance.exceeds(claimed) { down.max(claimed.next_up()) } else { down };
+    Ok(StabilityEvidence {
+        distance: rounded,
+        outputs: rows.each_ref().map(|row| in_words(row, &symbols)),
         draws: EVALUATIONS_OF_PAIR,
-        tally: Tally::default(),
-        regions: 0,
-        by_groups: false,
-        outputs: Some(rows.each_ref().map(|row| in_words(row, &symbols))),
-        rule: None,
-        symbols: Symbols::default(),
-        curves: Curves::default(),
-        behaviour: None,
         reproducible: target.reproducible(),
         note: target.note(),
     })
@@ -118,3 +119,169 @@ fn in_words(row: &[Cell], symbols: &Symbols) -> String {
     }
     if row.len() == 1 { texts.concat() } else { format!("[{}]", texts.join(", ")) }
 }
+
+/// A pair and what was found on it.
+pub struct Stability<'a> {
+    /// The pair.
+    pub statement: PairStatement<'a>,
+    /// How distances are measured.
+    pub metric: Metric,
+    /// The evidence, if there is any.
+    pub evidence: Option<&'a StabilityEvidence>,
+}
+
+impl Stability<'_> {
+    fn claimed(&self) -> f64 {
+        self.statement.audit.claim.main().value
+    }
+
+    fn bounds(&self) -> Option<Bounds> {
+        let (lower, detectable) = (self.evidence?.distance, self.claimed());
+        Some(Bounds { lower, epsilon_lower: 0.0, delta_lower: 0.0, detectable, resolved: 0.0 })
+    }
+
+    /// In full: an excess may be as small as a rounding error.
+    fn sentence(&self) -> Option<String> {
+        let (metric, claimed, distance) = (self.metric, self.claimed(), self.evidence?.distance);
+        Some(format!("sees outputs at {metric} distance {distance}; the claim allows {claimed}"))
+    }
+
+    fn outputs(&self) -> Option<String> {
+        let [left, right] = &self.evidence?.outputs;
+        Some(format!("{left} on left, {right} on right"))
+    }
+}
+
+impl Kind for Stability<'_> {
+    fn noun(&self) -> &'static str {
+        "pair"
+    }
+
+    fn list(&self) -> [&'static str; 2] {
+        ["pairs", "pair"]
+    }
+
+    fn is_about_claim(&self) -> bool {
+        true
+    }
+
+    fn expected(&self) -> Option<Expectation> {
+        self.statement.expected()
+    }
+
+    fn verdict(&self, whole: Whole) -> Option<Verdict> {
+        Some(self.statement.verdict(self.bounds()?, false, whole))
+    }
+
+    fn reach(&self) -> Option<f64> {
+        Some(self.bounds()?.reach(&self.statement.audit.claim))
+    }
+
+    fn weight(&self) -> f64 {
+        self.evidence.map_or(0.0, |evidence| evidence.distance)
+    }
+
+    fn contradicts_truth(&self) -> bool {
+        self.bounds().is_some_and(|bounds| self.statement.pair.truth.is_exceeded(bounds))
+    }
+
+    fn needed_draws(&self, _: Verdict, _: Whole) -> Option<u64> {
+        None
+    }
+
+    fn columns(&self, row: &mut Row) {
+        self.statement.columns(self.bounds(), row);
+        // An exact distance may exceed the claim by a rounding error.
+        row.lower = self.evidence.map(|evidence| Exact(evidence.distance));
+        if let Some(outputs) = self.outputs() {
+            row.rule = outputs;
+        }
+    }
+
+    fn properties(&self) -> &'static [&'static str] {
+        PROPERTIES
+    }
+
+    fn details(&self) -> Map<String, Value> {
+        let mut details = self.statement.details(self.evidence.is_some());
+        details.insert("sentence".to_owned(), json!(self.sentence()));
+        details
+    }
+
+    fn shown(&self) -> Option<Shown> {
+        Some(self.statement.shown(self.bounds()?))
+    }
+
+    fn words(&self) -> Words {
+        let (claim, sentence) = (&self.statement.audit.claim, self.sentence().unwrap_or_default());
+        let distance = self.evidence.map_or(0.0, |evidence| evidence.distance);
+        let reach = self.reach().unwrap_or(0.0);
+        Words {
+            claim: claim.to_string(),
+            observer: Some("attacker"),
+            rule: self.outputs().map(|outputs| ("Seen:", outputs)),
+            bounds: format!(
+                "distance {distance} of {}; reach {}",
+                self.claimed(),
+                rounded(reach, 4, 1.0)
+            ),
+            measured: format!(
+                "outputs on neighbouring datasets are {distance} apart ({} distance)",
+                self.metric
+            ),
+            truth: "The distance is above the truth that the audit file states".to_owned(),
+            circumstances: format!("{} An attacker {sentence}.", self.statement.place()),
+            sentence,
+            after_refutation: "compare the two outputs; correct the transformation or the claimed \
+                               distance, because noise that is scaled to this distance is too \
+                               small",
+            remedy: "limit what one record can change, or claim a larger distance. If this is \
+                     known, write expect = \"violated\" into the audit file."
+                .to_owned(),
+            after_survival: super::pair::AFTER_SURVIVAL,
+        }
+    }
+
+    fn meaning(&self, verdict: Verdict, _: &str) -> [String; 2] {
+        let (verdict, more) = match verdict {
+            Verdict::Violated => {
+                ("The claim is refuted.", "There is no noise, so this is certain.".to_owned())
+            }
+            Verdict::Consistent => {
+                ("Not refuted.", "Another pair may still refute the claim.".to_owned())
+            }
+            Verdict::Inconclusive(reason) => {
+                ("Not refuted, but inconclusive.", format!("Reason: {reason}."))
+            }
+        };
+        let sentence = self.sentence().unwrap_or_default();
+        [verdict.to_owned(), format!("The attacker {sentence}. {more}")]
+    }
+
+    fn facts(&self) -> Vec<(&'static str, String)> {
+        let mut facts = self.statement.facts();
+        let Some(evidence) = self.evidence else { return facts };
+        let [left, right] = evidence.outputs.clone();
+        facts.push(("output on D", left));
+        facts.push(("output on D′", right));
+        facts.push(("draws", grouped(evidence.draws)));
+        facts.push(("reach", rounded(self.reach().unwrap_or(0.0), 4, 1.0)));
+        facts
+    }
+
+    fn scale(&self) -> Option<Scale> {
+        let (audit, claimed) = (self.statement.audit, self.claimed());
+        let (bounds, reach) = (self.bounds()?, self.reach()?);
+        let symbol = audit.claim.main().measure.symbol();
+        let bound = format!("{symbol} ≥ {}", rounded(bounds.lower, 4, claimed));
+        let shown = vec![
+            (bound, format!(", claimed {}", Brief(claimed))),
+            (String::new(), format!("; reach {}", short(reach, 1.0))),
+        ];
+        Some(Scale { reach, estimate: 0.0, asked: audit.reach.at_least(), shown })
+    }
+}
+
+/// The columns that CI servers show.
+const PROPERTIES: &[&str] =
+    &["unit", "claimed", "lower", "reach", "asked_reach", "control", "draws", "rule"];
