@@ -19,14 +19,15 @@
 //!
 //! # Plan, run, result
 //!
-//! Below that API lies the unit of work that all fronts share. A [`PairPlan`] says what to audit;
-//! it can be written to a file and sent to another machine. [`run_pair`] audits it, given a
-//! [`Target`], and returns a [`PairResult`] with all that was found, errors included. [`prepare`]
-//! makes the target of a plan that names a built-in mechanism or a program. [`run`] does all pairs
-//! of several [`Audit`]s and tells a [`Listener`] each [`Event`].
+//! Below that API lies the unit of work that all fronts share. A [`Plan`] says what to audit; it
+//! can be written to a file and sent to another machine. [`Plan::run`] audits it, given a
+//! [`Target`], and returns a [`StatementResult`] with all that was found, errors included.
+//! [`prepare`] makes the target of a plan that names a built-in mechanism or a program. [`run`]
+//! does all statements of several [`Audit`]s and tells a [`Listener`] each [`Event`]. What it
+//! returns has the verdicts: each [`Judged`] statement of an [`AuditReport`] has one.
 //!
 //! ```
-//! use dp_audit::{Audit, PairPlan, PairResult, Settings, prepare, run_pair};
+//! use dp_audit::{Audit, Plan, Settings, StatementResult, prepare};
 //!
 //! let audit: Audit = serde_json::from_str(r#"{
 //!     "name": "Laplace count", "file": "", "draws": null, "source": null, "resolution": 0.1, "expect": "consistent", "relation": "add-remove",
@@ -37,15 +38,15 @@
 //! let settings = Settings { draws: Some(100_000), ..Settings::default() };
 //! for plan in audit.plans(settings, 1) {
 //!     let sent = serde_json::to_string(&plan).unwrap();                  // … to another process
-//!     let plan: PairPlan = serde_json::from_str(&sent).unwrap();
-//!     let result: PairResult = run_pair(&plan, prepare(&plan).unwrap().as_ref(), &());
-//!     assert!(result.outcome.unwrap().bounds.epsilon_lower <= 1.0);
+//!     let plan: Plan = serde_json::from_str(&sent).unwrap();
+//!     let result: StatementResult = plan.run(prepare(plan.pair()).unwrap().as_ref(), &());
+//!     assert!(result.outcome.unwrap().privacy().unwrap().bounds.epsilon_lower <= 1.0);
 //! }
 //! ```
 //!
 //! A pair can also be divided: [`explore`] freezes its rules, [`certify_range`] judges them on a
-//! part of the draws, in any process, and [`conclude`] makes the [`Evidence`] of the whole from the
-//! parts.
+//! part of the draws, in any process, and [`conclude`] makes the [`PrivacyEvidence`] of the whole
+//! from the parts.
 //!
 //! # The modules
 //!
@@ -108,10 +109,10 @@ pub use api::{Finding, MechanismAudit, audit};
 pub use attack::Attack;
 #[doc(inline)]
 pub use audit::{
-    Accuracy, AccuracyEvidence, AccuracyPlan, AccuracyResult, Audit, AuditReport, CertifyPart,
-    Control, Event, Evidence, Exploration, Listener, Pair, PairPlan, PairResult, PartsError,
-    Preparer, RunReport, TargetSource, certify_range, conclude, explore, run, run_accuracy,
-    run_pair,
+    Accuracy, AccuracyEvidence, AccuracyPlan, Audit, AuditReport, CertifyPart, Control, Event,
+    Evidence, Exploration, Judged, Listener, Pair, PairPlan, PairStatement, PartsError, Plan,
+    Preparer, PrivacyEvidence, RunReport, StabilityEvidence, Statement, StatementResult,
+    TargetSource, certify_range, conclude, explore, run,
 };
 pub use model::{
     AccuracyClaim, AskedReach, Bounds, Claim, Confidence, ControlResult, Dataset, Expectation,

@@ -2,9 +2,11 @@
 
 use std::fmt;
 
-use crate::audit::{AFTER_REFUTATION, AuditReport, Evidence, RunReport};
-use crate::model::number::{Brief, counted, grouped, percent, round_down};
-use crate::model::{Claim, Reason, Verdict};
+use crate::audit::{
+    AFTER_REFUTATION, AuditReport, Evidence, Judged, PrivacyEvidence, RunReport, Words,
+};
+use crate::model::number::{grouped, percent};
+use crate::model::{Reason, Tally, Verdict};
 use crate::target::TargetError;
 
 /// The result of an audit. Its `Display` describes it in words.
@@ -29,8 +31,8 @@ impl Finding {
         self.report.audits.iter().map(AsRef::as_ref)
     }
 
-    fn evidence(&self) -> impl Iterator<Item = &Evidence> {
-        self.audits().flat_map(AuditReport::evidence).map(|(_, evidence)| evidence)
+    fn evidence(&self) -> impl Iterator<Item = &PrivacyEvidence> {
+        self.audits().flat_map(AuditReport::privacy).map(|(_, evidence)| evidence)
     }
 
     /// The verdict on the claim: one pair that refutes it is enough.
@@ -38,7 +40,7 @@ impl Finding {
     /// # Errors
     /// When no pair refutes it and at least one pair could not be judged.
     pub fn verdict(&self) -> Result<Verdict, TargetError> {
-        let verdict = Verdict::of_all(self.evidence().map(|evidence| evidence.verdict));
+        let verdict = Verdict::of_all(self.report.judged().filter_map(Judged::verdict));
         let error = self.audits().flat_map(AuditReport::errors).map(|(_, error)| error).next();
         match (verdict, error) {
             (Some(Verdict::Violated), _) => Ok(Verdict::Violated),
@@ -51,12 +53,7 @@ impl Finding {
 
     /// What to do next about the first inconclusive pair.
     fn inconclusive_advice(&self) -> Option<String> {
-        let of_report = |report: &AuditReport| {
-            let result =
-                report.evidence().find(|(_, evidence)| evidence.verdict.reason().is_some())?.0;
-            report.next_step(result)
-        };
-        self.audits().find_map(of_report)
+        self.report.judged().find(|judged| judged.reason().is_some())?.next_step()
     }
 
     /// A lower bound on the mechanism's ε at the claimed δ, with the audit's confidence.
@@ -139,10 +136,11 @@ impl fmt::Display for Finding {
                 }
                 Err(_) => writeln!(f, "{}: the claim {claim} could not be judged", audit.name)?,
             }
-            for result in &report.results {
-                match &result.outcome {
-                    Ok(evidence) => describe(f, &result.pair, evidence, claim)?,
-                    Err(error) => writeln!(f, "  {}: {error}", result.pair)?,
+            for judged in report.statements() {
+                match (judged.verdict(), judged.error()) {
+                    (Some(verdict), _) => describe(f, judged, verdict)?,
+                    (None, Some(error)) => writeln!(f, "  {}: {error}", judged.name())?,
+                    (None, None) => {}
                 }
             }
         }
@@ -176,42 +174,21 @@ impl fmt::Display for Finding {
     }
 }
 
-fn describe(
-    f: &mut fmt::Formatter<'_>,
-    pair: &str,
-    evidence: &Evidence,
-    claim: &Claim,
-) -> fmt::Result {
-    let bounds = evidence.bounds;
-    if claim.metric().is_some() {
-        return writeln!(
-            f,
-            "  {pair}: {}; the attacker {}: {}",
-            evidence.verdict,
-            evidence.sentence(claim),
-            evidence.rule_text()
-        );
-    }
-    writeln!(
-        f,
-        "  {pair}: {};{} ε ≥ {}, δ ≥ {} at ε = {}; reach {} with {}",
-        evidence.verdict,
-        bounds.in_unit(claim).map_or_else(String::new, |bound| format!(" {bound};")),
-        Brief(round_down(bounds.epsilon_lower, 4)),
-        Brief(round_down(bounds.delta_lower, 4)),
-        Brief(claim.epsilon()),
-        Brief(round_down(bounds.reach(claim), 4)),
-        counted(evidence.draws, "draw"),
-    )?;
-    if evidence.rule.is_some() {
-        let tally = evidence.tally;
-        let (correct, wrong, abstained) =
-            (grouped(tally.correct), grouped(tally.wrong), grouped(tally.abstained));
-        writeln!(f, "    the attacker {}", evidence.sentence(claim))?;
+/// The verdict on a pair, its bounds, and what the attacker sees.
+fn describe(f: &mut fmt::Formatter<'_>, judged: Judged<'_>, verdict: Verdict) -> fmt::Result {
+    let (name, Words { bounds, sentence, rule, .. }) = (judged.name(), judged.words());
+    let Some(evidence) = judged.evidence().and_then(Evidence::privacy) else {
+        let seen = rule.map_or_else(String::new, |(_, seen)| format!(": {seen}"));
+        return writeln!(f, "  {name}: {verdict}; the attacker {sentence}{seen}");
+    };
+    writeln!(f, "  {name}: {verdict}; {bounds}")?;
+    if let Some((_, rule)) = rule {
+        let Tally { correct, wrong, abstained } = evidence.tally;
+        let (correct, wrong, abstained) = (grouped(correct), grouped(wrong), grouped(abstained));
+        writeln!(f, "    the attacker {sentence}")?;
         writeln!(
             f,
-            "    rule: {} ({correct} right, {wrong} wrong, {abstained} without a guess)",
-            evidence.rule_text()
+            "    rule: {rule} ({correct} right, {wrong} wrong, {abstained} without a guess)"
         )?;
     }
     if let Some(note) = &evidence.note {

@@ -80,10 +80,7 @@ pub fn explorations(audits: &[Audit], settings: Settings, shards: usize) -> Vec<
     });
     let mut pairs: Vec<(usize, usize)> = first.collect();
     pairs.sort_unstable();
-    pairs
-        .into_iter()
-        .map(|(audit, pair)| WorkItem { audit, part: Part::Explore(pair) })
-        .collect()
+    pairs.into_iter().map(|(audit, pair)| WorkItem { audit, part: Part::Explore(pair) }).collect()
 }
 
 /// Gives each item to the shard that has the least to do, the most expensive first. Returns the
@@ -144,9 +141,11 @@ impl<'a> Plans<'a> {
             let mut add = |cost, part| items.push((cost, WorkItem { audit, part }));
             for (index, plan) in self.statements(audit).iter().enumerate() {
                 match plan.divisible().map(|pair| (pair, pair.ranges(parts(plan, shards, most)))) {
-                    Some((pair, ranges)) if ranges.len() > 1 => ranges.into_iter().for_each(|range| {
-                        add(part_cost(pair, &range), Part::Batches(index, range));
-                    }),
+                    Some((pair, ranges)) if ranges.len() > 1 => {
+                        ranges.into_iter().for_each(|range| {
+                            add(part_cost(pair, &range), Part::Batches(index, range));
+                        })
+                    }
                     _ => add(cost(plan), Part::Whole(index)),
                 }
             }

@@ -173,3 +173,101 @@ impl<'a> Judged<'a> {
         self.kind().contradicts_truth()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Bounds, Claim};
+    use crate::report::testing::{INCONCLUSIVE, Ran, audit, not_run, pair, run, run_of};
+
+    fn worst(results: Vec<Ran>) -> (Conclusion, Agreement) {
+        let run = run(results);
+        let statement = run.audits[0].worst().unwrap();
+        (statement.conclusion(), statement.agreement())
+    }
+
+    #[test]
+    fn the_most_unexpected_statement_speaks_for_the_audit() {
+        let consistent = || pair(Verdict::Consistent, Expectation::Consistent);
+        let (expected, surprise) = (
+            pair(Verdict::Violated, Expectation::Violated),
+            pair(Verdict::Violated, Expectation::Consistent),
+        );
+        assert_eq!(
+            worst(vec![consistent(), expected.clone()]),
+            (Conclusion::Violated, Agreement::Agrees)
+        );
+        // An error is never hidden behind a pair that passes.
+        assert_eq!(
+            worst(vec![consistent(), expected.clone(), not_run()]),
+            (Conclusion::Error, Agreement::NotRun)
+        );
+        assert_eq!(
+            worst(vec![not_run(), surprise, expected]),
+            (Conclusion::Violated, Agreement::Differs)
+        );
+        assert_eq!(
+            worst(vec![consistent(), pair(INCONCLUSIVE, Expectation::Consistent)]),
+            (Conclusion::Inconclusive, Agreement::Undecided)
+        );
+    }
+
+    #[test]
+    fn a_pair_that_is_not_settled_is_not_hidden_behind_one_that_passes() {
+        // Both share the expectation of the audit.
+        let shared = |verdict| {
+            let mut ran = pair(verdict, Expectation::Consistent);
+            ran.pair.expect = None;
+            ran
+        };
+        let passes = shared(Verdict::Consistent).with(|evidence| {
+            (evidence.bounds.lower, evidence.bounds.epsilon_lower) = (0.9, 0.9);
+        });
+        assert_eq!(
+            worst(vec![passes, shared(INCONCLUSIVE)]),
+            (Conclusion::Inconclusive, Agreement::Undecided)
+        );
+    }
+
+    #[test]
+    fn the_bound_is_the_one_that_shows_most_of_the_claim() {
+        let bound = |epsilon_lower: f64, delta_lower: f64, delta: f64| {
+            let mut audit = audit("count");
+            audit.claim = Claim::new(1.0, delta).unwrap();
+            let bounds = Bounds {
+                lower: epsilon_lower,
+                epsilon_lower,
+                delta_lower,
+                detectable: 2.0,
+                resolved: 0.0,
+            };
+            let result = pair(Verdict::Violated, Expectation::Violated)
+                .with(|evidence| evidence.bounds = bounds);
+            let run = run_of(vec![(audit, vec![result])]);
+            run.audits[0].worst().unwrap().bound().unwrap()
+        };
+        assert_eq!(bound(1.2086, 0.1, 0.0), "ε ≥ 1.2 of 1");
+        assert_eq!(bound(1.2086, 0.1, 0.01), "δ ≥ 0.1 of 0.01");
+        assert_eq!(bound(0.5, 1e-9, 0.0), "δ ≥ 1e-9 of 0");
+        assert_eq!(bound(0.0, 0.0, 0.01), "ε ≥ 0 of 1");
+        // A small excess is not rounded away.
+        assert_eq!(bound(1.000_432, 0.0, 0.0), "ε ≥ 1.0004 of 1");
+        assert_eq!(bound(1_f64.next_up(), 0.0, 0.0), "ε > 1 of 1");
+        assert_eq!(bound(0.999_999, 0.0, 0.0), "ε ≥ 0.999 of 1");
+    }
+
+    #[test]
+    fn what_is_not_refuted_does_not_read_as_if_it_were() {
+        // 80 of 100 guesses are right, and 73.1 % are allowed.
+        let sentence = |verdict| {
+            let run = run(vec![pair(verdict, Expectation::Consistent)]);
+            run.audits[0].worst().unwrap().sentence()
+        };
+        assert_eq!(
+            sentence(Verdict::Violated),
+            "The attacker guessed right 80.0 % of the time; ε = 1 allows 73.1 %."
+        );
+        let chance = "The best attack guessed right 80.0 % of the time; ε = 1 allows 73.1 %, and 100 guesses cannot tell these apart.";
+        assert_eq!(sentence(INCONCLUSIVE), chance);
+    }
+}

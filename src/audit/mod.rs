@@ -37,9 +37,9 @@ pub use run::{Here, Known, TargetSource, Worker, run, run_rest, run_with};
 pub use searched::{Heat, Placing, Racer, SearchHistory};
 pub use statement::{
     Accuracy, AccuracyEvidence, AccuracyPlan, CertifyPart, Curves, Evidence, EvidencePath,
-    Exploration, Kind, LookTallies, PairStatement, PartsError, Picture, Piece, Plan,
-    PrivacyEvidence, ProfilePoint, Row, Scale, Shown, StabilityEvidence, Statement, WealthPoint,
-    Whole, Words, as_expected, behaviour, capitalised, certify_range, conclude, explore, rounded,
-    short,
+    Exploration, Kind, LISTS, LookTallies, PairStatement, PartsError, Picture, Piece, Plan,
+    PrivacyEvidence, ProfilePoint, Row, Scale, Shown, StabilityEvidence, Statement, TableCell,
+    WealthPoint, Whole, Words, as_expected, behaviour, capitalised, certify_range, conclude,
+    explore, rounded, short,
 };
 pub use work::{PartResult, WorkResult, run_item};

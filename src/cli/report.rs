@@ -11,7 +11,7 @@ use super::screen::Screen;
 use super::search::SearchedAudits;
 use super::summary::{View, run_summary};
 use super::wrap::{width, wrapped_lines};
-use crate::audit::{self, Audit, KnownAudit, Listener, RunReport, Worker};
+use crate::audit::{self, Audit, Known, Listener, RunReport, Worker};
 use crate::model::number::counted;
 use crate::model::{Agreement, Error, Settings};
 use crate::report::ci::github::{self, GitHub};
@@ -171,33 +171,22 @@ impl<'a> Reporting<'a> {
     }
 }
 
-/// Where the time of programs went, one line for each pair.
+/// Where the time of programs went, one line for each statement.
 fn timings(report: &RunReport) -> String {
-    let results = report
-        .audits
-        .iter()
-        .flat_map(|audit| audit.results.iter().map(move |result| (&audit.audit.name, result)));
-    let timings = results.filter_map(|(name, result)| {
-        Some(format!("Time: {name} / {}: {}\n", result.pair, result.timing?))
+    let timings = report.judged().filter_map(|judged| {
+        let (audit, timing) = (&judged.report.audit.name, judged.result.timing?);
+        Some(format!("Time: {audit} / {}: {timing}\n", judged.name()))
     });
     timings.collect()
 }
 
-/// What the time limit changed, one line for each pair and accuracy claim.
+/// What the time limit changed, one line for each statement.
 fn notes(report: &RunReport) -> String {
-    let mut text = String::new();
-    for audit in &report.audits {
-        let pairs = audit.evidence().map(|(result, evidence)| (&result.pair, &evidence.note));
-        let accuracy = audit.accuracy.iter().filter_map(|result| {
-            Some((&result.accuracy.name, &result.outcome.as_ref().ok()?.note))
-        });
-        for (name, note) in pairs.chain(accuracy) {
-            let _ = note
-                .as_ref()
-                .map_or(Ok(()), |note| writeln!(text, "{} / {name}: {note}.", audit.audit.name));
-        }
-    }
-    text
+    let notes = report.judged().filter_map(|judged| {
+        let (audit, note) = (&judged.report.audit.name, judged.evidence()?.note()?);
+        Some(format!("{audit} / {}: {note}.\n", judged.name()))
+    });
+    notes.collect()
 }
 
 /// The baseline of a run: what it is compared with, and where the next one is written.
@@ -262,7 +251,7 @@ pub struct RunInput<'a> {
     /// Gets the results.
     pub worker: &'a dyn Worker,
     /// The results of audits that are already finished.
-    pub known: &'a dyn Fn(&Audit) -> Option<KnownAudit>,
+    pub known: &'a dyn Fn(&Audit) -> Option<Known>,
     /// How the results are shown.
     pub view: View<'a>,
 }
@@ -284,7 +273,7 @@ impl RunInput<'_> {
             .cloned()
             .collect();
         let (files, plots) =
-            reports.into_files(self.settings, self.audits.iter().map(Audit::statements).sum());
+            reports.into_files(self.settings, self.audits.iter().map(Audit::statement_count).sum());
         let mut listeners: Vec<&dyn Listener> = vec![&progress];
         listeners.extend(others);
         listeners.extend(plots.as_ref().map(|plots| plots as &dyn Listener));

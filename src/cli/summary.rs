@@ -12,11 +12,10 @@ use indicatif::HumanDuration;
 
 use super::tables::plain_table;
 use super::wrap::wrapped;
-use crate::audit::{AuditReport, RunReport};
+use crate::audit::{AuditReport, Judged, RunReport, capitalised, short};
 use crate::model::number::{counted, percent};
 use crate::model::{Agreement, Conclusion, Reason};
 use crate::report::commands;
-use crate::report::statement::{Statement, capitalised, short};
 
 /// The most results of one kind that are explained without `--verbose`.
 const MAX_EXPLAINED: usize = 10;
@@ -58,12 +57,12 @@ pub fn run_summary(report: &RunReport, seconds: f64, view: View<'_>) -> String {
 }
 
 /// The statements that have a row: all of them, or the worst one of each audit.
-fn rows<'a>(report: &'a RunReport, view: View<'_>) -> Vec<Statement<'a>> {
-    let of_audit = |audit: &'a AuditReport| -> Vec<Statement<'a>> {
+fn rows<'a>(report: &'a RunReport, view: View<'_>) -> Vec<Judged<'a>> {
+    let of_audit = |audit: &'a AuditReport| -> Vec<Judged<'a>> {
         if view.verbose {
-            Statement::all(audit).collect()
+            audit.statements().collect()
         } else {
-            Statement::worst(audit).into_iter().collect()
+            audit.worst().into_iter().collect()
         }
     };
     report.audits.iter().flat_map(|audit| of_audit(audit)).collect()
@@ -115,8 +114,8 @@ fn table(report: &RunReport, view: View<'_>) -> String {
 }
 
 /// What the row of a statement is called.
-fn label(row: Statement<'_>, view: View<'_>) -> String {
-    let (name, count) = (&row.report().audit.name, Statement::all(row.report()).count());
+fn label(row: Judged<'_>, view: View<'_>) -> String {
+    let (name, count) = (&row.report.audit.name, row.report.results.len());
     match count {
         1 => name.clone(),
         _ if view.verbose => format!("{name} / {}", row.name()),
@@ -149,7 +148,7 @@ fn expected(report: &RunReport, view: View<'_>) -> String {
 fn surprises(report: &RunReport, view: View<'_>) -> String {
     let mut rows = rows(report, view);
     rows.retain(|row| row.agreement() == Agreement::Differs);
-    let explain = |row: Statement<'_>| {
+    let explain = |row: Judged<'_>| {
         let expected = row.expected();
         let what = match row.reason() {
             _ if row.contradicts_truth() => format!(
@@ -167,10 +166,9 @@ fn surprises(report: &RunReport, view: View<'_>) -> String {
 /// The pairs and accuracy claims that could not be run: each of them, also in an audit that has
 /// other results.
 fn not_run(report: &RunReport, view: View<'_>) -> String {
-    let mut rows: Vec<Statement<'_>> =
-        report.audits.iter().flat_map(|audit| Statement::all(audit)).collect();
+    let mut rows: Vec<Judged<'_>> = report.judged().collect();
     rows.retain(|row| row.conclusion() == Conclusion::Error);
-    let explain = |row: Statement<'_>| {
+    let explain = |row: Judged<'_>| {
         headline(row, "", view.width) + &indented("", &row.sentence(), view.width)
     };
     section("COULD NOT BE RUN", "result", &rows, view, explain)
@@ -188,15 +186,15 @@ fn undecided(report: &RunReport, view: View<'_>) -> String {
     }
     let mut text = String::new();
     for reason in reasons {
-        let because: Vec<Statement<'_>> =
+        let because: Vec<Judged<'_>> =
             rows.iter().copied().filter(|row| row.reason() == Some(reason)).collect();
-        let explain = |row: Statement<'_>| {
+        let explain = |row: Judged<'_>| {
             let bound = row.bound().unwrap_or_default();
             match row.needed_draws() {
                 Some(draws) => {
                     let line =
                         format!("{bound}, not settled; about {} would do", counted(draws, "draw"));
-                    let command = commands::run_alone(row.report(), &format!("--draws {draws}"));
+                    let command = commands::run_alone(row.report, &format!("--draws {draws}"));
                     headline(row, &line, view.width)
                         + &command.map_or_else(String::new, |command| format!("    {command}\n"))
                 }
@@ -221,9 +219,9 @@ fn undecided(report: &RunReport, view: View<'_>) -> String {
 fn section<'a>(
     title: &str,
     noun: &str,
-    rows: &[Statement<'a>],
+    rows: &[Judged<'a>],
     view: View<'_>,
-    explain: impl Fn(Statement<'a>) -> String,
+    explain: impl Fn(Judged<'a>) -> String,
 ) -> String {
     if rows.is_empty() {
         return String::new();
@@ -243,19 +241,19 @@ fn section<'a>(
 }
 
 /// The mark, the name, and what is said about it.
-fn headline(row: Statement<'_>, what: &str, width: usize) -> String {
+fn headline(row: Judged<'_>, what: &str, width: usize) -> String {
     let mark = match row.agreement() {
         Agreement::Agrees => style(row.agreement().mark()).green(),
         Agreement::Undecided => style(row.agreement().mark()).yellow(),
         Agreement::NotRun | Agreement::Differs => style(row.agreement().mark()).red(),
     };
-    let (audit, name) = (style(&row.report().audit.name).bold(), row.name());
+    let (audit, name) = (style(&row.report.audit.name).bold(), row.name());
     let colon = if what.is_empty() { "" } else { ": " };
     wrapped(&format!("{mark} {audit} / {name}{colon}{what}"), "", "  ", width)
 }
 
 /// By how much a claim is missed, the plain sentence and the rule.
-fn why(row: Statement<'_>, view: View<'_>) -> String {
+fn why(row: Judged<'_>, view: View<'_>) -> String {
     let mut text = String::new();
     if let (Some(bound), Some(reach), Some(draws)) = (row.bound(), row.reach(), row.draws()) {
         text.push_str(&indented(
@@ -265,7 +263,7 @@ fn why(row: Statement<'_>, view: View<'_>) -> String {
         ));
     }
     text.push_str(&indented("Why:", &row.sentence(), view.width));
-    if let Some((title, rule)) = row.rule() {
+    if let Some((title, rule)) = row.words().rule {
         let rule = if view.verbose { rule } else { shortened(rule) };
         text.push_str(&indented(title, &format!("{rule}."), view.width));
     }
@@ -273,19 +271,19 @@ fn why(row: Statement<'_>, view: View<'_>) -> String {
 }
 
 /// What to do next, and the command to type.
-fn next(report: &RunReport, row: Statement<'_>, view: View<'_>) -> String {
+fn next(report: &RunReport, row: Judged<'_>, view: View<'_>) -> String {
     let mut text = row
         .next_step()
         .map_or_else(String::new, |step| indented("Next:", &capitalised(&step), view.width));
     let replay =
-        view.witnesses.and_then(|folder| commands::replay(report.settings, row.report(), folder));
+        view.witnesses.and_then(|folder| commands::replay(report.settings, row.report, folder));
     let command = match replay {
         Some((pair, command)) if row.conclusion() == Conclusion::Violated && pair == row.name() => {
             Some(command)
         }
         _ => row
             .needed_draws()
-            .and_then(|draws| commands::run_alone(row.report(), &format!("--draws {draws}"))),
+            .and_then(|draws| commands::run_alone(row.report, &format!("--draws {draws}"))),
     };
     if let Some(command) = command {
         let _ = writeln!(text, "          {command}");
@@ -330,7 +328,7 @@ fn totals(report: &RunReport, seconds: f64, width: usize) -> String {
     let missing = report
         .audits
         .iter()
-        .filter(|audit| Statement::all(audit).any(|row| row.conclusion() == Conclusion::Error))
+        .filter(|audit| audit.statements().any(|row| row.conclusion() == Conclusion::Error))
         .count();
     let mut parts = vec![
         format!("{} refuted", counted(report.count(Conclusion::Violated), "claim")),
@@ -353,13 +351,11 @@ fn totals(report: &RunReport, seconds: f64, width: usize) -> String {
         .collect()
 }
 
-/// How many pairs and accuracy claims there are. What is not there is not named.
+/// How many statements of each kind there are. What is not there is not named.
 fn statements(report: &RunReport) -> String {
-    let accuracy = report.accuracy_claims();
-    let pairs = report.pairs.saturating_sub(accuracy);
-    match (pairs, accuracy) {
-        (_, 0) => counted(pairs, "pair"),
-        (0, _) => counted(accuracy, "accuracy claim"),
-        _ => format!("{}, {}", counted(pairs, "pair"), counted(accuracy, "accuracy claim")),
+    let counts = report.counts();
+    if counts.is_empty() {
+        return counted(0, "pair");
     }
+    counts.iter().map(|(noun, count)| counted(*count, noun)).collect::<Vec<_>>().join(", ")
 }

@@ -6,7 +6,6 @@
 //! | `gate/` | whether a run fails, and its problems in words |
 //! | `persistence/` | files: reports, journals, shards, witnesses |
 //! | `ci/` | what CI servers read |
-//! | `statement.rs` | what reports say about one pair or accuracy claim |
 //! | `commands.rs` | the commands that reports advise |
 
 pub mod ci;
@@ -14,6 +13,5 @@ pub mod commands;
 pub mod formats;
 pub mod gate;
 pub mod persistence;
-pub mod statement;
 #[cfg(test)]
 pub(crate) mod testing;

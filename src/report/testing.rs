@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use crate::attack::GuessRule;
-use crate::audit::{Audit, AuditReport, Curves, Evidence, Pair, PairResult, RunReport};
+use crate::audit::{
+    Audit, AuditReport, Curves, Evidence, Pair, Plan, PrivacyEvidence, RunReport, StatementResult,
+};
 use crate::model::{
     Bounds, Claim, Dataset, Expectation, Reason, RuleEstimate, Settings, Tally, Truth, Verdict,
 };
@@ -38,16 +40,14 @@ pub fn rule() -> GuessRule {
     serde_json::from_value(rule).expect("a rule")
 }
 
-/// Evidence with this verdict, and with bounds that give this verdict under the claim ε = 1. 80 of
-/// 100 guesses are right.
-pub fn evidence(verdict: Verdict) -> Evidence {
+/// Evidence with bounds that give this verdict under the claim ε = 1. 80 of 100 guesses are right.
+pub fn evidence(verdict: Verdict) -> PrivacyEvidence {
     let (epsilon_lower, resolved) = match verdict {
         Verdict::Violated => (1.25, 0.0),
         Verdict::Consistent => (0.5, 0.0),
         Verdict::Inconclusive(_) => (0.5, f64::INFINITY),
     };
-    Evidence {
-        verdict,
+    PrivacyEvidence {
         bounds: Bounds {
             lower: epsilon_lower,
             epsilon_lower,
@@ -61,7 +61,6 @@ pub fn evidence(verdict: Verdict) -> Evidence {
         tally: Tally { correct: 80, wrong: 20, abstained: 0 },
         by_groups: false,
         regions: 2,
-        outputs: None,
         rule: Some(rule()),
         symbols: Symbols::default(),
         curves: Curves::default(),
@@ -71,34 +70,72 @@ pub fn evidence(verdict: Verdict) -> Evidence {
     }
 }
 
-/// The result of the pair [`PAIR`] with this verdict.
-pub fn pair(verdict: Verdict, expect: Expectation) -> PairResult {
-    PairResult {
-        pair: PAIR.to_owned(),
-        left: "[1]".to_owned(),
-        right: "[1 × 2]".to_owned(),
-        expect: Some(expect),
-        truth: Truth::default(),
-        outcome: Ok(evidence(verdict)),
-        seconds: 0.5,
-        timing: None,
+/// A pair and what was found on it.
+#[derive(Clone)]
+pub struct Ran {
+    /// The pair.
+    pub pair: Pair,
+    /// The evidence, or why there is none.
+    pub outcome: Result<PrivacyEvidence, TargetError>,
+}
+
+impl Ran {
+    /// The same with another name.
+    pub fn named(mut self, name: &str) -> Self {
+        self.pair.name = name.to_owned();
+        self
+    }
+
+    /// The same with other evidence.
+    pub fn with(mut self, change: impl FnOnce(&mut PrivacyEvidence)) -> Self {
+        self.outcome.as_mut().ok().map(change);
+        self
     }
 }
 
-/// The result of the pair [`PAIR`] if its mechanism could not be run.
-pub fn not_run() -> PairResult {
+/// The pair [`PAIR`] with this verdict.
+pub fn pair(verdict: Verdict, expect: Expectation) -> Ran {
+    let (left, right) = (Dataset::of_numbers(&[1.0]), Dataset::of_numbers(&[1.0, 1.0]));
+    let (name, truth) = (PAIR.to_owned(), Truth::default());
+    let pair = Pair { name, left, right, expect: Some(expect), truth };
+    Ran { pair, outcome: Ok(evidence(verdict)) }
+}
+
+/// The pair [`PAIR`] if its mechanism could not be run.
+pub fn not_run() -> Ran {
     let error = TargetError::WrongCount { asked: 2, got: 1 };
-    PairResult { outcome: Err(error), ..pair(Verdict::Violated, Expectation::Violated) }
+    Ran { outcome: Err(error), ..pair(Verdict::Violated, Expectation::Violated) }
+}
+
+/// The report of an audit with these pairs, and with these outcomes of its other statements.
+pub fn report_of(
+    mut audit: Audit,
+    pairs: Vec<Ran>,
+    others: Vec<Result<Evidence, TargetError>>,
+) -> AuditReport {
+    audit.pairs = pairs.iter().map(|ran| ran.pair.clone()).collect();
+    let of_pairs = pairs.into_iter().map(|ran| ran.outcome);
+    let outcomes =
+        of_pairs.map(|found| found.map(|found| Evidence::Privacy(Box::new(found)))).chain(others);
+    let plans: Vec<Plan> = audit.plans(Settings::default(), 1).collect();
+    let results = plans.iter().zip(outcomes);
+    let results = results.map(|(plan, outcome)| StatementResult::new(plan, outcome, 0.5)).collect();
+    AuditReport::new(Arc::new(audit), results, None)
 }
 
 /// The report of a run with these audits.
-pub fn run_of(audits: Vec<(Audit, Vec<PairResult>)>) -> RunReport {
-    let pairs = audits.iter().map(|(_, results)| results.len()).sum();
-    let report = |(audit, results)| Arc::new(AuditReport::new(Arc::new(audit), results, None));
-    RunReport::new(Settings::default(), pairs, audits.into_iter().map(report).collect())
+pub fn run_of(audits: Vec<(Audit, Vec<Ran>)>) -> RunReport {
+    run_of_reports(audits.into_iter().map(|(audit, ran)| report_of(audit, ran, vec![])).collect())
 }
 
-/// The report of a run of the audit `count` with these results.
-pub fn run(results: Vec<PairResult>) -> RunReport {
+/// The report of a run with these reports.
+pub fn run_of_reports(reports: Vec<AuditReport>) -> RunReport {
+    let statements = reports.iter().map(|report| report.results.len()).sum();
+    let audits = reports.into_iter().map(Arc::new).collect();
+    RunReport::new(Settings::default(), statements, audits)
+}
+
+/// The report of a run of the audit `count` with these pairs.
+pub fn run(results: Vec<Ran>) -> RunReport {
     run_of(vec![(audit("count"), results)])
 }

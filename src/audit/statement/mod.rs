@@ -24,9 +24,7 @@ mod words;
 use serde::{Deserialize, Serialize};
 
 use super::{Audit, Listener, PairPlan, StatementResult, TargetSource};
-use crate::model::{
-    Bounds, Claim, ControlResult, Dataset, Expectation, Metric, Settings, Verdict,
-};
+use crate::model::{Bounds, Claim, ControlResult, Dataset, Expectation, Metric, Settings, Verdict};
 use crate::target::{Target, TargetError};
 
 pub use accuracy::{Accuracy, AccuracyEvidence, AccuracyPlan};
@@ -94,6 +92,29 @@ pub struct Shown {
     pub claimed: f64,
 }
 
+/// A cell of a table for people.
+#[derive(Clone, Debug)]
+pub struct TableCell {
+    /// The title of its column.
+    pub title: &'static str,
+    /// Whether the column has numbers.
+    pub is_number: bool,
+    /// What it says.
+    pub text: String,
+}
+
+impl TableCell {
+    /// A number; empty if there is none.
+    fn number(title: &'static str, value: Option<f64>) -> Self {
+        let text = value.map_or_else(String::new, |value| value.to_string());
+        Self { title, is_number: true, text }
+    }
+
+    fn text(title: &'static str, text: String) -> Self {
+        Self { title, is_number: false, text }
+    }
+}
+
 /// A picture of the evidence.
 pub enum Picture<'a> {
     /// The outputs on both sides, with what the rule guesses.
@@ -113,8 +134,8 @@ pub struct Scale {
     pub estimate: f64,
     /// How much of it the audit asks for.
     pub asked: f64,
-    /// The bounds: each in words, with the claim behind it.
-    pub shown: Vec<(String, String)>,
+    /// The bounds: symbol, number, and the claim behind it.
+    pub shown: Vec<(String, String, String)>,
 }
 
 /// What people read about a statement. Fronts choose what they show and add nothing.
@@ -134,6 +155,8 @@ pub struct Words {
     pub measured: String,
     /// The truth that the audit file states, in front of a colon.
     pub truth: String,
+    /// That the evidence contradicts that truth, if it does.
+    pub truth_excluded: &'static str,
     /// On which data it was measured, and what was seen there.
     pub circumstances: String,
     /// What to do about a refuted claim.
@@ -173,6 +196,8 @@ pub trait Kind {
     fn columns(&self, row: &mut Row);
     /// The columns that CI servers show.
     fn properties(&self) -> &'static [&'static str];
+    /// Its cells in a table of statements with the same noun.
+    fn cells(&self, row: &Row) -> Vec<TableCell>;
     /// What the JSON report has besides the columns.
     fn details(&self) -> serde_json::Map<String, serde_json::Value>;
 
@@ -191,6 +216,9 @@ pub trait Kind {
         Vec::new()
     }
 }
+
+/// The lists of the JSON report, in order. Each kind names [its own](Kind::list).
+pub const LISTS: [&str; 2] = ["pairs", "accuracy"];
 
 impl Audit {
     /// What it states, in order: first about its own claim, then about accuracy.
@@ -360,9 +388,7 @@ impl Plan {
             Self::Stability(pair, metric) => {
                 stability::compare(pair, *metric, target).map(Evidence::Stability)
             }
-            Self::Accuracy(plan) => {
-                accuracy::judge(plan, target, listener).map(Evidence::Accuracy)
-            }
+            Self::Accuracy(plan) => accuracy::judge(plan, target, listener).map(Evidence::Accuracy),
         };
         target.close();
         StatementResult {

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::row::{Row, lower, upper};
-use super::{Shown, Whole};
+use super::{Shown, TableCell, Whole};
 use crate::audit::{Audit, Pair};
 use crate::model::exact::Exact;
 use crate::model::{Bounds, Expectation, Grounds, Verdict};
@@ -11,6 +11,9 @@ use crate::model::{Bounds, Expectation, Grounds, Verdict};
 /// The advice about a claim that was expected to be refuted and was not.
 pub(super) const AFTER_SURVIVAL: &str = "if the mechanism was corrected, state expect = \
      \"consistent\"; otherwise choose a pair on which more leaks, or use more draws";
+
+/// That a bound contradicts a truth.
+pub(super) const TRUTH_EXCEEDED: &str = "The bound is above the truth that the audit file states";
 
 /// A pair of an audit.
 #[derive(Clone, Copy, Debug)]
@@ -57,6 +60,23 @@ impl PairStatement<'_> {
         row.truth_epsilon = bounds.and(pair.truth.epsilon).map(Exact);
     }
 
+    /// The cells of every pair.
+    pub(super) fn cells(row: &Row) -> Vec<TableCell> {
+        let exact = |value: Option<Exact>| value.map(|value| value.0);
+        vec![
+            TableCell::number("claim ε", exact(row.claim_epsilon)),
+            TableCell::number("δ", row.claim_delta),
+            TableCell::number("ε ≥", row.epsilon_lower),
+            TableCell::number("δ ≥", row.delta_lower),
+            TableCell::number("reach", exact(row.reach)),
+            TableCell::text("in its unit", row.in_unit().unwrap_or_default()),
+            TableCell::text(
+                "control",
+                row.control.map_or_else(String::new, |control| control.to_string()),
+            ),
+        ]
+    }
+
     /// What the JSON report has for every pair besides the columns.
     pub(super) fn details(self, was_run: bool) -> Map<String, Value> {
         let pair = self.pair;
@@ -77,11 +97,7 @@ impl PairStatement<'_> {
             Some(second) if bounds.reach(claim) > of_main => {
                 Shown { symbol: "δ", lower: bounds.delta_lower, claimed: second.value }
             }
-            _ => Shown {
-                symbol: main.measure.symbol(),
-                lower: bounds.lower,
-                claimed: main.value,
-            },
+            _ => Shown { symbol: main.measure.symbol(), lower: bounds.lower, claimed: main.value },
         }
     }
 

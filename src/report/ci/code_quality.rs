@@ -62,12 +62,11 @@ fn severity(problem: &Problem) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::audit::PairResult;
     use crate::model::{Expectation, Verdict};
     use crate::report::gate::Gate;
-    use crate::report::testing::{INCONCLUSIVE, audit, evidence, not_run, pair, run_of};
+    use crate::report::testing::{INCONCLUSIVE, Ran, audit, evidence, not_run, pair, run_of};
 
-    fn issues(gate: Gate, results: Vec<(&str, PairResult)>) -> Vec<Value> {
+    fn issues(gate: Gate, results: Vec<(&str, Ran)>) -> Vec<Value> {
         let report =
             run_of(results.into_iter().map(|(name, result)| (audit(name), vec![result])).collect());
         rendered(
@@ -127,13 +126,13 @@ mod tests {
 
     #[test]
     fn a_fingerprint_depends_on_the_problem_and_not_on_what_was_measured() {
-        let of = |name: &str, result: PairResult| {
+        let of = |name: &str, result: Ran| {
             issues(Gate::default(), vec![(name, result)])[0]["fingerprint"].clone()
         };
         let broken = |lower: f64| {
             let mut evidence = evidence(Verdict::Violated);
             (evidence.bounds.lower, evidence.bounds.epsilon_lower) = (lower, lower);
-            PairResult { outcome: Ok(evidence), ..pair(Verdict::Violated, Expectation::Consistent) }
+            Ran { outcome: Ok(evidence), ..pair(Verdict::Violated, Expectation::Consistent) }
         };
         assert_eq!(of("a", broken(1.25)), of("a", broken(1.5)));
         assert_ne!(of("a", broken(1.25)), of("b", broken(1.25)));
@@ -146,7 +145,7 @@ mod tests {
             run_of(vec![(audit("fine"), vec![pair(Verdict::Consistent, Expectation::Consistent)])]);
         let format = CodeQuality { finder: ProblemFinder::default(), baseline: None };
         assert_eq!(rendered(&format, &report), Vec::<Value>::new());
-        report.pairs += 1;
+        report.statements += 1;
         let found = rendered(&format, &report);
         assert_eq!((found.len(), &found[0]["check_name"]), (1, &json!("dp-audit/unfinished")));
     }

@@ -127,13 +127,14 @@ fn escape_property(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::audit::{Audit, PairResult};
+    use crate::audit::Audit;
     use crate::model::{Expectation, Verdict};
     use crate::report::gate::Gate;
+    use crate::report::gate::baseline::Difference;
     use crate::report::gate::problem::ProblemFinder;
-    use crate::report::testing::{INCONCLUSIVE, audit, not_run, pair, run_of};
+    use crate::report::testing::{Ran, INCONCLUSIVE, audit, not_run, pair, run_of};
 
-    fn lines(results: Vec<(Audit, PairResult)>, gate: Gate, worse: &[String]) -> Vec<String> {
+    fn lines(results: Vec<(Audit, Ran)>, gate: Gate, worse: &[Difference]) -> Vec<String> {
         let report =
             run_of(results.into_iter().map(|(audit, result)| (audit, vec![result])).collect());
         let finder = ProblemFinder { gate, ..ProblemFinder::default() };
@@ -144,11 +145,11 @@ mod tests {
         Gate { allow_inconclusive: true, ..Gate::default() }
     }
 
-    fn surprise(name: &str) -> (Audit, PairResult) {
+    fn surprise(name: &str) -> (Audit, Ran) {
         (audit(name), pair(Verdict::Violated, Expectation::Consistent))
     }
 
-    fn undecided(name: &str) -> (Audit, PairResult) {
+    fn undecided(name: &str) -> (Audit, Ran) {
         (audit(name), pair(INCONCLUSIVE, Expectation::Consistent))
     }
 
@@ -208,8 +209,11 @@ mod tests {
 
     #[test]
     fn what_is_worse_than_the_baseline_is_part_of_the_problem_or_one_of_its_own() {
-        let worse =
-            ["broken / one more: 5 %".to_owned(), "fine / one more: ε has risen".to_owned()];
+        let worse = [("broken", "5 %"), ("fine", "ε has risen")].map(|(audit, what)| Difference {
+            audit: audit.to_owned(),
+            statement: "one more".to_owned(),
+            what: what.to_owned(),
+        });
         let fine = || (audit("fine"), pair(Verdict::Consistent, Expectation::Consistent));
         let of = |report_only| {
             lines(vec![fine(), surprise("broken")], Gate { report_only, ..Gate::default() }, &worse)

@@ -7,7 +7,7 @@ use crate::audit::{Accuracy, Audit};
 use crate::catalogue::registry;
 use crate::model::number::{Brief, counted, percent};
 use crate::model::{Conclusion, Relation};
-use crate::report::formats::json::{JsonAccuracy, JsonPair, JsonReport};
+use crate::report::formats::json::{JsonReport, JsonStatement};
 
 /// Explains what is claimed, on which pairs it is tested, what the attacker looks at, what each
 /// verdict would mean, and, with a report, what was found.
@@ -238,25 +238,23 @@ fn results(audit: &Audit, report: &JsonReport) -> String {
         return "The report does not contain this audit.".to_owned();
     };
     let confidence = percent(report.settings.confidence.get());
-    let mut lines: Vec<String> =
-        reported.pairs.iter().map(|pair| pair_result(pair, &confidence)).collect();
-    lines.extend(reported.accuracy.iter().map(
-        |JsonAccuracy { row, sentence, meaning, .. }| {
-            format!(
-                "{}: {}. {meaning}\n  {sentence}, with confidence {confidence}.",
-                row.pair, row.verdict
-            )
-        },
-    ));
+    let lines: Vec<String> =
+        reported.statements.iter().map(|statement| result(statement, &confidence)).collect();
     lines.join("\n")
 }
 
-fn pair_result(pair: &JsonPair, confidence: &str) -> String {
-    let row = &pair.row;
+fn result(statement: &JsonStatement, confidence: &str) -> String {
+    let (row, sentence) = (&statement.row, statement.text("sentence"));
+    if let (Some(meaning), Some(sentence)) = (statement.text("meaning"), sentence) {
+        return format!(
+            "{}: {}. {meaning}\n  {sentence}, with confidence {confidence}.",
+            row.pair, row.verdict
+        );
+    }
     let (Some(epsilon), Some(delta), Some(sentence)) =
-        (row.epsilon_lower, row.delta_lower, &pair.sentence)
+        (row.epsilon_lower, row.delta_lower, sentence)
     else {
-        let found = pair.sentence.as_ref().map_or_else(String::new, |sentence| {
+        let found = sentence.map_or_else(String::new, |sentence| {
             format!("{}. The attacker {sentence}: ", row.verdict)
         });
         return format!("{}: {found}{}", row.pair, row.rule);

@@ -6,16 +6,14 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::audit::{AccuracyResult, AuditReport, Curves, PairResult, RunReport};
+use crate::audit::{AuditReport, Evidence, Judged, LISTS, Row, RunReport, as_expected};
 use crate::model::exact::Exact;
 use crate::model::number::round_down;
 use crate::model::{
     Agreement, AskedReach, Claim, Conclusion, ControlResult, Error, Reason, Settings, Verdict,
 };
-use crate::report::formats::csv::{PairRow, as_expected};
 use crate::report::persistence::files::Format;
 use crate::report::persistence::witness::Witness;
-use crate::report::statement::Statement;
 use crate::target::Timing;
 
 /// The name and version of the schema. The version changes if the meaning of a key changes, but not
@@ -44,7 +42,7 @@ pub struct JsonReport {
 pub struct Summary {
     /// Audits that have ended.
     pub audits: usize,
-    /// The number of pairs and accuracy claims that the confidence is divided over.
+    /// The number of statements, which the confidence is divided over.
     pub pairs: usize,
     /// How many of them are accuracy claims.
     #[serde(default)]
@@ -105,58 +103,69 @@ pub struct JsonAudit {
     pub control: Option<ControlResult>,
     /// Whether the result was expected; null if the audit is inconclusive.
     pub as_expected: Option<bool>,
-    /// The results of the pairs.
-    pub pairs: Vec<JsonPair>,
-    /// The results of the accuracy claims.
-    #[serde(default)]
-    pub accuracy: Vec<JsonAccuracy>,
+    /// The results of the statements, in a list for each kind.
+    #[serde(flatten, with = "lists")]
+    pub statements: Vec<JsonStatement>,
     /// The witness of a refuted claim. `dp-audit replay` can read it if it is saved as a file.
     pub witness: Option<serde_json::Value>,
 }
 
-/// One pair: the columns of the CSV and the evidence.
+/// One statement: the columns of the CSV, and what its kind has besides.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct JsonPair {
+pub struct JsonStatement {
+    /// The list that has it.
+    #[serde(skip)]
+    pub list: &'static str,
     /// The columns of the CSV.
     #[serde(flatten)]
-    pub row: PairRow,
-    /// The exact δ at the claimed ε, if the audit file states it.
-    pub truth_delta: Option<f64>,
-    /// A short form of the dataset D.
-    pub left: Option<String>,
-    /// A short form of its neighbour D'.
-    pub right: Option<String>,
-    /// How often the attacker guessed right, and what the claim allows.
-    pub sentence: Option<String>,
-    /// The point estimate of ε from the reported rule. It is not a bound.
-    pub rule_epsilon_estimate: Option<Exact>,
-    /// The upper limit of the ε that the frozen rules can show. The mechanism may leak more to
-    /// other rules.
-    pub rule_epsilon_upper: Option<Exact>,
+    pub row: Row,
     /// A note about the draws, for example that a time limit cut them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
     /// Where the time went, if the mechanism is a program: seconds of all its processes together.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timing: Option<Timing>,
-    /// The curves of the pictures.
-    pub picture: Option<Curves>,
+    /// What the kind adds.
+    #[serde(flatten)]
+    pub details: serde_json::Map<String, serde_json::Value>,
 }
 
-/// One accuracy claim: the columns of the CSV, and the result in words.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct JsonAccuracy {
-    /// The columns of the CSV.
-    #[serde(flatten)]
-    pub row: PairRow,
-    /// A short form of the dataset.
-    pub data: String,
-    /// Where the claim is made.
-    pub source: Option<String>,
-    /// How often the event failed, and what is allowed.
-    pub sentence: String,
-    /// What the verdict means.
-    pub meaning: String,
+/// Statements are in lists by kind.
+mod lists {
+    use std::collections::BTreeMap;
+
+    use serde::de::Error as _;
+    use serde::ser::SerializeMap as _;
+    use serde::{Deserialize as _, Deserializer, Serializer};
+    use serde_json::Value;
+
+    use super::{JsonStatement, LISTS};
+
+    pub fn serialize<S: Serializer>(
+        statements: &[JsonStatement],
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(LISTS.len()))?;
+        for list in LISTS {
+            let of_list = statements.iter().filter(|statement| statement.list == list);
+            map.serialize_entry(list, &of_list.collect::<Vec<_>>())?;
+        }
+        map.end()
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Vec<JsonStatement>, D::Error> {
+        let mut keys: BTreeMap<String, Value> = BTreeMap::deserialize(deserializer)?;
+        let mut all = Vec::new();
+        for list in LISTS {
+            let Some(value) = keys.remove(list) else { continue };
+            let of_list: Vec<JsonStatement> =
+                serde_json::from_value(value).map_err(D::Error::custom)?;
+            all.extend(of_list.into_iter().map(|statement| JsonStatement { list, ..statement }));
+        }
+        Ok(all)
+    }
 }
 
 impl JsonReport {
@@ -171,8 +180,13 @@ impl JsonReport {
             complete: report.is_complete(),
             summary: Summary {
                 audits: report.audits.len(),
-                pairs: report.pairs,
-                accuracy_claims: report.accuracy_claims(),
+                pairs: report.statements,
+                accuracy_claims: report
+                    .counts()
+                    .iter()
+                    .filter(|(noun, _)| *noun == "accuracy claim")
+                    .map(|(_, count)| count)
+                    .sum(),
                 draws: report.draws(),
                 violated: report.count(Conclusion::Violated),
                 consistent: report.count(Conclusion::Consistent),
@@ -188,7 +202,7 @@ impl JsonReport {
     }
 
     /// The part of the report that a run with these filters makes: audits whose name, mechanism or
-    /// file contains one text, and their pairs and accuracy claims whose name contains another one.
+    /// file contains one text, and their statements whose name contains another one.
     #[must_use]
     pub fn selected(mut self, filter: Option<&str>, pair: Option<&str>) -> Self {
         if let Some(text) = filter {
@@ -198,8 +212,7 @@ impl JsonReport {
         }
         if let Some(text) = pair {
             for audit in &mut self.audits {
-                audit.pairs.retain(|pair| pair.row.pair.contains(text));
-                audit.accuracy.retain(|accuracy| accuracy.row.pair.contains(text));
+                audit.statements.retain(|statement| statement.row.pair.contains(text));
             }
         }
         self
@@ -227,7 +240,7 @@ impl JsonReport {
 
 /// What to do about the first inconclusive result of an audit.
 fn advice(report: &AuditReport) -> Option<String> {
-    Statement::all(report).find(|statement| statement.reason().is_some())?.next_step()
+    report.statements().find(|judged| judged.reason().is_some())?.next_step()
 }
 
 impl JsonAudit {
@@ -252,46 +265,38 @@ impl JsonAudit {
                 .map(|reason| advice(report).unwrap_or_else(|| reason.advice().to_owned())),
             control: report.control,
             as_expected: as_expected(report.agreement()),
-            pairs: report.results.iter().map(|result| JsonPair::new(run, report, result)).collect(),
-            accuracy: report
-                .accuracy
-                .iter()
-                .map(|result| JsonAccuracy::new(run, report, result))
+            statements: report
+                .statements()
+                .map(|judged| JsonStatement::new(run.settings, judged))
                 .collect(),
             witness: Witness::of(run.settings, report).map(|witness| witness.sealed()),
         }
     }
 }
 
-impl JsonPair {
-    fn new(run: &RunReport, report: &AuditReport, result: &PairResult) -> Self {
-        let evidence = result.outcome.as_ref().ok();
+impl JsonStatement {
+    fn new(settings: Settings, judged: Judged<'_>) -> Self {
+        let kind = judged.kind();
         Self {
-            row: PairRow::new(run, report, result),
-            truth_delta: evidence.and(result.truth.delta),
-            left: evidence.map(|_| result.left.clone()),
-            right: evidence.map(|_| result.right.clone()),
-            sentence: evidence.map(|evidence| evidence.sentence(&report.audit.claim)),
-            rule_epsilon_estimate: evidence
-                .map(|evidence| Exact(round_down(evidence.estimate.epsilon, 6))),
-            rule_epsilon_upper: evidence
-                .map(|evidence| Exact(-round_down(-evidence.estimate.epsilon_upper, 6))),
-            note: evidence.and_then(|evidence| evidence.note.clone()),
-            timing: result.timing,
-            picture: evidence.map(|evidence| evidence.curves.clone()),
+            list: kind.list()[0],
+            row: Row::new(settings, judged),
+            note: judged.evidence().and_then(Evidence::note).map(str::to_owned),
+            timing: judged.result.timing,
+            details: kind.details(),
         }
     }
-}
 
-impl JsonAccuracy {
-    fn new(run: &RunReport, report: &AuditReport, result: &AccuracyResult) -> Self {
-        Self {
-            row: PairRow::of_accuracy(run, report, result),
-            data: result.accuracy.data.to_string(),
-            source: result.accuracy.source.clone(),
-            sentence: result.sentence(),
-            meaning: result.meaning(),
-        }
+    /// A number that its kind adds.
+    #[must_use]
+    pub fn detail(&self, key: &str) -> Option<f64> {
+        let value = self.details.get(key)?;
+        serde_json::from_value::<Option<Exact>>(value.clone()).ok()?.map(|exact| exact.0)
+    }
+
+    /// A text that its kind adds.
+    #[must_use]
+    pub fn text(&self, key: &str) -> Option<&str> {
+        self.details.get(key)?.as_str()
     }
 }
 
@@ -311,9 +316,9 @@ mod tests {
     use serde_json::Value;
 
     use super::*;
-    use crate::audit::Evidence;
+    use crate::audit::PrivacyEvidence;
     use crate::model::{Expectation, RuleEstimate};
-    use crate::report::testing::{INCONCLUSIVE, audit, evidence, not_run, pair, run, run_of};
+    use crate::report::testing::{INCONCLUSIVE, Ran, audit, evidence, not_run, pair, run, run_of};
 
     fn written(report: &RunReport) -> Value {
         serde_json::from_slice(&Json.render(report).unwrap()).unwrap()
@@ -360,11 +365,9 @@ mod tests {
     fn estimates_are_rounded_in_the_direction_that_keeps_them_valid() {
         let with = |epsilon, epsilon_upper| {
             let estimate = RuleEstimate { epsilon, epsilon_upper };
-            let outcome = Ok(Evidence { estimate, ..evidence(Verdict::Consistent) });
-            let run = run(vec![PairResult {
-                outcome,
-                ..pair(Verdict::Consistent, Expectation::Consistent)
-            }]);
+            let outcome = Ok(PrivacyEvidence { estimate, ..evidence(Verdict::Consistent) });
+            let run =
+                run(vec![Ran { outcome, ..pair(Verdict::Consistent, Expectation::Consistent) }]);
             written(&run)["audits"][0]["pairs"][0].clone()
         };
         let finite = with(0.123_456_78, 0.123_456_78);

@@ -1,18 +1,16 @@
 //! The `JUnit` XML report, which CI servers show as tests: a test suite for each audit, a test case
-//! for each pair and each accuracy claim.
+//! for each statement.
 
 use std::io;
 use std::time::Duration;
 
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
-use crate::audit::{AccuracyResult, AuditReport, PairResult, RunReport};
+use crate::audit::{Judged, Row, RunReport};
 use crate::model::Agreement;
-use crate::report::formats::csv::PairRow;
 use crate::report::gate::Gate;
 use crate::report::gate::exit_code::ExitCode;
 use crate::report::persistence::files::Format;
-use crate::report::statement::Statement;
 
 /// The format of `--junit`. A result that fails the run is a failure, a mechanism that could not be
 /// run is an error, and an inconclusive result that is allowed is skipped.
@@ -26,16 +24,9 @@ impl Format for JUnit {
         let mut xml = Report::new("dp-audit");
         for audit in &report.audits {
             let mut suite = TestSuite::new(audit.audit.name.as_str());
-            suite.add_test_cases(
-                audit.results.iter().map(|result| self.case(report, audit, result)),
-            );
-            suite.add_test_cases(
-                audit.accuracy.iter().map(|result| self.accuracy_case(report, audit, result)),
-            );
-            let pairs = audit.evidence().map(|(result, _)| result.seconds);
-            suite.set_time(seconds(
-                pairs.chain(audit.accuracy.iter().map(|result| result.seconds)).sum(),
-            ));
+            suite.add_test_cases(audit.statements().map(|judged| self.case(report, judged)));
+            let run = audit.statements().filter(|judged| judged.evidence().is_some());
+            suite.set_time(seconds(run.map(|judged| judged.result.seconds).sum()));
             xml.add_test_suite(suite);
         }
         xml.to_string().map(String::into_bytes).map_err(io::Error::other)
@@ -43,55 +34,27 @@ impl Format for JUnit {
 }
 
 impl JUnit {
-    fn case(&self, run: &RunReport, audit: &AuditReport, result: &PairResult) -> TestCase {
-        let row = PairRow::new(run, audit, result);
-        let message = match &result.outcome {
-            Ok(evidence) => {
-                let why = evidence
-                    .verdict
+    fn case(&self, run: &RunReport, judged: Judged<'_>) -> TestCase {
+        let row = Row::new(run.settings, judged);
+        let words = judged.words();
+        let message = match judged.error() {
+            Some(error) => format!("could not be run: {error}"),
+            None => {
+                let why = judged
                     .reason()
                     .map_or_else(String::new, |reason| format!(" ({reason}: {})", reason.advice()));
-                format!(
-                    "{}{why}, expected {}: the attacker {}",
-                    row.verdict,
-                    row.expected,
-                    evidence.sentence(&audit.audit.claim)
-                )
+                let observer = if words.observer.is_some() { "the attacker " } else { "" };
+                let (verdict, expected) = (row.verdict, row.expected);
+                format!("{verdict}{why}, expected {expected}: {observer}{}", words.sentence)
             }
-            Err(error) => format!("could not be run: {error}"),
         };
-        let status = status(
-            self.gate.exit_code_of(Statement::Pair(audit, result)),
-            audit.agreement_of(result),
-            &row,
-            message,
-        );
-        test_case(&row, status, result.outcome.is_ok().then_some(result.seconds))
-    }
-
-    fn accuracy_case(
-        &self,
-        run: &RunReport,
-        audit: &AuditReport,
-        result: &AccuracyResult,
-    ) -> TestCase {
-        let row = PairRow::of_accuracy(run, audit, result);
-        let message = match &result.outcome {
-            Ok(_) => format!("{}, expected {}: {}", row.verdict, row.expected, result.sentence()),
-            Err(_) => result.sentence(),
-        };
-        let status = status(
-            self.gate.exit_code_of(Statement::Accuracy(audit, result)),
-            result.agreement(),
-            &row,
-            message,
-        );
-        test_case(&row, status, result.outcome.is_ok().then_some(result.seconds))
+        let status = status(self.gate.exit_code_of(judged), judged.agreement(), &row, message);
+        test_case(judged, &row, status)
     }
 }
 
 /// What became of a test.
-fn status(code: ExitCode, agreement: Agreement, row: &PairRow, message: String) -> TestCaseStatus {
+fn status(code: ExitCode, agreement: Agreement, row: &Row, message: String) -> TestCaseStatus {
     let mut status = match code {
         ExitCode::AsExpected if agreement == Agreement::Undecided => TestCaseStatus::skipped(),
         ExitCode::AsExpected => TestCaseStatus::success(),
@@ -108,39 +71,15 @@ fn status(code: ExitCode, agreement: Agreement, row: &PairRow, message: String) 
 }
 
 /// A test with the most important columns of the CSV, for tools that show properties.
-fn test_case(row: &PairRow, status: TestCaseStatus, time: Option<f64>) -> TestCase {
+fn test_case(judged: Judged<'_>, row: &Row, status: TestCaseStatus) -> TestCase {
     const OF_ALL: [&str; 3] = ["verdict", "reason", "expected"];
-    const OF_PAIRS: [&str; 12] = [
-        "unit",
-        "claimed",
-        "lower",
-        "claim_epsilon",
-        "claim_delta",
-        "epsilon_lower",
-        "delta_lower",
-        "reach",
-        "asked_reach",
-        "control",
-        "draws",
-        "rule",
-    ];
-    const OF_ACCURACY: [&str; 7] = [
-        "accuracy_event",
-        "accuracy_probability",
-        "failures",
-        "failure_lower",
-        "failure_upper",
-        "reach",
-        "draws",
-    ];
     let mut case = TestCase::new(row.pair.as_str(), status);
     case.set_classname(row.audit.as_str());
-    if let Some(time) = time {
-        case.set_time(seconds(time));
+    if judged.evidence().is_some() {
+        case.set_time(seconds(judged.result.seconds));
     }
     if let Ok(serde_json::Value::Object(columns)) = serde_json::to_value(row) {
-        let own: &[&str] = if row.accuracy_event.is_some() { &OF_ACCURACY } else { &OF_PAIRS };
-        for key in OF_ALL.iter().chain(own) {
+        for key in OF_ALL.iter().chain(judged.kind().properties()) {
             let value = columns.get(*key).filter(|value| !value.is_null());
             let value =
                 value.map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned));
@@ -159,7 +98,7 @@ mod tests {
     use super::*;
     use crate::model::{Expectation, Verdict};
     use crate::report::gate::FailOn;
-    use crate::report::testing::{INCONCLUSIVE, not_run, pair, run};
+    use crate::report::testing::{INCONCLUSIVE, Ran, not_run, pair, run};
 
     /// What a test case is in a report.
     fn kind(case: &TestCase) -> &'static str {
@@ -180,8 +119,7 @@ mod tests {
             not_run(),
         ]);
         let format = JUnit { gate };
-        let audit = &run.audits[0];
-        audit.results.iter().map(|result| kind(&format.case(&run, audit, result))).collect()
+        run.judged().map(|judged| kind(&format.case(&run, judged))).collect()
     }
 
     #[test]
@@ -209,10 +147,8 @@ mod tests {
 
     #[test]
     fn the_file_has_a_suite_for_each_audit_and_says_why_a_case_fails() {
-        let surprise = PairResult {
-            pair: "<one> & \"two\"".to_owned(),
-            ..pair(Verdict::Violated, Expectation::Consistent)
-        };
+        let surprise =
+            pair(Verdict::Violated, Expectation::Consistent).named("<one> & \"two\"");
         let run = run(vec![surprise, not_run()]);
         let xml = String::from_utf8(JUnit { gate: Gate::default() }.render(&run).unwrap()).unwrap();
         assert!(xml.contains("<testsuite name=\"count\" tests=\"2\""), "{xml}");

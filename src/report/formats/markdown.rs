@@ -3,10 +3,9 @@
 use std::fmt::Write as _;
 use std::io;
 
-use crate::audit::{AuditReport, RunReport};
-use crate::model::number::{Brief, counted, percent};
+use crate::audit::{AuditReport, Row, RunReport};
+use crate::model::number::{counted, percent};
 use crate::model::{Agreement, Conclusion, Reason, Verdict};
-use crate::report::formats::csv::PairRow;
 use crate::report::persistence::files::Format;
 
 /// The format of `--markdown`, and of the summary page of a GitHub Actions job.
@@ -63,62 +62,39 @@ fn markdown(report: &RunReport) -> String {
     if !reasons.is_empty() {
         text.push('\n');
     }
-    let number = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
-    text.push_str("| | verdict | audit | pair | claim ε | δ | ε ≥ | δ ≥ | reach | in its unit | control |\n|---|---|---|---|--:|--:|--:|--:|--:|---|---|\n");
-    for audit in report.most_severe_first() {
-        for result in &audit.results {
-            let row = PairRow::new(report, audit, result);
-            let _ = writeln!(
-                text,
-                "| {} | {}{} | {} | {} | {} | {} | {} | {} | {} | {} | {} |",
-                audit.agreement_of(result).mark(),
-                row.verdict,
-                row.reason.map_or_else(String::new, |reason| format!(": {reason}")),
-                escape(&row.audit),
-                escape(&row.pair),
-                number(row.claim_epsilon.map(|value| value.0)),
-                number(row.claim_delta),
-                number(row.epsilon_lower),
-                number(row.delta_lower),
-                number(row.reach.map(|value| value.0)),
-                row.in_unit().unwrap_or_default(),
-                row.control.map_or_else(String::new, |control| control.to_string()),
-            );
-        }
-    }
-    text.push_str(&accuracy_table(report));
-    text
+    let tables: Vec<String> =
+        report.counts().into_iter().map(|(noun, _)| table(report, noun)).collect();
+    text + &tables.join("\n")
 }
 
-/// The accuracy claims; empty if there are none.
-fn accuracy_table(report: &RunReport) -> String {
-    if report.accuracy_claims() == 0 {
-        return String::new();
-    }
-    let mut text = "\n| | verdict | audit | accuracy claim | event | probability ≥ | may fail | fails ≥ | fails ≤ | reach |\n\
-                    |---|---|---|---|---|--:|--:|--:|--:|--:|\n"
-        .to_owned();
-    for audit in report.most_severe_first() {
-        for result in &audit.accuracy {
-            let row = PairRow::of_accuracy(report, audit, result);
-            let number =
-                |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
-            let _ = writeln!(
-                text,
-                "| {} | {}{} | {} | {} | {} | {} | {} | {} | {} | {} |",
-                result.agreement().mark(),
-                row.verdict,
-                row.reason.map_or_else(String::new, |reason| format!(": {reason}")),
-                escape(&row.audit),
-                escape(&row.pair),
-                escape(row.accuracy_event.as_deref().unwrap_or_default()),
-                number(row.accuracy_probability),
-                Brief(result.accuracy.claim.allowed()),
-                number(row.failure_lower),
-                number(row.failure_upper),
-                number(row.reach.map(|value| value.0)),
-            );
+/// The statements with this noun.
+fn table(report: &RunReport, noun: &str) -> String {
+    let mut text = String::new();
+    let of_noun = report.most_severe_first().into_iter().flat_map(AuditReport::statements);
+    for judged in of_noun.filter(|judged| judged.kind().noun() == noun) {
+        let row = Row::new(report.settings, judged);
+        let cells = judged.kind().cells(&row);
+        if text.is_empty() {
+            let titles: String = cells.iter().map(|cell| format!(" {} |", cell.title)).collect();
+            let lines: String =
+                cells.iter().map(|cell| if cell.is_number { "--:|" } else { "---|" }).collect();
+            let _ = writeln!(text, "| | verdict | audit | {noun} |{titles}");
+            let _ = writeln!(text, "|---|---|---|---|{lines}");
         }
+        let _ = write!(
+            text,
+            "| {} | {}{} | {} | {} |",
+            judged.agreement().mark(),
+            row.verdict,
+            row.reason.map_or_else(String::new, |reason| format!(": {reason}")),
+            escape(&row.audit),
+            escape(&row.pair),
+        );
+        for cell in cells {
+            let shown = if cell.is_number { cell.text } else { escape(&cell.text) };
+            let _ = write!(text, " {shown} |");
+        }
+        text.push('\n');
     }
     text
 }
@@ -192,7 +168,7 @@ mod tests {
     #[test]
     fn an_unfinished_run_says_so() {
         let mut unfinished = run(vec![pair(Verdict::Consistent, Expectation::Consistent)]);
-        unfinished.pairs = 2;
+        unfinished.statements = 2;
         assert!(markdown(&unfinished).contains("**Not all audits have ended**"));
     }
 }

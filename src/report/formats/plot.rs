@@ -4,9 +4,9 @@
 use maud::Markup;
 
 use crate::attack::{Answer, Bar, Distribution, NumberLine};
-use crate::audit::{Curves, Evidence, ProfilePoint};
+use crate::audit::{Curves, Judged, Picture, ProfilePoint};
 use crate::model::number::{Brief, counted, percent};
-use crate::model::{Claim, Verdict};
+use crate::model::{Bounds, Claim};
 use crate::report::formats::svg::{Drawing, Figure, Scale};
 
 pub(super) const WIDTH: f64 = 340.0;
@@ -41,16 +41,20 @@ pub struct Plot {
 }
 
 impl Plot {
-    /// All pictures of a pair; none if its outputs were compared without chance.
+    /// All pictures of a statement.
     #[must_use]
-    pub fn all(evidence: &Evidence, claim: &Claim) -> Vec<Self> {
-        if claim.metric().is_some() {
-            return Vec::new();
+    pub fn all(judged: Judged<'_>) -> Vec<Self> {
+        judged.kind().pictures().iter().map(Self::of).collect()
+    }
+
+    /// Draws a picture.
+    #[must_use]
+    pub fn of(picture: &Picture<'_>) -> Self {
+        match picture {
+            Picture::Outputs(drawn) => distribution(drawn),
+            Picture::Profile(curves, claim, bounds) => profile(curves, claim, *bounds),
+            Picture::Wealth(curves, refuted) => wealth(curves, *refuted),
         }
-        let wealth = Some(wealth(&evidence.curves, evidence.verdict))
-            .filter(|_| !evidence.curves.wealth.is_empty());
-        let outputs = evidence.curves.distribution.as_ref().map(distribution);
-        outputs.into_iter().chain([profile(evidence, claim)]).chain(wealth).collect()
     }
 
     /// The picture as part of a page, which explains it and defines its look.
@@ -220,20 +224,20 @@ fn shade(answer: Answer) -> Option<&'static str> {
 /// The privacy profile on a logarithmic scale: the certified curve, the estimated curve, and what
 /// the claim allows.
 #[must_use]
-pub fn profile(evidence: &Evidence, claim: &Claim) -> Plot {
-    let points = &evidence.curves.profile;
+pub fn profile(curves: &Curves, claim: &Claim, bounds: Bounds) -> Plot {
+    let points = &curves.profile;
     let mut drawing = Drawing::new(WIDTH, HEIGHT);
     let (epsilon, delta) = (claim.epsilon(), claim.delta());
     let end = points.last().map_or(1.5 * epsilon, |point| point.epsilon);
     // The axis starts low enough to show both values at the claim, and most of the certified curve
     // beyond the claim.
-    let middle = f64::midpoint(epsilon, evidence.bounds.epsilon_lower);
+    let middle = f64::midpoint(epsilon, bounds.epsilon_lower);
     let beyond = points
         .iter()
         .find(|point| point.epsilon >= middle)
         .and_then(|point| point.delta_lower)
         .unwrap_or_default();
-    let min = [delta, evidence.bounds.delta_lower, beyond]
+    let min = [delta, bounds.delta_lower, beyond]
         .into_iter()
         .filter(|value| *value > 0.0)
         .fold(1e-2, f64::min);
@@ -264,8 +268,8 @@ pub fn profile(evidence: &Evidence, claim: &Claim) -> Plot {
     curve(&mut drawing, "est", points, |point| point.delta_estimate, at, BOTTOM);
     curve(&mut drawing, "bound", points, |point| point.delta_lower, at, BOTTOM);
     drawing.path("claim", &claimed);
-    if evidence.bounds.delta_lower > 0.0 {
-        let (x, y) = at(epsilon, evidence.bounds.delta_lower);
+    if bounds.delta_lower > 0.0 {
+        let (x, y) = at(epsilon, bounds.delta_lower);
         drawing.dot("bd", x, y);
     }
     x_axis(&mut drawing, x, "ε", numbered(x));
@@ -298,7 +302,7 @@ fn curve(
 /// The wealth of the gambler who bets against the claim, up to a little above the value that
 /// refutes the claim.
 #[must_use]
-pub fn wealth(picture: &Curves, verdict: Verdict) -> Plot {
+pub fn wealth(picture: &Curves, refuted: bool) -> Plot {
     let mut drawing = Drawing::new(WIDTH, HEIGHT);
     let decade = |draws: u64| (draws.max(1) as f64).log10();
     let (first, last) = (picture.wealth.first(), picture.wealth.last());
@@ -345,7 +349,7 @@ pub fn wealth(picture: &Curves, verdict: Verdict) -> Plot {
             height,
             &format!("refuted after {}", counted(refuted.draws, "draw")),
         );
-    } else if verdict == Verdict::Violated {
+    } else if refuted {
         drawing.text("b w", LEFT + 6.0, TOP + 14.0, "refuted by the final count");
     }
     let decades = x

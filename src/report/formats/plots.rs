@@ -5,9 +5,10 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::audit::{AuditReport, Event, Listener};
 use crate::model::Error;
+use crate::output::fingerprint;
 use crate::report::formats::plot::Plot;
 use crate::report::persistence::store::{Destination, check_folder, unwritable};
-use crate::report::persistence::witness::{file_words, identity};
+use crate::report::persistence::witness::file_words;
 
 /// Writes the pictures of each pair when its audit has ended.
 pub struct Plots {
@@ -51,17 +52,12 @@ impl Plots {
 fn plots(report: &AuditReport) -> Vec<(String, String, Plot)> {
     let audit = &report.audit;
     let mut plots = Vec::new();
-    for (result, evidence) in report.evidence() {
-        let title = format!("{} / {}", audit.name, result.pair);
+    for judged in report.statements() {
+        let title = format!("{} / {}", audit.name, judged.name());
         // The hash is needed because different names can have the same readable part.
-        let hash = audit
-            .pairs
-            .iter()
-            .find(|pair| pair.name == result.pair)
-            .map_or_else(String::new, |pair| identity(audit, pair));
-        let words = format!("{}-{}", file_words(&title), &hash[..hash.len().min(8)]);
+        let words = format!("{}-{}", file_words(&title), &fingerprint(&[&title])[..8]);
         plots.extend(
-            Plot::all(evidence, &audit.claim)
+            Plot::all(judged)
                 .into_iter()
                 .map(|plot| (title.clone(), format!("{words}-{}.svg", plot.name), plot)),
         );

@@ -12,10 +12,9 @@ pub mod place;
 pub mod problem;
 mod problem_text;
 
-use crate::audit::{AuditReport, RunReport};
+use crate::audit::{AuditReport, Judged, RunReport};
 use crate::model::{Agreement, Verdict};
 use crate::report::gate::exit_code::ExitCode;
-use crate::report::statement::Statement;
 
 /// Which verdicts fail a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -39,11 +38,11 @@ pub struct Gate {
 }
 
 impl Gate {
-    /// The exit code of a run with only this pair or accuracy claim.
+    /// The exit code of a run with only this statement.
     #[must_use]
-    pub fn exit_code_of(&self, statement: Statement<'_>) -> ExitCode {
+    pub fn exit_code_of(&self, statement: Judged<'_>) -> ExitCode {
         let allowed =
-            self.allow_inconclusive || statement.report().audit.allow_inconclusive.is_some();
+            self.allow_inconclusive || statement.report.audit.allow_inconclusive.is_some();
         let violated = statement.verdict() == Some(Verdict::Violated);
         match statement.agreement() {
             Agreement::NotRun => ExitCode::NotRun,
@@ -55,9 +54,9 @@ impl Gate {
         }
     }
 
-    /// The exit codes of all pairs and accuracy claims of an audit.
+    /// The exit codes of all statements of an audit.
     pub fn exit_codes(&self, audit: &AuditReport) -> impl Iterator<Item = ExitCode> {
-        Statement::all(audit).map(|statement| self.exit_code_of(statement))
+        audit.statements().map(|statement| self.exit_code_of(statement))
     }
 
     /// The exit code of a finished run. The most severe result decides: first an unexpected verdict
@@ -140,12 +139,11 @@ fn named(names: &[&str]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::audit::PairResult;
     use crate::model::Expectation;
-    use crate::report::testing::{INCONCLUSIVE, audit, not_run, pair, run, run_of};
+    use crate::report::testing::{INCONCLUSIVE, Ran, audit, not_run, pair, run, run_of};
 
     /// Refuted as expected, refuted although not expected, consistent, inconclusive, not run.
-    fn results() -> [PairResult; 5] {
+    fn results() -> [Ran; 5] {
         [
             pair(Verdict::Violated, Expectation::Violated),
             pair(Verdict::Violated, Expectation::Consistent),
@@ -161,7 +159,7 @@ mod tests {
         let judged = |fail_on, allow_inconclusive, report_only| {
             let gate = Gate { fail_on, allow_inconclusive, report_only };
             results()
-                .map(|result| gate.exit_code_of(Statement::Pair(&run(vec![]).audits[0], &result)))
+                .map(|result| gate.exit_code_of(run(vec![result]).judged().next().unwrap()))
         };
         assert_eq!(
             judged(FailOn::Surprise, false, false),
@@ -192,8 +190,7 @@ mod tests {
             (ExitCode::Surprise, surprise),
         ];
         while let Some((code, _)) = by_severity.last() {
-            let results: Vec<PairResult> =
-                by_severity.iter().map(|(_, result)| result.clone()).collect();
+            let results: Vec<Ran> = by_severity.iter().map(|(_, result)| result.clone()).collect();
             assert_eq!(gate.exit_code(&run(results.clone()), false), *code);
             assert_eq!(gate.exit_code(&run(results.clone()), true), ExitCode::Surprise);
             assert_eq!(
@@ -211,7 +208,7 @@ mod tests {
 
     #[test]
     fn the_closing_line_says_why_a_run_fails() {
-        let line = |results: Vec<(&str, PairResult)>, worse| {
+        let line = |results: Vec<(&str, Ran)>, worse| {
             let report = run_of(
                 results.into_iter().map(|(name, result)| (audit(name), vec![result])).collect(),
             );

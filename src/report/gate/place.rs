@@ -36,8 +36,8 @@ impl Place {
 pub enum Key {
     /// A key that is not part of another one.
     Top(&'static str),
-    /// The accuracy claim with this number, counted from 0.
-    Accuracy(usize),
+    /// The table with this number, counted from 0, in an array of tables.
+    Table(&'static str, usize),
 }
 
 impl Key {
@@ -55,7 +55,7 @@ impl Key {
     fn span(self, table: &DeTable<'_>) -> Option<Range<usize>> {
         match self {
             Self::Top(key) => Some(table.get(key)?.span()),
-            Self::Accuracy(index) => match table.get("accuracy")?.get_ref() {
+            Self::Table(name, index) => match table.get(name)?.get_ref() {
                 DeValue::Array(claims) => Some(claims.get(index)?.span()),
                 _ => None,
             },
@@ -114,7 +114,10 @@ mod tests {
         let line = |key: Key| key.line(TEXT, "ä");
         assert_eq!(line(Key::Top("name")), Some(2));
         assert_eq!(line(Key::Top("claim")), Some(3));
-        assert_eq!([0, 1, 2].map(|index| line(Key::Accuracy(index))), [Some(5), Some(7), None]);
+        assert_eq!(
+            [0, 1, 2].map(|index| line(Key::Table("accuracy", index))),
+            [Some(5), Some(7), None]
+        );
         assert_eq!(line(Key::Top("stability")), None);
         assert_eq!(Key::Top("claim").line("[claim]\nepsilon = 1\n", "ä"), Some(1));
         assert_eq!(Key::Top("name").line("no TOML", "ä"), None);

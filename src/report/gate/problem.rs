@@ -4,13 +4,13 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::audit::{AuditReport, RunReport};
+use crate::audit::{AuditReport, Judged, RunReport};
 use crate::model::{Agreement, Expectation, Verdict};
 use crate::report::gate::Gate;
+use crate::report::gate::baseline::Difference;
 use crate::report::gate::exit_code::ExitCode;
 use crate::report::gate::place::{Key, Place, repository_root};
 use crate::report::gate::problem_text;
-use crate::report::statement::Statement;
 
 /// What kind of problem it is, the most severe first: the order of the exit codes of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -111,13 +111,13 @@ impl ProblemFinder {
     }
 
     /// The problems, those that fail the run first. `worse` says what is worse than in the
-    /// baseline, in lines that begin with the name of an audit.
+    /// baseline.
     #[must_use]
-    pub fn problems(&self, report: &RunReport, worse: &[String]) -> Vec<Problem> {
+    pub fn problems(&self, report: &RunReport, worse: &[Difference]) -> Vec<Problem> {
         let mut found: Vec<Problem> = report
             .most_severe_first()
             .into_iter()
-            .filter_map(|audit| self.problem(report, audit, &worse_of(report, audit, worse)))
+            .filter_map(|audit| self.problem(report, audit, worse))
             .collect();
         found.extend(self.missing(report, worse));
         if !report.is_complete() {
@@ -139,26 +139,34 @@ impl ProblemFinder {
     fn missing<'a>(
         &'a self,
         report: &'a RunReport,
-        worse: &'a [String],
+        worse: &'a [Difference],
     ) -> impl Iterator<Item = Problem> + 'a {
-        worse.iter().filter(|line| owner(report, line).is_none()).map(|line| {
-            let message =
-                format!("Worse than in the baseline: {line}.\n{}", problem_text::ADVICE_ON_WORSE);
-            let name = line.split(": ").next().unwrap_or(line).to_owned();
-            Problem {
-                kind: ProblemKind::WorseThanBaseline,
-                fails: !self.gate.report_only,
-                audit: name,
-                place: Place::default(),
-                message,
-            }
+        let is_missing = |difference: &&Difference| {
+            report.audits.iter().all(|audit| audit.audit.name != difference.audit)
+        };
+        worse.iter().filter(is_missing).map(|difference| Problem {
+            kind: ProblemKind::WorseThanBaseline,
+            fails: !self.gate.report_only,
+            audit: format!("{} / {}", difference.audit, difference.statement),
+            place: Place::default(),
+            message: format!(
+                "Worse than in the baseline: {difference}.\n{}",
+                problem_text::ADVICE_ON_WORSE
+            ),
         })
     }
 
     /// The problem of one audit, if it has one.
-    fn problem(&self, report: &RunReport, audit: &AuditReport, worse: &[&str]) -> Option<Problem> {
-        let statements: Vec<Statement<'_>> =
-            Statement::all(audit).filter(|statement| self.is_problem(*statement)).collect();
+    fn problem(
+        &self,
+        report: &RunReport,
+        audit: &AuditReport,
+        worse: &[Difference],
+    ) -> Option<Problem> {
+        let worse: Vec<&Difference> =
+            worse.iter().filter(|difference| difference.audit == audit.audit.name).collect();
+        let statements: Vec<Judged<'_>> =
+            audit.statements().filter(|statement| self.is_problem(*statement)).collect();
         // The most severe result speaks for the audit. If several are equal, the first.
         let worst = statements
             .iter()
@@ -187,7 +195,9 @@ impl ProblemFinder {
         let at = usize::from(worst.is_some());
         lines.splice(
             at..at,
-            worse.iter().map(|line| format!("Worse than in the baseline: {line}.")),
+            worse.iter().map(|Difference { statement, what, .. }| {
+                format!("Worse than in the baseline: {statement}: {what}.")
+            }),
         );
         let fails = fails || (!worse.is_empty() && !self.gate.report_only);
         Some(Problem {
@@ -199,13 +209,13 @@ impl ProblemFinder {
         })
     }
 
-    fn is_problem(&self, statement: Statement<'_>) -> bool {
+    fn is_problem(&self, statement: Judged<'_>) -> bool {
         self.gate.exit_code_of(statement) != ExitCode::AsExpected
             || statement.agreement() != Agreement::Agrees
     }
 
     /// How severe a result is, in the order of the exit codes of a run.
-    fn rank(&self, statement: Statement<'_>) -> (u8, u8, bool, f64) {
+    fn rank(&self, statement: Judged<'_>) -> (u8, u8, bool, f64) {
         let severity = match self.gate.exit_code_of(statement) {
             ExitCode::Surprise => 3,
             ExitCode::NotRun => 2,
@@ -217,39 +227,20 @@ impl ProblemFinder {
     }
 }
 
-/// What is worse than in the baseline about this audit, without its name.
-fn worse_of<'a>(report: &RunReport, audit: &AuditReport, worse: &'a [String]) -> Vec<&'a str> {
-    let name = audit.audit.name.as_str();
-    let own = worse.iter().filter(|line| owner(report, line) == Some(name));
-    own.map(|line| &line[name.len() + " / ".len()..]).collect()
-}
-
-/// The name of the audit that a line of a comparison is about. It may begin like that of another:
-/// the longest that fits is meant.
-fn owner<'a>(report: &'a RunReport, line: &str) -> Option<&'a str> {
-    let names = report.audits.iter().map(|audit| audit.audit.name.as_str());
-    names
-        .filter(|name| line.strip_prefix(name).is_some_and(|rest| rest.starts_with(" / ")))
-        .max_by_key(|name| name.len())
-}
-
 /// The keys of the audit file that a problem is about, the best first.
-fn keys(kind: ProblemKind, worst: Option<Statement<'_>>) -> Vec<Key> {
-    // The number of an accuracy claim in the file.
-    let accuracy = worst.and_then(|worst| match worst {
-        Statement::Accuracy(audit, result) => {
-            audit.accuracy.iter().position(|other| std::ptr::eq(other, result))
-        }
-        Statement::Pair(..) => None,
+fn keys(kind: ProblemKind, worst: Option<Judged<'_>>) -> Vec<Key> {
+    // A statement about something else than the claim has a table of its own.
+    let table = worst.filter(|worst| !worst.kind().is_about_claim()).and_then(|worst| {
+        let name = worst.kind().list()[1];
+        let same = worst.report.statements().filter(|other| other.kind().list()[1] == name);
+        let index = same.take_while(|other| !std::ptr::eq(other.result, worst.result)).count();
+        Some(Key::Table(name, index))
     });
-    let own = accuracy.map_or_else(
-        || vec![Key::Top("claim"), Key::Top("stability")],
-        |index| vec![Key::Accuracy(index)],
-    );
+    let own = table.map_or_else(|| vec![Key::Top("claim"), Key::Top("stability")], |key| vec![key]);
     let first = match kind {
         ProblemKind::NotRun => vec![Key::Top("command"), Key::Top("mechanism")],
-        ProblemKind::LeakNotFound if accuracy.is_none() => vec![Key::Top("expect")],
-        ProblemKind::TruthExceeded if accuracy.is_none() => vec![Key::Top("truth")],
+        ProblemKind::LeakNotFound if table.is_none() => vec![Key::Top("expect")],
+        ProblemKind::TruthExceeded if table.is_none() => vec![Key::Top("truth")],
         _ => Vec::new(),
     };
     [first, own, vec![Key::Top("name")]].concat()
@@ -257,7 +248,7 @@ fn keys(kind: ProblemKind, worst: Option<Statement<'_>>) -> Vec<Key> {
 
 /// What kind of problem a result is.
 #[must_use]
-pub fn kind(statement: Statement<'_>) -> ProblemKind {
+pub fn kind(statement: Judged<'_>) -> ProblemKind {
     let (excluded, expected) = (statement.contradicts_truth(), statement.expected());
     match statement.verdict() {
         None => ProblemKind::NotRun,
@@ -276,18 +267,22 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::audit::{Accuracy, AccuracyEvidence, AccuracyResult, PairResult};
-    use crate::model::{Claim, FailureLimits, Metric, Truth};
-    use crate::report::testing::{INCONCLUSIVE, audit, evidence, not_run, pair, run, run_of};
+    use crate::audit::{
+        Accuracy, AccuracyEvidence, Audit, Evidence, StabilityEvidence, StatementResult,
+    };
+    use crate::model::{Claim, FailureLimits, Metric, Settings, Truth};
+    use crate::report::testing::{
+        INCONCLUSIVE, Ran, audit, evidence, not_run, pair, report_of, run, run_of, run_of_reports,
+    };
     use crate::target::TargetError;
 
-    fn only(finder: &ProblemFinder, report: &RunReport, worse: &[String]) -> Problem {
+    fn only(finder: &ProblemFinder, report: &RunReport, worse: &[Difference]) -> Problem {
         let mut found = finder.problems(report, worse);
         assert_eq!(found.len(), 1, "{found:?}");
         found.remove(0)
     }
 
-    fn of(results: Vec<PairResult>) -> Problem {
+    fn of(results: Vec<Ran>) -> Problem {
         only(
             &ProblemFinder { witnesses: Some("out/w".into()), ..ProblemFinder::default() },
             &run(results),
@@ -295,8 +290,13 @@ mod tests {
         )
     }
 
-    fn named(name: &str, result: PairResult) -> PairResult {
-        PairResult { pair: name.to_owned(), ..result }
+    fn named(name: &str, result: Ran) -> Ran {
+        result.named(name)
+    }
+
+    fn difference(audit: &str, what: &str) -> Difference {
+        let (audit, statement) = (audit.to_owned(), "one more".to_owned());
+        Difference { audit, statement, what: what.to_owned() }
     }
 
     #[track_caller]
@@ -349,8 +349,11 @@ mod tests {
 
     #[test]
     fn a_refuted_pair_speaks_for_pairs_that_share_its_expectation() {
-        let shared =
-            |verdict| PairResult { expect: None, ..pair(verdict, Expectation::Consistent) };
+        let shared = |verdict| {
+            let mut ran = pair(verdict, Expectation::Consistent);
+            ran.pair.expect = None;
+            ran
+        };
         let problem = of(vec![
             named("fine", shared(Verdict::Consistent)),
             named("broken", shared(Verdict::Violated)),
@@ -375,8 +378,9 @@ mod tests {
             not_found.message
         );
         let truth = Truth { epsilon: Some(0.25), delta: None };
-        let exceeded =
-            of(vec![PairResult { truth, ..pair(Verdict::Consistent, Expectation::Consistent) }]);
+        let mut known = pair(Verdict::Consistent, Expectation::Consistent);
+        known.pair.truth = truth;
+        let exceeded = of(vec![known]);
         assert_eq!(exceeded.kind, ProblemKind::TruthExceeded);
         assert!(
             exceeded
@@ -416,9 +420,16 @@ mod tests {
     fn stability_has_a_distance_and_no_confidence() {
         let mut subject = audit("sum");
         subject.claim = Claim::stability(Metric::L1, 1.0, 1.0).unwrap();
-        let mut result = pair(Verdict::Violated, Expectation::Consistent);
-        result.outcome.as_mut().unwrap().bounds.lower = 3.5;
-        let report = run_of(vec![(subject, vec![result])]);
+        let evidence = StabilityEvidence {
+            distance: 3.5,
+            outputs: ["0".to_owned(), "3.5".to_owned()],
+            draws: 128,
+            reproducible: true,
+            note: None,
+        };
+        let plan = subject.plans(Settings::default(), 1).next().unwrap();
+        let results = vec![StatementResult::new(&plan, Ok(Evidence::Stability(evidence)), 0.5)];
+        let report = run_of_reports(vec![AuditReport::new(Arc::new(subject), results, None)]);
         let problem = only(&ProblemFinder::default(), &report, &[]);
         let lines = [
             "The mechanism closure claims l1 distance ≤ 1, but outputs on neighbouring datasets are 3.5 apart (l1 distance).",
@@ -433,17 +444,14 @@ mod tests {
     fn accuracy(outcome: Result<AccuracyEvidence, TargetError>) -> RunReport {
         let claim = serde_json::json!({ "name": "close", "data": [1.0], "event": { "at_least": 0.0 }, "claim": { "probability": 0.9 } });
         let accuracy: Accuracy = serde_json::from_value(claim).unwrap();
-        let result = AccuracyResult { accuracy, outcome, seconds: 0.5 };
-        let report = AuditReport::new(Arc::new(audit("count")), Vec::new(), None)
-            .with_accuracy(vec![result]);
-        RunReport::new(crate::model::Settings::default(), 1, vec![Arc::new(report)])
+        let subject = Audit { accuracy: vec![accuracy], ..audit("count") };
+        run_of_reports(vec![report_of(subject, vec![], vec![outcome.map(Evidence::Accuracy)])])
     }
 
     #[test]
     fn an_accuracy_claim_speaks_of_its_event() {
         let limits = FailureLimits { lower: 0.2, upper: 0.3 };
         let evidence = AccuracyEvidence {
-            verdict: Verdict::Violated,
             draws: 100,
             failures: 25,
             limits,
@@ -466,7 +474,7 @@ mod tests {
         );
         assert_eq!(problem.kind, ProblemKind::NotRun);
         assert!(
-            problem.message.contains("This was not judged.\nasked for 2 outputs, got 1\n"),
+            problem.message.contains(") was not judged.\nasked for 2 outputs, got 1\n"),
             "{}",
             problem.message
         );
@@ -479,8 +487,7 @@ mod tests {
         let mut found = evidence(Verdict::Violated);
         (found.bounds.lower, found.bounds.epsilon_lower, found.bounds.delta_lower) =
             (0.5, 0.5, 0.02);
-        let result =
-            PairResult { outcome: Ok(found), ..pair(Verdict::Violated, Expectation::Consistent) };
+        let result = Ran { outcome: Ok(found), ..pair(Verdict::Violated, Expectation::Consistent) };
         let problem = only(&ProblemFinder::default(), &run_of(vec![(subject, vec![result])]), &[]);
         assert!(
             problem
@@ -492,13 +499,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_worse_belongs_to_the_audit_with_the_longest_name_that_fits() {
+    fn what_is_worse_belongs_to_its_audit_alone() {
         let fine = || vec![pair(Verdict::Consistent, Expectation::Consistent)];
         let report = run_of(vec![(audit("a"), fine()), (audit("a / b"), fine())]);
         let problem = only(
             &ProblemFinder::default(),
             &report,
-            &["a / b / one more: was consistent, is inconclusive".to_owned()],
+            &[difference("a / b", "was consistent, is inconclusive")],
         );
         assert_eq!(
             (problem.title().as_str(), problem.fails),
@@ -513,7 +520,7 @@ mod tests {
         let problem = only(
             &ProblemFinder::default(),
             &report,
-            &["gone / one more: in the baseline, but not run now".to_owned()],
+            &[difference("gone", "in the baseline, but not run now")],
         );
         assert_eq!(
             (problem.title().as_str(), problem.fails),

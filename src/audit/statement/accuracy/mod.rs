@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::row::{Row, lower, upper};
-use super::words::{rounded, short};
-use super::{Kind, Scale, Shown, Whole, Words};
+use super::words::rounded;
+use super::{Kind, Scale, Shown, TableCell, Whole, Words};
 use crate::audit::advice::more;
 use crate::audit::time_limit::PairClock;
 use crate::audit::{Audit, Event, Listener, Pair, PairPlan};
@@ -80,13 +80,8 @@ impl AccuracyPlan {
     #[must_use]
     pub fn new(audit: &Audit, accuracy: &Accuracy, settings: Settings, uncertain: usize) -> Self {
         let Accuracy { name, data, .. } = accuracy.clone();
-        let pair = Pair {
-            name,
-            left: data.clone(),
-            right: data,
-            expect: None,
-            truth: Truth::default(),
-        };
+        let pair =
+            Pair { name, left: data.clone(), right: data, expect: None, truth: Truth::default() };
         let mut pair = audit.plan(&pair, settings, uncertain);
         pair.draws = settings.draws.or(accuracy.draws).unwrap_or_else(|| audit.budget(settings));
         pair.view = accuracy.event.view();
@@ -272,7 +267,27 @@ impl Kind for AccuracyStatement<'_> {
     }
 
     fn properties(&self) -> &'static [&'static str] {
-        &["accuracy_event", "accuracy_probability", "failures", "failure_lower", "failure_upper"]
+        &[
+            "accuracy_event",
+            "accuracy_probability",
+            "failures",
+            "failure_lower",
+            "failure_upper",
+            "reach",
+            "draws",
+        ]
+    }
+
+    fn cells(&self, row: &Row) -> Vec<TableCell> {
+        let allowed = Brief(self.accuracy.claim.allowed()).to_string();
+        vec![
+            TableCell::text("event", row.accuracy_event.clone().unwrap_or_default()),
+            TableCell::number("probability ≥", row.accuracy_probability),
+            TableCell { title: "may fail", is_number: true, text: allowed },
+            TableCell::number("fails ≥", row.failure_lower),
+            TableCell::number("fails ≤", row.failure_upper),
+            TableCell::number("reach", row.reach.map(|value| value.0)),
+        ]
     }
 
     fn details(&self) -> Map<String, Value> {
@@ -301,8 +316,11 @@ impl Kind for AccuracyStatement<'_> {
             observer: None,
             rule: None,
             bounds: sentence.clone(),
-            measured: "it fails more often".to_owned(),
+            measured: self.evidence.map_or_else(String::new, |evidence| {
+                format!("it fails with probability {}", evidence.limits)
+            }),
             truth: "What was measured excludes the truth that the audit file states".to_owned(),
+            truth_excluded: "The limits exclude the truth that the audit file states",
             circumstances: format!("Measured: {sentence}."),
             sentence,
             after_refutation: "look at the draws that are not in the event; check the noise scale \
@@ -348,13 +366,11 @@ impl Kind for AccuracyStatement<'_> {
     fn scale(&self) -> Option<Scale> {
         let (lower, allowed) = (self.evidence?.limits.lower, self.accuracy.claim.allowed());
         let reach = self.reach()?;
-        let shown = vec![
-            (
-                format!("fails ≥ {}", rounded(lower, 4, allowed)),
-                format!(", allowed {}", Brief(allowed)),
-            ),
-            (String::new(), format!("; reach {}", short(reach, 1.0))),
-        ];
+        let shown = vec![(
+            "fails ≥ ".to_owned(),
+            rounded(lower, 4, allowed),
+            format!(", allowed {}", Brief(allowed)),
+        )];
         Some(Scale { reach, estimate: reach, asked: 0.0, shown })
     }
 }

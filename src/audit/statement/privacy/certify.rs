@@ -6,10 +6,10 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use super::run::behaviour;
 use super::explore::Exploration;
-use crate::audit::{Event, Listener, PairPlan};
+use super::run::behaviour;
 use crate::attack::{GuessRule, judge};
+use crate::audit::{Event, Listener, PairPlan};
 use crate::model::{Tally, Until};
 use crate::sample::{BATCH, Sampler, Schedule, WATCHED};
 use crate::target::{PairStream, Phase, Subject, Target, TargetError};
@@ -63,8 +63,8 @@ impl PairPlan {
     #[must_use]
     pub fn divisible_batches(&self) -> Option<u64> {
         let fixed = self.until == Until::Budget && self.max_seconds.is_none();
-        let divisible = fixed
-            && matches!(self.subject, Subject::Registered { .. } | Subject::Function { .. });
+        let divisible =
+            fixed && matches!(self.subject, Subject::Registered { .. } | Subject::Function { .. });
         divisible.then(|| self.schedule().looks.iter().map(|look| look.div_ceil(BATCH)).sum())
     }
 

@@ -5,12 +5,12 @@ use thiserror::Error;
 
 use super::certify::CertifyPart;
 use super::curves::CurveData;
-use super::explore::add;
-use super::path::EvidencePath;
 use super::evidence::PrivacyEvidence;
 use super::explore::Exploration;
-use crate::audit::PairPlan;
+use super::explore::add;
+use super::path::EvidencePath;
 use crate::attack::{Grouped, Learned, Role};
+use crate::audit::PairPlan;
 use crate::model::{RuleEstimate, Tally};
 use crate::sample::WATCHED;
 use crate::stats::{Certified, GroupEvidence, bounds, strongest};
@@ -97,11 +97,8 @@ impl<'a> Standing<'a> {
             epsilon_upper: limited.reduce(f64::max).unwrap_or(f64::INFINITY),
         };
         let learned = best.map(|best| &learned[best]);
-        let behaviour = if bounds.refute(claim) && facts.reproducible {
-            (facts.behaviour)()
-        } else {
-            None
-        };
+        let behaviour =
+            if bounds.refute(claim) && facts.reproducible { (facts.behaviour)() } else { None };
         let (ledger, draws_at_looks) = (&path.ledger, path.draws_at_looks.as_slice());
         let curves = CurveData {
             learned,

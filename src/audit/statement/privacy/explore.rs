@@ -5,9 +5,9 @@ use std::time::Instant;
 use serde::{Deserialize, Serialize};
 
 use super::path::EvidencePath;
+use crate::attack::{DrawBudget, Explorer, Grouped, GuessRule, Learned};
 use crate::audit::time_limit::PairClock;
 use crate::audit::{Event, Listener, PairPlan};
-use crate::attack::{DrawBudget, Explorer, Grouped, GuessRule, Learned};
 use crate::model::Tally;
 use crate::output::{Symbols, fingerprint};
 use crate::sample::{Sampler, Schedule};

@@ -26,15 +26,15 @@ pub use curves::{Curves, ProfilePoint, WealthPoint};
 pub use evidence::PrivacyEvidence;
 pub use explore::{Exploration, explore};
 pub use path::EvidencePath;
-pub use run::behaviour;
 pub(super) use run::audit;
+pub use run::behaviour;
 
 use super::pair::{AFTER_SURVIVAL, PairStatement};
 use super::row::{Row, lower, upper};
-use super::words::{rounded, short};
-use super::{Kind, Picture, Scale, Shown, Whole, Words};
-use crate::audit::advice::more;
+use super::words::rounded;
+use super::{Kind, Picture, Scale, Shown, TableCell, Whole, Words};
 use crate::audit::AFTER_REFUTATION;
+use crate::audit::advice::more;
 use crate::model::exact::Exact;
 use crate::model::number::{Brief, counted, grouped, round_down};
 use crate::model::{AskedReach, Bounds, Claim, Expectation, Reason, Truth, Verdict};
@@ -184,6 +184,10 @@ impl Kind for Privacy<'_> {
         ]
     }
 
+    fn cells(&self, row: &Row) -> Vec<TableCell> {
+        PairStatement::cells(row)
+    }
+
     fn details(&self) -> Map<String, Value> {
         let (claim, evidence) = (self.claim(), self.evidence);
         let estimate = evidence.map(|evidence| evidence.estimate);
@@ -229,6 +233,7 @@ impl Kind for Privacy<'_> {
                 "A bound is above the truth that the audit file states, {}",
                 truth(self.statement.pair.truth)
             ),
+            truth_excluded: super::pair::TRUTH_EXCEEDED,
             circumstances: format!(
                 "{} An attacker who sees only the output, and says whether the data was D or D', \
                  {sentence}.",
@@ -249,10 +254,8 @@ impl Kind for Privacy<'_> {
             return [String::new(), String::new()];
         };
         let bounds = &evidence.bounds;
-        let (epsilon, delta) = (
-            Brief(round_down(bounds.epsilon_lower, 4)),
-            Brief(round_down(bounds.delta_lower, 4)),
-        );
+        let (epsilon, delta) =
+            (Brief(round_down(bounds.epsilon_lower, 4)), Brief(round_down(bounds.delta_lower, 4)));
         let in_unit = bounds
             .in_unit(claim)
             .map_or_else(String::new, |bound| format!("In the unit of the claim: {bound}. "));
@@ -312,19 +315,20 @@ impl Kind for Privacy<'_> {
         let (claim, bounds) = (audit.claim.main(), evidence.bounds);
         let (reach, delta) = (bounds.reach(&audit.claim), audit.claim.delta());
         let mut shown = vec![(
-            format!("{} ≥ {}", claim.measure.symbol(), rounded(bounds.lower, 4, claim.value)),
+            format!("{} ≥ ", claim.measure.symbol()),
+            rounded(bounds.lower, 4, claim.value),
             format!(", claimed {}", Brief(claim.value)),
         )];
         // In other words, δ shows more of the claim than ε does.
         if reach > bounds.lower / claim.value && bounds.delta_lower > 0.0 {
             shown.push((
-                format!("; δ ≥ {}", Brief(round_down(bounds.delta_lower, 4))),
+                "; δ ≥ ".to_owned(),
+                Brief(round_down(bounds.delta_lower, 4)).to_string(),
                 format!(", claimed {}", Brief(delta)),
             ));
         } else if audit.claim.second().is_some() && delta > 0.0 {
-            shown.push((String::new(), format!(" (δ = {})", Brief(delta))));
+            shown[0].2 += &format!(" (δ = {})", Brief(delta));
         }
-        shown.push((String::new(), format!("; reach {}", short(reach, 1.0))));
         let estimate = evidence.estimate.epsilon / audit.claim.epsilon();
         Some(Scale { reach, estimate, asked: audit.reach.at_least(), shown })
     }

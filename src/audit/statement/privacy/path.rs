@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::audit::PairPlan;
 use crate::attack::{Learned, Role};
+use crate::audit::PairPlan;
 use crate::model::{Tally, Until};
 use crate::stats::wealth::{Bet, Ledger};
 

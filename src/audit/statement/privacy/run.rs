@@ -4,8 +4,8 @@ use std::time::Instant;
 
 use super::certify::Certifier;
 use super::conclude::{DrawFacts, Standing};
-use super::explore::{explore_in_time, tell};
 use super::evidence::PrivacyEvidence;
+use super::explore::{explore_in_time, tell};
 use crate::audit::time_limit::PairClock;
 use crate::audit::{Event, Listener, PairPlan};
 use crate::model::Side;

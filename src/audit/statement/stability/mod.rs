@@ -8,8 +8,8 @@ use serde_json::{Map, Value, json};
 
 use super::pair::PairStatement;
 use super::row::Row;
-use super::words::{rounded, short};
-use super::{Kind, Scale, Shown, Whole, Words};
+use super::words::rounded;
+use super::{Kind, Scale, Shown, TableCell, Whole, Words};
 use crate::audit::PairPlan;
 use crate::model::exact::Exact;
 use crate::model::number::{Brief, grouped};
@@ -202,6 +202,10 @@ impl Kind for Stability<'_> {
         PROPERTIES
     }
 
+    fn cells(&self, row: &Row) -> Vec<TableCell> {
+        PairStatement::cells(row)
+    }
+
     fn details(&self) -> Map<String, Value> {
         let mut details = self.statement.details(self.evidence.is_some());
         details.insert("sentence".to_owned(), json!(self.sentence()));
@@ -230,6 +234,7 @@ impl Kind for Stability<'_> {
                 self.metric
             ),
             truth: "The distance is above the truth that the audit file states".to_owned(),
+            truth_excluded: super::pair::TRUTH_EXCEEDED,
             circumstances: format!("{} An attacker {sentence}.", self.statement.place()),
             sentence,
             after_refutation: "compare the two outputs; correct the transformation or the claimed \
@@ -273,11 +278,11 @@ impl Kind for Stability<'_> {
         let (audit, claimed) = (self.statement.audit, self.claimed());
         let (bounds, reach) = (self.bounds()?, self.reach()?);
         let symbol = audit.claim.main().measure.symbol();
-        let bound = format!("{symbol} ≥ {}", rounded(bounds.lower, 4, claimed));
-        let shown = vec![
-            (bound, format!(", claimed {}", Brief(claimed))),
-            (String::new(), format!("; reach {}", short(reach, 1.0))),
-        ];
+        let shown = vec![(
+            format!("{symbol} ≥ "),
+            rounded(bounds.lower, 4, claimed),
+            format!(", claimed {}", Brief(claimed)),
+        )];
         Some(Scale { reach, estimate: 0.0, asked: audit.reach.at_least(), shown })
     }
 }

@@ -3,17 +3,15 @@
 use maud::{Markup, display, html};
 
 use super::Page;
-use super::accuracy::accuracy_bar;
 use super::bar::bar;
-use crate::audit::{Audit, AuditReport, Evidence, PairResult, RunReport};
-use crate::model::number::{Brief, grouped, percent, round_down};
-use crate::model::{Agreement, Claim, Conclusion, Settings, Until, Verdict};
+use crate::audit::{Audit, AuditReport, Evidence, Judged, Picture, short};
+use crate::model::number::{Brief, percent, round_down};
+use crate::model::{Agreement, Conclusion, Settings, Until, Verdict};
 use crate::output::fingerprint;
 use crate::report::commands;
 use crate::report::formats::plot::Plot;
 use crate::report::formats::race::race;
 use crate::report::persistence::witness::file_words;
-use crate::report::statement::{Statement, rounded, short};
 
 /// The CSS class of a conclusion, and its name. The mark before it says whether it was expected, as
 /// in the terminal.
@@ -47,26 +45,25 @@ impl Page<'_> {
         let conclusion = super::conclusion(report);
         let (class, label) = chip(report.agreement(), conclusion);
         let (surprise, anchor) = (report.agreement() == Agreement::Differs, anchor(report));
-        let worst = Statement::worst(report);
+        let worst = report.worst();
         let best = report.most_significant();
-        // The most significant pair comes first.
-        let (first, others): (Vec<_>, Vec<_>) = report
-            .results
-            .iter()
-            .partition(|result| best.is_some_and(|(best, _)| best.pair == result.pair));
-        // An accuracy claim that does not hold comes before pairs that do.
-        let speaks = match worst {
-            Some(Statement::Accuracy(_, result))
-                if result.conclusion() != Conclusion::Consistent || report.results.is_empty() =>
-            {
-                Some(result)
-            }
-            _ => None,
+        let is = |one: Option<Judged<'_>>, other: Judged<'_>| {
+            one.is_some_and(|one| std::ptr::eq(one.result, other.result))
         };
-        let rest = report
-            .accuracy
-            .iter()
-            .filter(|result| speaks.is_none_or(|speaks| !std::ptr::eq(speaks, *result)));
+        // The statement that leads: the most significant one about the claim, unless another one
+        // speaks for the audit because it does not hold, or because there is nothing else.
+        let lead = worst
+            .filter(|worst| {
+                !worst.kind().is_about_claim()
+                    && (worst.conclusion() != Conclusion::Consistent || best.is_none())
+            })
+            .or_else(|| best.filter(|_| conclusion != Conclusion::Error));
+        let speaks = lead.filter(|lead| !is(best, *lead));
+        // The most significant one about the claim is open.
+        let (first, others): (Vec<_>, Vec<_>) = report
+            .statements()
+            .filter(|judged| !is(speaks, *judged))
+            .partition(|judged| is(best, *judged));
         let suite = self.suites.binary_search(&super::suite(report)).unwrap_or_default();
         html! {
             details.card.(class).surprise[surprise] id=(anchor) open[open] data-suite=(suite) data-place=(places[0]) data-file=(places[1]) {
@@ -74,24 +71,19 @@ impl Page<'_> {
                     (label)
                     span.name {
                         (audit.name)
-                        @if let Some(reason) = worst.and_then(Statement::reason) { " " em { (display(reason)) } }
+                        @if let Some(reason) = worst.and_then(Judged::reason) { " " em { (display(reason)) } }
                         @if let Some(worst) = worst.filter(|_| surprise) { " " em { "expected " (display(worst.expected())) } }
                         " " a.link href={ "#" (anchor) } title="link to this card" { "#" }
-                        small { (worst.map_or_else(String::new, Statement::sentence)) }
+                        small { (worst.map_or_else(String::new, Judged::sentence)) }
                     }
-                    @if let Some(result) = speaks {
-                        (accuracy_bar(result))
-                    } @else if let Some((_, evidence)) = best.filter(|_| conclusion != Conclusion::Error) {
-                        (pair_bar(evidence, audit))
-                    }
+                    @if let Some(lead) = lead { (scale(lead)) }
                 }
                 div.body {
                     @if let Some(worst) = worst { (self.next(worst)) }
-                    @if let Some(result) = speaks { (self.accuracy_claim(report, result, true)) }
-                    @for result in first { (self.pair_body(report, result, true)) }
+                    @if let Some(judged) = speaks { (self.details(judged, true)) }
+                    @for judged in first { (self.body(judged, true)) }
                     @if best.is_none() { (facts(audit)) }
-                    @for result in others { (self.other_pair(report, result)) }
-                    @for result in rest { (self.accuracy_claim(report, result, false)) }
+                    @for judged in others { (self.details(judged, false)) }
                     @if let Some(history) = &report.search {
                         p { (history.effort()) "." }
                         @if !history.heats.is_empty() { div.figures { (race(history)) } }
@@ -106,24 +98,24 @@ impl Page<'_> {
         }
     }
 
-    /// A pair that is not the most significant one: a summary line, and the details that open below
-    /// it.
-    fn other_pair(&self, report: &AuditReport, result: &PairResult) -> Markup {
-        let (class, label) = chip(report.agreement_of(result), result.conclusion());
+    /// A statement that is not the most significant one: a summary line, and the details that open
+    /// below it.
+    fn details(&self, judged: Judged<'_>, open: bool) -> Markup {
+        let (class, label) = chip(judged.agreement(), judged.conclusion());
         html! {
-            details.pair.(class) {
+            details.pair.(class) open[open] {
                 summary {
                     (label)
-                    span.name { (result.pair) }
-                    @if let Ok(evidence) = &result.outcome { (pair_bar(evidence, &report.audit)) }
+                    span.name { (judged.name()) }
+                    (scale(judged))
                 }
-                (self.pair_body(report, result, false))
+                (self.body(judged, false))
             }
         }
     }
 
-    /// What the baseline says about a pair or an accuracy claim.
-    pub(super) fn earlier(&self, audit: &str, name: &str) -> Option<(&'static str, String)> {
+    /// What the baseline says about a statement.
+    fn earlier(&self, audit: &str, name: &str) -> Option<(&'static str, String)> {
         let row = self.before.get(&(audit, name))?;
         let bound = row
             .epsilon_lower
@@ -147,121 +139,72 @@ fn options(settings: Settings) -> String {
     )
 }
 
-/// The reach of a pair as a bar, and the numbers behind it.
-fn pair_bar(evidence: &Evidence, audit: &Audit) -> Markup {
-    let (claim, bounds) = (audit.claim.main(), evidence.bounds);
-    let reach = bounds.reach(&audit.claim);
-    // In other words, δ shows more of the claim than ε does.
-    let by_delta = reach > bounds.lower / claim.value;
+/// The reach of a statement as a bar, and the numbers behind it. Nothing if it could not be run.
+fn scale(judged: Judged<'_>) -> Markup {
     html! {
-        span.scale {
-            (bar(reach, evidence.estimate.epsilon / audit.claim.epsilon(), audit.reach.at_least()))
-            span.num {
-                (claim.measure.symbol()) " ≥ " b { (rounded(bounds.lower, 4, claim.value)) } ", claimed " (display(Brief(claim.value)))
-                @if by_delta && bounds.delta_lower > 0.0 {
-                    "; δ ≥ " b { (display(Brief(round_down(bounds.delta_lower, 4)))) } ", claimed " (display(Brief(audit.claim.delta())))
-                } @else if audit.claim.second().is_some() && audit.claim.delta() > 0.0 {
-                    " (δ = " (display(Brief(audit.claim.delta()))) ")"
+        @if let Some(scale) = judged.kind().scale() {
+            span.scale {
+                (bar(scale.reach, scale.estimate, scale.asked))
+                span.num {
+                    @for (symbol, bound, claimed) in &scale.shown {
+                        (symbol) b { (bound) } (claimed)
+                    }
+                    "; reach " (short(scale.reach, 1.0))
                 }
-                "; reach " (short(reach, 1.0))
             }
         }
     }
-}
-
-/// Explains the verdict on a stability claim, which is exact.
-fn exact_text(evidence: &Evidence, claim: &Claim) -> Markup {
-    let (verdict, more) = match evidence.verdict {
-        Verdict::Violated => {
-            ("The claim is refuted.", " There is no noise, so this is certain.".to_owned())
-        }
-        Verdict::Consistent => {
-            ("Not refuted.", " Another pair may still refute the claim.".to_owned())
-        }
-        Verdict::Inconclusive(reason) => {
-            ("Not refuted, but inconclusive.", format!(" Reason: {reason}."))
-        }
-    };
-    html! { p { b { (verdict) } " The attacker " (evidence.sentence(claim)) "." (more) } }
-}
-
-/// Explains the verdict.
-fn verdict_text(run: &RunReport, evidence: &Evidence, audit: &Audit) -> Markup {
-    let claim = &audit.claim;
-    let (bounds, confidence) = (&evidence.bounds, percent(run.settings.confidence.get()));
-    let (epsilon, delta) =
-        (Brief(round_down(bounds.epsilon_lower, 4)), Brief(round_down(bounds.delta_lower, 4)));
-    let symbol = claim.main().measure.symbol();
-    let detected = if bounds.detectable.is_finite() {
-        let detectable = Brief(-round_down(-bounds.detectable, 4));
-        format!(
-            "A leak of this shape is flagged with probability 0.9 or more from {symbol} = {detectable} on."
-        )
-    } else {
-        "The attack sees no leak whose growth it could flag.".to_owned()
-    };
-    if claim.metric().is_some() {
-        return exact_text(evidence, claim);
-    }
-    let in_unit = bounds
-        .in_unit(claim)
-        .map_or_else(String::new, |bound| format!("In the unit of the claim: {bound}. "));
-    let (verdict, reasons) = match evidence.verdict {
-        Verdict::Violated => (
-            "The claim is refuted.",
-            format!(
-                "{in_unit}At δ = {} the mechanism's ε is at least {epsilon}, and at ε = {} its δ is at least {delta} (confidence {confidence}, for all bounds of the run together).",
-                Brief(claim.delta()),
-                Brief(claim.epsilon()),
-            ),
-        ),
-        Verdict::Consistent => (
-            "Not refuted.",
-            format!(
-                "{in_unit}The measured bound is ε ≥ {epsilon} (confidence {confidence}). {detected} Another pair or a better attack may still refute the claim."
-            ),
-        ),
-        Verdict::Inconclusive(reason) => (
-            "Not refuted, but inconclusive.",
-            format!("{in_unit}The measured bound is ε ≥ {epsilon}. {detected} Reason: {reason}."),
-        ),
-    };
-    html! { p { b { (verdict) } " " (reasons) } }
 }
 
 impl Page<'_> {
-    /// The details of a pair. The most significant pair and every refuted pair have pictures.
-    fn pair_body(&self, report: &AuditReport, result: &PairResult, first: bool) -> Markup {
-        let audit = &report.audit;
-        let evidence = match &result.outcome {
-            Ok(evidence) => evidence,
-            Err(error) => {
-                return html! {
-                    p { b { "Pair “" (result.pair) "” could not be run:" } " " (display(error)) ". Its claim was not judged." }
-                };
-            }
+    /// The details of a statement. The most significant one and every refuted one have pictures.
+    fn body(&self, judged: Judged<'_>, first: bool) -> Markup {
+        let kind = judged.kind();
+        let Some(verdict) = judged.verdict() else {
+            let noun = capitalised_noun(kind.noun());
+            return html! {
+                p {
+                    b { (noun) " “" (judged.name()) "” could not be run:" }
+                    @if let Some(error) = judged.error() { " " (display(error)) "." }
+                    " Its claim was not judged."
+                }
+            };
         };
+        let [meaning, reasons] =
+            kind.meaning(verdict, &percent(self.run.settings.confidence.get()));
+        let mut facts_of_statement = kind.facts();
+        facts_of_statement.extend(self.earlier(&judged.report.audit.name, judged.name()));
+        let note = judged.evidence().and_then(Evidence::note);
+        facts_of_statement.extend(note.map(|note| ("note", note.to_owned())));
         html! {
-            (verdict_text(self.run, evidence, audit))
-            @if result.exceeds_truth() {
-                p { b { "The bound is above the truth that the audit file states" } "; one of them is wrong." }
+            p { b { (meaning) } " " (reasons) }
+            @if judged.contradicts_truth() {
+                p { b { (judged.words().truth_excluded) } "; one of them is wrong." }
             }
-            @if first || evidence.verdict == Verdict::Violated { (figures(evidence, &audit.claim)) }
+            @if first || verdict == Verdict::Violated { (figures(&kind.pictures())) }
             div.facts {
-                (self.pair_facts(audit, result, evidence))
-                @if first { (facts(audit)) }
+                (list(&facts_of_statement))
+                @if first { (facts(&judged.report.audit)) }
             }
         }
     }
 }
 
-fn figures(evidence: &Evidence, claim: &Claim) -> Markup {
+/// The noun at the beginning of a sentence.
+fn capitalised_noun(noun: &str) -> String {
+    let mut letters = noun.chars();
+    letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect()
+}
+
+fn figures(pictures: &[Picture<'_>]) -> Markup {
     html! {
-        div.figures {
-            @for plot in Plot::all(evidence, claim) {
-                figure {
-                    figcaption { (caption(&plot, evidence)) }
-                    (plot.embedded())
+        @if !pictures.is_empty() {
+            div.figures {
+                @for picture in pictures {
+                    figure {
+                        figcaption { (caption(picture)) }
+                        (Plot::of(picture).embedded())
+                    }
                 }
             }
         }
@@ -269,59 +212,26 @@ fn figures(evidence: &Evidence, claim: &Claim) -> Markup {
 }
 
 /// What a picture shows.
-fn caption(plot: &Plot, evidence: &Evidence) -> Markup {
-    let curves = &evidence.curves;
-    let certified = if curves.profile.iter().any(|point| point.delta_lower.is_some()) {
-        "certified"
-    } else {
-        "certified at the claim"
-    };
-    let has_bars = curves.distribution.as_ref().is_some_and(|drawn| !drawn.bars.is_empty());
-    match plot.name {
-        "outputs" => html! {
+fn caption(picture: &Picture<'_>) -> Markup {
+    match picture {
+        Picture::Outputs(drawn) => html! {
             b { "What came out" } " on " i.kl { "D" } " and on " i.kr { "D′" }
             ". Shaded: where the rule guesses " i.ksl { "D" } " or " i.ksr { "D′" } "."
-            @if has_bars { " Bars in percent, D | D′." }
+            @if !drawn.bars.is_empty() { " Bars in percent, D | D′." }
         },
-        "profile" => html! {
-            b { "How much leaks" } ": δ at each ε, " i.kb { (certified) } " and " i.ke { "estimated" }
-            ", against what the " i.kc { "claim" } " allows (grey)."
+        Picture::Profile(curves, ..) => html! {
+            b { "How much leaks" } ": δ at each ε, "
+            i.kb {
+                @if curves.profile.iter().any(|point| point.delta_lower.is_some()) { "certified" }
+                @else { "certified at the claim" }
+            }
+            " and " i.ke { "estimated" } ", against what the " i.kc { "claim" } " allows (grey)."
         },
-        _ => html! {
-            b { "How the evidence grew" } ": the wealth of a gambler who bets against the claim. Above the " i.kc { "line" }
+        Picture::Wealth(..) => html! {
+            b { "How the evidence grew" }
+            ": the wealth of a gambler who bets against the claim. Above the " i.kc { "line" }
             " the claim is refuted."
         },
-    }
-}
-
-impl Page<'_> {
-    /// The facts about a pair.
-    fn pair_facts(&self, audit: &Audit, result: &PairResult, evidence: &Evidence) -> Markup {
-        let tally = evidence.tally;
-        let mut facts = vec![("pair", result.pair.clone())];
-        // Recorded outputs have no datasets to show.
-        if audit.is_from_file() {
-            facts.push(("D (left)", result.left.clone()));
-            facts.push(("D′ (right)", result.right.clone()));
-        }
-        if let Some([left, right]) = &evidence.outputs {
-            facts.push(("output on D", left.clone()));
-            facts.push(("output on D′", right.clone()));
-        } else {
-            facts.push(("guess rule", evidence.rule_text()));
-            let counts = [tally.correct, tally.wrong, tally.abstained].map(grouped);
-            facts.push((
-                "guesses",
-                format!("{} right, {} wrong, {} without a guess", counts[0], counts[1], counts[2]),
-            ));
-        }
-        facts.push(("draws", grouped(evidence.draws)));
-        facts.push(("reach", rounded(evidence.bounds.reach(&audit.claim), 4, 1.0)));
-        facts.extend(result.truth.epsilon.map(|truth| ("exact ε", Brief(truth).to_string())));
-        facts.extend(result.truth.delta.map(|truth| ("exact δ", Brief(truth).to_string())));
-        facts.extend(self.earlier(&audit.name, &result.pair));
-        facts.extend(evidence.note.clone().map(|note| ("note", note)));
-        list(&facts)
     }
 }
 

@@ -4,11 +4,11 @@ use maud::{Markup, html};
 
 use super::card::{anchor, command};
 use super::{Page, bar, conclusion};
-use crate::audit::RunReport;
+use crate::audit::{Judged, RunReport, capitalised};
 use crate::model::number::{counted, percent};
 use crate::model::{Agreement, Conclusion, Until};
 use crate::report::commands;
-use crate::report::statement::{Statement, capitalised};
+use crate::report::gate::baseline::Difference;
 
 /// How many unexpected results are explained at the top.
 const MAX_ALERTS: usize = 5;
@@ -79,8 +79,8 @@ impl Page<'_> {
 
     /// The unexpected results: which, how much, why, and what to type next.
     fn alerts(&self) -> Markup {
-        let mut statements: Vec<Statement<'_>> =
-            self.run.audits.iter().filter_map(|audit| Statement::worst(audit)).collect();
+        let mut statements: Vec<Judged<'_>> =
+            self.run.audits.iter().filter_map(|audit| audit.worst()).collect();
         statements.retain(|statement| {
             matches!(statement.agreement(), Agreement::Differs | Agreement::NotRun)
         });
@@ -89,7 +89,7 @@ impl Page<'_> {
             @for statement in statements.iter().take(MAX_ALERTS) {
                 div.alert {
                     p {
-                        b { (statement.agreement().mark()) " " a href={ "#" (anchor(statement.report())) } { (statement.report().audit.name) } }
+                        b { (statement.agreement().mark()) " " a href={ "#" (anchor(statement.report)) } { (statement.report.audit.name) } }
                         " / " (statement.name()) ": " (statement.conclusion().to_string())
                         @if statement.agreement() == Agreement::Differs {
                             ", expected " (statement.expected().to_string())
@@ -97,7 +97,7 @@ impl Page<'_> {
                         }
                         ". " (statement.sentence())
                     }
-                    @if let Some((title, rule)) = statement.rule() { p { b { (title) " " } (rule) "." } }
+                    @if let Some((title, rule)) = statement.words().rule { p { b { (title) " " } (rule) "." } }
                     (self.next(*statement))
                 }
             }
@@ -108,18 +108,18 @@ impl Page<'_> {
     }
 
     /// What to do next about a statement, and the command to type.
-    pub(super) fn next(&self, statement: Statement<'_>) -> Markup {
+    pub(super) fn next(&self, statement: Judged<'_>) -> Markup {
         let replay = self
             .html
             .witnesses
             .as_deref()
-            .and_then(|folder| commands::replay(self.run.settings, statement.report(), folder));
+            .and_then(|folder| commands::replay(self.run.settings, statement.report, folder));
         let replay = replay.filter(|(pair, _)| {
             pair == statement.name() && statement.conclusion() == Conclusion::Violated
         });
         let draws = || {
             statement.needed_draws().and_then(|draws| {
-                commands::run_alone(statement.report(), &format!("--draws {draws}"))
+                commands::run_alone(statement.report, &format!("--draws {draws}"))
             })
         };
         let typed = replay.map(|(_, command)| command).or_else(draws);
@@ -132,10 +132,13 @@ impl Page<'_> {
     /// What has changed since the baseline.
     fn against_baseline(&self) -> Markup {
         let Some(comparison) = &self.comparison else { return html! {} };
+        let text = |differences: &[Difference]| -> Vec<String> {
+            differences.iter().map(ToString::to_string).collect()
+        };
         let lists = [
-            ("Worse", &comparison.worse),
-            ("Better", &comparison.better),
-            ("Note", &comparison.notes),
+            ("Worse", text(&comparison.worse)),
+            ("Better", text(&comparison.better)),
+            ("Note", comparison.notes.clone()),
         ];
         let lines = lists.iter().map(|(_, lines)| lines.len()).sum::<usize>();
         html! {

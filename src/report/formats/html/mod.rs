@@ -1,7 +1,6 @@
 //! The HTML report: a single file that needs no network. Its small script searches, filters and
 //! sorts; without it everything is shown.
 
-mod accuracy;
 mod bar;
 mod card;
 mod header;
@@ -13,15 +12,13 @@ use std::sync::Arc;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use crate::audit::{AuditReport, RunReport};
+use crate::audit::{AuditReport, Judged, Row, RunReport};
 use crate::model::number::counted;
 use crate::model::{Agreement, Conclusion};
 use crate::report::ci::origin::Origin;
-use crate::report::formats::csv::PairRow;
 use crate::report::formats::json::JsonReport;
 use crate::report::gate::baseline::Comparison;
 use crate::report::persistence::files::Format;
-use crate::report::statement::Statement;
 
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("script.js");
@@ -73,7 +70,7 @@ struct Page<'a> {
     /// What has changed since the baseline; absent until the run is complete.
     comparison: Option<Comparison>,
     /// The results in the baseline, by audit and pair.
-    before: HashMap<(&'a str, &'a str), &'a PairRow>,
+    before: HashMap<(&'a str, &'a str), &'a Row>,
     /// The folders of the audit files.
     suites: Vec<String>,
 }
@@ -84,13 +81,8 @@ impl<'a> Page<'a> {
         let comparison = baseline
             .filter(|_| run.is_complete())
             .map(|baseline| Comparison::new(baseline, &JsonReport::new(run)));
-        let rows = baseline.into_iter().flat_map(|report| &report.audits).flat_map(|audit| {
-            audit
-                .pairs
-                .iter()
-                .map(|pair| &pair.row)
-                .chain(audit.accuracy.iter().map(|accuracy| &accuracy.row))
-        });
+        let audits = baseline.into_iter().flat_map(|report| &report.audits);
+        let rows = audits.flat_map(|audit| &audit.statements).map(|statement| &statement.row);
         let before = rows.map(|row| ((row.audit.as_str(), row.pair.as_str()), row)).collect();
         let mut suites: Vec<String> = run.audits.iter().map(|audit| suite(audit)).collect();
         suites.sort_unstable();
@@ -155,8 +147,7 @@ fn suite(report: &AuditReport) -> String {
 /// The conclusion that a card shows: the verdict on the mechanism, or an error if there is one. So
 /// an error is not hidden behind pairs that could be run.
 fn conclusion(report: &AuditReport) -> Conclusion {
-    let has_error =
-        Statement::all(report).any(|statement| statement.conclusion() == Conclusion::Error);
+    let has_error = report.statements().any(|judged| judged.conclusion() == Conclusion::Error);
     if has_error { Conclusion::Error } else { report.verdict().into() }
 }
 
@@ -168,8 +159,7 @@ fn groups(report: &RunReport) -> [Group<'_>; 5] {
     let of = |agreement: Agreement, verdict: Option<Conclusion>| {
         let mut audits: Vec<&AuditReport> = report.with(agreement).collect();
         audits.retain(|audit| verdict.is_none_or(|verdict| conclusion(audit) == verdict));
-        let reach =
-            |audit: &AuditReport| Statement::worst(audit).and_then(Statement::reach).unwrap_or(0.0);
+        let reach = |audit: &AuditReport| audit.worst().and_then(Judged::reach).unwrap_or(0.0);
         audits.sort_by(|one, other| reach(other).total_cmp(&reach(one)));
         audits
     };
@@ -202,6 +192,13 @@ fn groups(report: &RunReport) -> [Group<'_>; 5] {
     ]
 }
 
+/// How many statements there are: `2 pairs and 1 accuracy claim`.
+fn counts(report: &RunReport) -> String {
+    let counts: Vec<String> =
+        report.counts().into_iter().map(|(noun, count)| counted(count, noun)).collect();
+    counts.join(" and ")
+}
+
 fn footer(report: &RunReport) -> Markup {
     html! {
         footer {
@@ -210,8 +207,7 @@ fn footer(report: &RunReport) -> Markup {
                 "If a claim is refuted, the true leak may be larger than the bound."
             }
             p {
-                (counted(report.draws(), "draw")) " on " (counted(report.pairs - report.accuracy_claims().min(report.pairs), "pair"))
-                @if report.accuracy_claims() > 0 { " and " (counted(report.accuracy_claims(), "accuracy claim")) }
+                (counted(report.draws(), "draw")) " on " (counts(report))
                 ". The same seed gives the same results."
             }
         }
@@ -224,9 +220,9 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::audit::{self, Audit, PairResult};
-    use crate::model::{Expectation, Params, Relation, Settings, Until, Verdict};
-    use crate::report::testing::{INCONCLUSIVE, audit, not_run, pair, run, run_of};
+    use crate::audit::{self, Audit, Evidence};
+    use crate::model::{Dataset, Expectation, Params, Relation, Settings, Until, Verdict};
+    use crate::report::testing::{INCONCLUSIVE, Ran, audit, not_run, pair, run, run_of};
     use crate::suite;
     use crate::target::{Subject, TargetError};
 
@@ -270,32 +266,40 @@ mod tests {
     }
 
     fn change(report: &mut RunReport, index: usize, change: impl FnOnce(&mut AuditReport)) {
-        change(Arc::make_mut(&mut report.audits[index]));
+        let AuditReport { audit, results, control, .. } = {
+            change(Arc::make_mut(&mut report.audits[index]));
+            (*report.audits[index]).clone()
+        };
+        report.audits[index] = Arc::new(AuditReport::new(audit, results, control));
     }
 
     /// Gives this name to everything that has one.
     fn rename(report: &mut AuditReport, name: &str) {
         let params = Params::from_iter([(name.to_owned(), name.into())]);
-        report.audit = Arc::new(Audit {
+        let mut audit = Audit {
             name: name.to_owned(),
             file: name.into(),
             subject: Subject::Registered { mechanism: name.to_owned(), params },
             relation: Relation::Custom { reason: name.to_owned() },
             source: Some(name.to_owned()),
             ..(*report.audit).clone()
-        });
+        };
+        let dataset: Dataset = serde_json::from_value(serde_json::json!([name])).unwrap();
+        for (index, pair) in audit.pairs.iter_mut().enumerate() {
+            pair.name = format!("{name}{index}");
+            (pair.left, pair.right) = (dataset.clone(), dataset.clone());
+        }
+        report.audit = Arc::new(audit);
         for (index, result) in report.results.iter_mut().enumerate() {
-            result.pair = format!("{name}{index}");
+            result.name = format!("{name}{index}");
             match &mut result.outcome {
-                Ok(evidence) => {
+                Ok(Evidence::Privacy(evidence)) => {
                     evidence.note = Some(name.to_owned());
                     let drawn = evidence.curves.distribution.as_mut().expect("a rule was learned");
                     name.clone_into(&mut drawn.score);
                 }
+                Ok(_) => unreachable!("all claims are about privacy"),
                 Err(error) => *error = TargetError::AlwaysPanics { message: name.to_owned() },
-            }
-            for text in [&mut result.left, &mut result.right] {
-                name.clone_into(text);
             }
         }
     }
@@ -411,7 +415,10 @@ mod tests {
         assert!(body.find("far too close") < body.find("one more"), "{body}");
         assert_eq!(body.matches("<details class=\"pair violated\" open").count(), 1, "{body}");
         // Where nothing is refuted, the pair speaks for the mechanism.
-        change(&mut report, 0, |audit| audit.accuracy.clear());
+        change(&mut report, 0, |report| {
+            Arc::make_mut(&mut report.audit).accuracy.clear();
+            report.results.truncate(1);
+        });
         assert!(card(&report).split_once("</summary>").unwrap().0.contains("ε ≥ "));
     }
 
@@ -433,7 +440,7 @@ mod tests {
     fn every_audit_has_a_card() {
         let verdicts = [Verdict::Violated, Verdict::Consistent, INCONCLUSIVE];
         let expectations = [Expectation::Violated, Expectation::Consistent];
-        let mut results: Vec<Vec<PairResult>> = vec![vec![not_run()]];
+        let mut results: Vec<Vec<Ran>> = vec![vec![not_run()]];
         for (first, expected) in
             verdicts.iter().flat_map(|verdict| expectations.map(|expected| (*verdict, expected)))
         {
@@ -459,9 +466,8 @@ mod tests {
 
     #[test]
     fn every_refuted_pair_has_its_pictures() {
-        let mut first = pair(Verdict::Violated, Expectation::Violated);
-        let mut second = first.clone();
-        (first.pair, second.pair) = ("a".to_owned(), "b".to_owned());
+        let violated = || pair(Verdict::Violated, Expectation::Violated);
+        let (first, second) = (violated().named("a"), violated().named("b"));
         let other = pair(Verdict::Consistent, Expectation::Consistent);
         assert_eq!(
             page(&run(vec![first, second, other])).into_string().matches("<svg ").count(),
