@@ -200,7 +200,7 @@ fn bare_loop(draws: u64) {
 fn prepared(audit: &Audit) -> Box<dyn Target> {
     let plan =
         audit.plans(settings(1), 1).next().unwrap_or_else(|| panic!("{} has no pair", audit.name));
-    dp_audit::prepare(&plan).unwrap_or_else(|error| panic!("{error}"))
+    dp_audit::prepare(plan.pair()).unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn sampler(target: &dyn Target, phase: Phase) -> Sampler<'_> {

@@ -237,14 +237,13 @@ fn main() -> Result<(), Box<dyn Error>> {
         "rule",
     ])?;
     for (seed, finding) in findings {
-        let result = &finding.report().audits[0].results[0];
-        let evidence =
-            result.outcome.as_ref().map_err(|error| format!("{case}, seed {seed}: {error}"))?;
+        let verdict = finding.verdict().map_err(|error| format!("{case}, seed {seed}: {error}"))?;
+        let Some((_, evidence)) = finding.report().audits[0].privacy().next() else { continue };
         let bounds = evidence.bounds;
         csv.write_record([
             case.clone(),
             seed.to_string(),
-            evidence.verdict.to_string(),
+            verdict.to_string(),
             bounds.epsilon_lower.to_string(),
             bounds.delta_lower.to_string(),
             bounds.detectable.to_string(),

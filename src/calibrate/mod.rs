@@ -144,9 +144,13 @@ impl SeedResult {
             above_truth: false,
             epsilon_lower: 0.0,
         };
-        for result in &report.results {
-            let evidence = result.outcome.as_ref().map_err(Clone::clone)?;
-            seed_result.above_truth |= result.exceeds_truth();
+        for judged in report.statements() {
+            if let Some(error) = judged.error() {
+                return Err(error.clone());
+            }
+            seed_result.above_truth |= judged.contradicts_truth();
+        }
+        for (_, evidence) in report.privacy() {
             seed_result.epsilon_lower =
                 seed_result.epsilon_lower.max(evidence.bounds.epsilon_lower);
         }

@@ -9,7 +9,7 @@ use serde::de::IntoDeserializer;
 use serde::de::value::StrDeserializer;
 
 use crate::attack::Attack;
-use crate::audit::Audit;
+use crate::audit::{Audit, Statement};
 use crate::calibrate::{self, Repetition};
 use crate::model::checked::{NonNegative, Positive, Share};
 use crate::model::claim::Spelling;
@@ -744,8 +744,8 @@ impl CalibrateArgs {
                 // What is calibrated is the attack on pairs. The limits of accuracy claims are
                 // exact, and stability needs no statistics.
                 let mut audits = suite::load(paths)?;
-                audits.retain(|audit| !audit.pairs.is_empty() && audit.claim.metric().is_none());
                 audits.iter_mut().for_each(|audit| audit.accuracy.clear());
+                audits.retain(|audit| audit.statements().any(Statement::is_uncertain));
                 if audits.is_empty() {
                     let paths: Vec<String> =
                         paths.iter().map(|path| path.display().to_string()).collect();

@@ -20,7 +20,7 @@ use crate::report::formats::html::Html;
 use crate::report::formats::json::{Json, JsonReport};
 use crate::report::formats::plots::Plots;
 use crate::report::gate::Gate;
-use crate::report::gate::baseline::Comparison;
+use crate::report::gate::baseline::{Comparison, Difference};
 use crate::report::gate::exit_code::ExitCode;
 use crate::report::gate::problem::ProblemFinder;
 use crate::report::persistence::files::Format as _;
@@ -156,18 +156,18 @@ impl<'a> Reporting<'a> {
             text.push_str(&comparison.text());
         }
         // What replaces the baseline is not worse than it.
-        let worse_lines = comparison
+        let worse = comparison
             .filter(|_| baseline.update.is_none())
             .map(|comparison| comparison.worse)
             .unwrap_or_default();
-        let worse = !worse_lines.is_empty();
+        let is_worse = !worse.is_empty();
         text.extend(baseline.update(&report)?);
         text.extend(gate.allowed_line(&report).map(|line| line + "\n"));
-        text.extend(gate.closing_line(&report, worse).map(|line| line + "\n"));
+        text.extend(gate.closing_line(&report, is_worse).map(|line| line + "\n"));
         // All files are written at this point, so a failure to print loses no results.
         screen.print(wrapped_lines(&text, view.width))?;
-        report_to_github(&report, &finder, &worse_lines, taken)?;
-        Ok(gate.exit_code(&report, worse))
+        report_to_github(&report, &finder, &worse, taken)?;
+        Ok(gate.exit_code(&report, is_worse))
     }
 }
 
@@ -318,7 +318,7 @@ impl RunInput<'_> {
 pub fn report_to_github(
     report: &RunReport,
     finder: &ProblemFinder,
-    worse: &[String],
+    worse: &[Difference],
     output_is_taken: bool,
 ) -> Result<(), Error> {
     let Some(github) = GitHub::from_environment() else { return Ok(()) };

@@ -10,8 +10,8 @@ use super::progress::Progress;
 use super::screen::Screen;
 use super::wrap::{width, wrapped, wrapped_lines};
 use crate::audit::{
-    self, Audit, AuditReport, Event, KnownAudit, Listener, PairPlan, PairResult, Preparer,
-    SearchHistory, TargetSource,
+    self, Audit, AuditReport, Event, Known, Listener, PairPlan, Plan, Preparer, SearchHistory,
+    StatementResult, TargetSource,
 };
 use crate::model::checked::Positive;
 use crate::model::number::percent;
@@ -22,7 +22,6 @@ use crate::report::gate::exit_code::ExitCode;
 use crate::report::gate::problem::ProblemFinder;
 use crate::report::persistence::store::{Destination, unwritable};
 use crate::report::persistence::witness::Witness;
-use crate::report::statement::Statement;
 use crate::search::{
     Arena, DataPair, DomainPairs, Effort, Finalist, Found, SHARES, SearchError, pair_toml,
     search as find,
@@ -35,16 +34,25 @@ pub struct Searched {
     /// The audit, with the pairs that are reported.
     pub audit: Audit,
     /// Their results.
-    pub results: Vec<PairResult>,
+    pub results: Vec<StatementResult>,
     /// What was found, or why there was no search.
     pub found: Result<Found<DataPair>, SearchError>,
 }
 
 impl Searched {
+    fn history(&self) -> Option<Arc<SearchHistory>> {
+        self.found.as_ref().ok().map(|found| Arc::new(found.history.clone()))
+    }
+
     /// What a run need not do again.
-    pub fn known(&self, complete: bool) -> KnownAudit {
-        let search = self.found.as_ref().ok().map(|found| Arc::new(found.history.clone()));
-        KnownAudit { complete, results: self.results.clone(), search, ..KnownAudit::default() }
+    fn known(&self) -> Known {
+        Known::Searched(self.results.clone(), self.history().unwrap_or_default())
+    }
+
+    /// The report of its pairs, all of which the search has judged.
+    fn report(&self) -> AuditReport {
+        AuditReport::new(Arc::new(self.audit.clone()), self.results.clone(), None)
+            .with_search(self.history())
     }
 }
 
@@ -83,11 +91,8 @@ pub fn searched(
         searched.results.push(finalist.result);
     };
     let fail = |searched: &mut Searched, pair: audit::Pair, error: TargetError| {
-        searched.results.push(PairResult::new(
-            &audit.plan(&pair, settings, statements),
-            Err(error),
-            0.0,
-        ));
+        let plan = Plan::of_claim(audit.plan(&pair, settings, statements));
+        searched.results.push(StatementResult::new(&plan, Err(error), 0.0));
         searched.audit.pairs.push(pair);
     };
     match &searched.found {
@@ -132,7 +137,7 @@ pub struct SearchedAudits {
     /// The audits, with the pairs that were found.
     pub audits: Vec<Audit>,
     /// What a run need not do again, by the names of the audits.
-    pub known: HashMap<String, KnownAudit>,
+    pub known: HashMap<String, Known>,
     /// How many candidates and draws it took, one line for each audit.
     pub efforts: String,
 }
@@ -160,7 +165,7 @@ pub fn search_all(
         if let Ok(found) = &searched.found {
             let _ = writeln!(efforts, "{}: {}.", audit.name, found.history.effort());
         }
-        known.insert(audit.name.clone(), searched.known(false));
+        known.insert(audit.name.clone(), searched.known());
         *audit = searched.audit;
     }
     SearchedAudits { audits, known, efforts }
@@ -202,6 +207,7 @@ pub fn search(args: &SearchArgs) -> Result<ExitCode, Error> {
         progress.clear();
         let given = audit.pairs.len();
         searched.audit.pairs.drain(..given);
+        searched.audit.accuracy.clear();
         if searched.results.is_empty()
             && let Ok(found) = &searched.found
             && let Some(best) = found.best()
@@ -209,8 +215,7 @@ pub fn search(args: &SearchArgs) -> Result<ExitCode, Error> {
             searched.audit.pairs.push(best.pair.clone());
             searched.results.push(best.result.clone());
         }
-        let report =
-            AuditReport::new(Arc::new(searched.audit.clone()), searched.results.clone(), None);
+        let report = searched.report();
         // What was found is shown at once: the next search may take a minute.
         screen.print(in_words(audit, &searched, &report, settings))?;
         if args.add {
@@ -221,14 +226,17 @@ pub fn search(args: &SearchArgs) -> Result<ExitCode, Error> {
         all.push(searched);
     }
     let found: Vec<Audit> = all.iter().map(|searched| searched.audit.clone()).collect();
-    let known: HashMap<&str, KnownAudit> =
-        all.iter().map(|searched| (searched.audit.name.as_str(), searched.known(true))).collect();
+    let known: HashMap<&str, Arc<AuditReport>> = all
+        .iter()
+        .map(|searched| (searched.audit.name.as_str(), Arc::new(searched.report())))
+        .collect();
     let paths: Vec<Destination> =
         reports.destinations().filter(|place| !place.is_standard_output()).cloned().collect();
-    let (files, plots) = reports.into_files(settings, found.iter().map(Audit::statements).sum());
+    let (files, plots) =
+        reports.into_files(settings, found.iter().map(Audit::statement_count).sum());
     let mut listeners: Vec<&dyn Listener> = vec![&files];
     listeners.extend(plots.as_ref().map(|plots| plots as &dyn Listener));
-    let lookup = |audit: &Audit| known.get(audit.name.as_str()).cloned();
+    let lookup = |audit: &Audit| known.get(audit.name.as_str()).cloned().map(Known::Finished);
     audit::run_rest(&found, settings, &Preparer::default(), &lookup, listeners.as_slice());
     let mut text = String::new();
     let written = files.close().and(plots.map(Plots::close).transpose());
@@ -310,7 +318,7 @@ fn in_words(
         );
     };
     // The same sentence, rule and advice as in a run.
-    let statement = |name: &str| Statement::all(report).find(|statement| statement.name() == name);
+    let statement = |name: &str| report.statements().find(|statement| statement.name() == name);
     if let Some(smallest) = found.smallest() {
         let mark = if audit.expect == Expectation::Violated { "✓" } else { "✗" };
         let _ = writeln!(text, "{mark} {}: a pair refutes the claim {}.", audit.name, audit.claim);
@@ -328,7 +336,7 @@ fn in_words(
                 width,
             ));
             text.push_str(&wrapped(&statement.sentence(), "    Why:   ", "           ", width));
-            if let Some((what, rule)) = statement.rule() {
+            if let Some((what, rule)) = statement.words().rule {
                 text.push_str(&wrapped(
                     &format!("{rule}."),
                     &format!("    {what:<7}"),
@@ -422,9 +430,10 @@ fn add(
     let mut text =
         format!("Added to {}: the pair \"{}\".\n", audit.file.display(), smallest.pair.name);
     // Of the smallest pair alone, because that is the one in the file.
-    let only: Vec<PairResult> =
-        report.results.iter().filter(|result| result.pair == smallest.pair.name).cloned().collect();
-    let only = AuditReport::new(Arc::clone(&report.audit), only, None);
+    let mut audit_of_one = (*report.audit).clone();
+    audit_of_one.retain(|name| name == smallest.pair.name);
+    let only = report.results.iter().filter(|result| result.name == smallest.pair.name);
+    let only = AuditReport::new(Arc::new(audit_of_one), only.cloned().collect(), None);
     if let Some(witness) = Witness::of(settings, &only) {
         let path = args.witnesses.join(witness.file_name());
         let place = Destination::open(&path)?;

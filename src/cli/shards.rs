@@ -9,7 +9,7 @@ use super::progress::Progress;
 use super::report::Reporting;
 use super::screen::print_error;
 use crate::audit::{
-    Audit, Event, Exploration, Listener as _, PairPlan, Preparer, Statement, WorkItem, WorkResult,
+    Audit, Event, Exploration, Listener as _, PairPlan, Part, Preparer, WorkItem, WorkResult,
     divide, explorations, explore as learn, run_item,
 };
 use crate::model::{Error, Settings};
@@ -152,8 +152,8 @@ impl Explorations<'_> {
         progress: &Progress,
     ) -> Option<Exploration> {
         use crate::audit::TargetSource as _;
-        let Statement::Part(pair, _) = item.statement else { return None };
-        let wanted = WorkItem { audit: item.audit, statement: Statement::Explore(pair) };
+        let Part::Batches(pair, _) = item.part else { return None };
+        let wanted = WorkItem { audit: item.audit, part: Part::Explore(pair) };
         if let Some(WorkResult::Explored(explored)) = self.rules.get(&wanted) {
             return explored.as_ref().as_ref().ok().cloned();
         }

@@ -27,7 +27,7 @@ struct Cause {
     untried: usize,
 }
 
-/// Makes a few draws of every pair and accuracy claim, and prints each cause of failure once.
+/// Makes a few draws of every statement, and prints each cause of failure once.
 pub fn smoke(audits: &[Audit], settings: Settings, screen: Screen) -> Result<ExitCode, Error> {
     let settings = Settings { max_seconds: Positive::try_from(SECONDS).ok(), ..settings };
     let preparer = Preparer::default();
@@ -36,16 +36,15 @@ pub fn smoke(audits: &[Audit], settings: Settings, screen: Screen) -> Result<Exi
     let mut broken: HashMap<String, usize> = HashMap::new();
     let mut tried = 0;
     for audit in audits {
-        let plans =
-            audit.plans(settings, 1).chain(audit.accuracy_plans(settings, 1).map(|plan| plan.pair));
         let command = audit.subject.command().map(|command| format!("{command:?}"));
-        for plan in plans {
+        for plan in audit.plans(settings, 1) {
+            let plan = plan.pair();
             tried += 1;
             if let Some(&cause) = command.as_ref().and_then(|command| broken.get(command)) {
                 causes[cause].untried += 1;
                 continue;
             }
-            let Err(error) = draw_a_few(&plan, &preparer) else { continue };
+            let Err(error) = draw_a_few(plan, &preparer) else { continue };
             let (stops_all, key) = (is_about_the_program(&error), key(&error));
             let cause = causes.iter().position(|cause| cause.key == key).unwrap_or_else(|| {
                 causes.push(Cause { key, error: error.to_string(), pairs: Vec::new(), untried: 0 });

@@ -4,10 +4,10 @@ use super::found::{Finalist, Found, SearchError};
 use super::race::{Entrant, Limit, Meter, OWN, Race};
 use super::shrink::shrink;
 use super::source::PairSource;
-use crate::audit::{Audit, Listener, Pair, PairPlan, PairResult, SearchHistory, run_pair};
+use crate::audit::{Audit, Evidence, Listener, Pair, PairPlan, Plan, SearchHistory};
 use crate::model::checked::Positive;
-use crate::model::{Settings, Until, Verdict};
-use crate::target::{PrepareError, Target, TargetError};
+use crate::model::{Settings, Until};
+use crate::target::{PrepareError, Target};
 
 /// How many pairs of the race are certified at most. Their number is fixed in advance, because α is
 /// divided over them.
@@ -195,7 +195,7 @@ fn certified<P>(finalists: &[Finalist<P>]) -> u64 {
     finalists
         .iter()
         .filter_map(|finalist| finalist.result.outcome.as_ref().ok())
-        .map(|evidence| evidence.draws)
+        .map(Evidence::draws)
         .sum()
 }
 
@@ -226,12 +226,10 @@ impl<S: PairSource, L: Listener + ?Sized> Race<'_, S, L> {
         let mut plan = self.arena.plan(&pair, draws);
         plan.max_seconds =
             if seconds.is_finite() { Positive::try_from(seconds.max(SHORTEST)).ok() } else { None };
-        let result = match (self.arena.target)(&candidate, &plan) {
-            Ok(target) => run_pair(&plan, target.as_ref(), listener),
-            Err(error) => PairResult::new(&plan, Err(TargetError::NotPrepared(error)), 0.0),
-        };
-        let refutes =
-            result.outcome.as_ref().is_ok_and(|evidence| evidence.verdict == Verdict::Violated);
+        let target = (self.arena.target)(&candidate, &plan);
+        let plan = Plan::of_claim(plan);
+        let result = plan.run_prepared(target, &listener);
+        let refutes = result.outcome.as_ref().is_ok_and(|evidence| plan.refuted_by(evidence));
         Finalist { candidate, pair, racer, result, refutes }
     }
 }
@@ -247,7 +245,7 @@ mod tests {
     use crate::model::{Claim, Dataset, Side, Truth};
     use crate::noise::{Generator, laplace};
     use crate::output::{Cell, Rows};
-    use crate::target::{Phase, StreamSeed};
+    use crate::target::{Phase, StreamSeed, TargetError};
 
     /// Pairs of numbers, which no audit file could write. Smaller are pairs of smaller numbers.
     struct Numbers;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::audit::{Pair, PairResult, SearchHistory};
+use crate::audit::{Evidence, Pair, SearchHistory, StatementResult};
 use crate::target::TargetError;
 
 /// What a search found.
@@ -28,7 +28,7 @@ pub struct Finalist<P> {
     /// Its number among the racers; `None` for a pair that shrinking made.
     pub racer: Option<usize>,
     /// What was found on it.
-    pub result: PairResult,
+    pub result: StatementResult,
     /// Whether it refutes the claim.
     pub refutes: bool,
 }
@@ -59,7 +59,7 @@ impl<P> Found<P> {
     pub fn best(&self) -> Option<&Finalist<P>> {
         self.smallest().or_else(|| {
             let lower = |finalist: &Finalist<P>| {
-                finalist.result.outcome.as_ref().map_or(-1.0, |evidence| evidence.bounds.lower)
+                finalist.result.outcome.as_ref().map_or(-1.0, Evidence::lower)
             };
             // The first of equal ones.
             self.finalists

@@ -1,7 +1,7 @@
 //! What a candidate promises: the bound that is to be expected on it, as a share of the claim.
 
 use crate::attack::{Attack, DrawBudget, Explorer};
-use crate::audit::{PairPlan, run_pair};
+use crate::audit::{PairPlan, Plan};
 use crate::model::{Claim, Tally};
 use crate::sample::Sampler;
 use crate::stats::Certified;
@@ -43,11 +43,12 @@ pub fn promise(
     draws: u64,
     look: Look,
 ) -> Result<Promise, TargetError> {
-    if plan.claim.metric().is_some() {
-        // Without noise, the distance is what it is.
-        let evidence = run_pair(plan, target, &()).outcome?;
-        let share = share_of(&plan.claim, &[evidence.bounds.lower]);
-        return Ok(Promise { share, sure: share, draws: evidence.draws });
+    let whole = Plan::of_claim(plan.clone());
+    if whole.is_certain() {
+        // Without noise, the result is what it is.
+        let evidence = whole.run(target, &()).outcome?;
+        let share = share_of(&plan.claim, &[evidence.lower()]);
+        return Ok(Promise { share, sure: share, draws: evidence.draws() });
     }
     let promised = explored(plan, target, draws, look);
     target.close();

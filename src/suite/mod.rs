@@ -206,10 +206,9 @@ pub fn filter(mut audits: Vec<Audit>, pattern: Option<&str>) -> Result<Vec<Audit
 pub fn filter_pairs(mut audits: Vec<Audit>, text: Option<&str>) -> Result<Vec<Audit>, Error> {
     if let Some(text) = text {
         for audit in &mut audits {
-            audit.pairs.retain(|pair| pair.name.contains(text));
-            audit.accuracy.retain(|accuracy| accuracy.name.contains(text));
+            audit.retain(|name| name.contains(text));
         }
-        audits.retain(|audit| audit.statements() > 0);
+        audits.retain(|audit| audit.statement_count() > 0);
         if audits.is_empty() {
             return Err(Error::NoPair { text: text.to_owned() });
         }

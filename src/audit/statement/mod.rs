@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Audit, Listener, PairPlan, StatementResult, TargetSource};
 use crate::model::{Bounds, Claim, ControlResult, Dataset, Expectation, Metric, Settings, Verdict};
-use crate::target::{Target, TargetError};
+use crate::target::{PrepareError, Target, TargetError};
 
 pub use accuracy::{Accuracy, AccuracyEvidence, AccuracyPlan};
 pub use pair::PairStatement;
@@ -304,11 +304,8 @@ impl<'a> Statement<'a> {
     #[must_use]
     pub fn plan(self, audit: &Audit, settings: Settings, uncertain: usize) -> Plan {
         match self {
-            Self::Privacy(statement) => {
-                Plan::Privacy(audit.plan(statement.pair, settings, uncertain))
-            }
-            Self::Stability(statement, metric) => {
-                Plan::Stability(audit.plan(statement.pair, settings, uncertain), metric)
+            Self::Privacy(statement) | Self::Stability(statement, _) => {
+                Plan::of_claim(audit.plan(statement.pair, settings, uncertain))
             }
             Self::Accuracy(accuracy) => {
                 Plan::Accuracy(AccuracyPlan::new(audit, accuracy, settings, uncertain))
@@ -337,6 +334,15 @@ impl<'a> Statement<'a> {
 }
 
 impl Plan {
+    /// The plan of a statement about the claim of the audit.
+    #[must_use]
+    pub fn of_claim(pair: PairPlan) -> Self {
+        match pair.claim.metric() {
+            Some(metric) => Self::Stability(pair, metric),
+            None => Self::Privacy(pair),
+        }
+    }
+
     /// The name of the statement.
     #[must_use]
     pub fn name(&self) -> &str {
@@ -367,6 +373,12 @@ impl Plan {
             Self::Stability(..) => stability::EVALUATIONS_OF_PAIR,
             Self::Privacy(pair) | Self::Accuracy(AccuracyPlan { pair, .. }) => pair.draws,
         }
+    }
+
+    /// Whether nothing about its result is left to chance.
+    #[must_use]
+    pub fn is_certain(&self) -> bool {
+        matches!(self, Self::Stability(..))
     }
 
     /// Its plan as one whose draws can be divided into parts, if they can.
@@ -403,7 +415,16 @@ impl Plan {
         source: &dyn TargetSource,
         listener: &dyn Listener,
     ) -> StatementResult {
-        match source.target(self.pair()) {
+        self.run_prepared(source.target(self.pair()), listener)
+    }
+
+    /// Audits its target, if that could be made.
+    pub fn run_prepared(
+        &self,
+        target: Result<Box<dyn Target>, PrepareError>,
+        listener: &dyn Listener,
+    ) -> StatementResult {
+        match target {
             Ok(target) => self.run(target.as_ref(), listener),
             Err(error) => StatementResult::new(self, Err(TargetError::NotPrepared(error)), 0.0),
         }
@@ -448,6 +469,16 @@ impl Evidence {
             Self::Privacy(evidence) => evidence.draws,
             Self::Stability(evidence) => evidence.draws,
             Self::Accuracy(evidence) => evidence.draws,
+        }
+    }
+
+    /// What is bounded, in the unit of the claim, is at least this.
+    #[must_use]
+    pub fn lower(&self) -> f64 {
+        match self {
+            Self::Privacy(evidence) => evidence.bounds.lower,
+            Self::Stability(evidence) => evidence.distance,
+            Self::Accuracy(evidence) => evidence.limits.lower,
         }
     }
 

@@ -132,7 +132,7 @@ mod tests {
     use crate::report::gate::Gate;
     use crate::report::gate::baseline::Difference;
     use crate::report::gate::problem::ProblemFinder;
-    use crate::report::testing::{Ran, INCONCLUSIVE, audit, not_run, pair, run_of};
+    use crate::report::testing::{INCONCLUSIVE, Ran, audit, not_run, pair, run_of};
 
     fn lines(results: Vec<(Audit, Ran)>, gate: Gate, worse: &[Difference]) -> Vec<String> {
         let report =

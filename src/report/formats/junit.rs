@@ -98,7 +98,7 @@ mod tests {
     use super::*;
     use crate::model::{Expectation, Verdict};
     use crate::report::gate::FailOn;
-    use crate::report::testing::{INCONCLUSIVE, Ran, not_run, pair, run};
+    use crate::report::testing::{INCONCLUSIVE, not_run, pair, run};
 
     /// What a test case is in a report.
     fn kind(case: &TestCase) -> &'static str {
@@ -147,8 +147,7 @@ mod tests {
 
     #[test]
     fn the_file_has_a_suite_for_each_audit_and_says_why_a_case_fails() {
-        let surprise =
-            pair(Verdict::Violated, Expectation::Consistent).named("<one> & \"two\"");
+        let surprise = pair(Verdict::Violated, Expectation::Consistent).named("<one> & \"two\"");
         let run = run(vec![surprise, not_run()]);
         let xml = String::from_utf8(JUnit { gate: Gate::default() }.render(&run).unwrap()).unwrap();
         assert!(xml.contains("<testsuite name=\"count\" tests=\"2\""), "{xml}");

@@ -329,8 +329,7 @@ mod tests {
 
     #[test]
     fn the_text_has_a_line_for_each_difference() {
-        let (worse, better, notes) =
-            (vec![changed("a")], vec![changed("b")], vec!["c".to_owned()]);
+        let (worse, better, notes) = (vec![changed("a")], vec![changed("b")], vec!["c".to_owned()]);
         let text = "WORSE than the baseline: count / one more: a.\n\
                     Better than the baseline: count / one more: b.\nNote: c.\n\
                     If this is intended, run once with --update-baseline and commit the new baseline.\n";

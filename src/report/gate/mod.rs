@@ -158,8 +158,7 @@ mod tests {
         use ExitCode::{AsExpected, Inconclusive, NotRun, Surprise};
         let judged = |fail_on, allow_inconclusive, report_only| {
             let gate = Gate { fail_on, allow_inconclusive, report_only };
-            results()
-                .map(|result| gate.exit_code_of(run(vec![result]).judged().next().unwrap()))
+            results().map(|result| gate.exit_code_of(run(vec![result]).judged().next().unwrap()))
         };
         assert_eq!(
             judged(FailOn::Surprise, false, false),

@@ -451,13 +451,8 @@ mod tests {
     #[test]
     fn an_accuracy_claim_speaks_of_its_event() {
         let limits = FailureLimits { lower: 0.2, upper: 0.3 };
-        let evidence = AccuracyEvidence {
-            draws: 100,
-            failures: 25,
-            limits,
-            reproducible: true,
-            note: None,
-        };
+        let evidence =
+            AccuracyEvidence { draws: 100, failures: 25, limits, reproducible: true, note: None };
         let problem = only(&ProblemFinder::default(), &accuracy(Ok(evidence)), &[]);
         assert_eq!(problem.kind, ProblemKind::ClaimRefuted);
         let lines = [

@@ -54,7 +54,7 @@ impl RunIdentity {
                 .map(|program| content_hash(&program))
                 .unwrap_or_default(),
             settings,
-            pairs: audits.iter().map(Audit::statements).sum(),
+            pairs: audits.iter().map(Audit::statement_count).sum(),
             audits: audits.len(),
             names: fingerprint(&audits.iter().map(|audit| audit.name.as_str()).collect::<Vec<_>>()),
         }

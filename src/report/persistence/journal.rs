@@ -9,16 +9,14 @@ use std::collections::HashMap;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-use crate::audit::{
-    AccuracyResult, Audit, AuditReport, Event, KnownAudit, Listener, PairResult, RunReport,
-};
+use crate::audit::{Audit, AuditReport, Event, Known, Listener, RunReport};
 use crate::model::number::counted;
-use crate::model::{ControlResult, Error, Settings};
+use crate::model::{Error, Settings};
 use crate::report::persistence::identity::{RunIdentity, audit_fingerprint};
 use crate::report::persistence::store::{Destination, unwritable};
 
@@ -47,7 +45,7 @@ pub struct Journal {
     /// The fingerprint of each audit, by name.
     fingerprints: HashMap<String, String>,
     /// The finished audits of an interrupted run, by name.
-    finished: HashMap<String, KnownAudit>,
+    finished: HashMap<String, Arc<AuditReport>>,
     file: Mutex<JournalFile>,
     /// Called with a message when the journal cannot be written.
     warn: fn(&str),
@@ -56,12 +54,8 @@ pub struct Journal {
 /// A finished audit.
 #[derive(Serialize, Deserialize)]
 struct JournalEntry {
-    audit: String,
     fingerprint: String,
-    pairs: Vec<PairResult>,
-    #[serde(default)]
-    accuracy: Vec<AccuracyResult>,
-    control: Option<ControlResult>,
+    report: Arc<AuditReport>,
 }
 
 /// The open file.
@@ -114,10 +108,11 @@ impl Journal {
             (Err(reason), Start::Resumed) => return Err(Error::Resume { path, reason }),
         };
         let file = Mutex::new(JournalFile { file, end, pending: Vec::new(), failing: false });
-        let known = |JournalEntry { audit, pairs, accuracy, control, .. }| {
-            (audit, KnownAudit { complete: true, results: pairs, accuracy, control, search: None })
-        };
-        let finished = entries.into_iter().map(known).collect();
+        let finished = entries.into_iter().map(|entry| {
+            let name = entry.report.audit.name.clone();
+            (name, entry.report)
+        });
+        let finished = finished.collect();
         Ok(Some(Self { path, start, header, fingerprints, finished, file, warn }))
     }
 
@@ -142,8 +137,9 @@ impl Journal {
 
     /// The results of an audit that the interrupted run finished, if that run is resumed.
     #[must_use]
-    pub fn found(&self, audit: &Audit) -> Option<KnownAudit> {
-        self.finished.get(&audit.name).filter(|_| self.start == Start::Resumed).cloned()
+    pub fn found(&self, audit: &Audit) -> Option<Known> {
+        let found = self.finished.get(&audit.name).filter(|_| self.start == Start::Resumed);
+        found.cloned().map(Known::Finished)
     }
 
     /// Closes the journal when all reports are written. It is removed if all audits are finished.
@@ -164,7 +160,7 @@ impl Journal {
     }
 
     /// Appends the audit if it is finished, after lines that could not be written before.
-    fn append(&self, journal: &mut JournalFile, report: &AuditReport) -> io::Result<()> {
+    fn append(&self, journal: &mut JournalFile, report: &Arc<AuditReport>) -> io::Result<()> {
         // Audits of the resumed run are already in the journal.
         let known = self.start == Start::Resumed && self.finished.contains_key(&report.audit.name);
         if !known && is_finished(report) {
@@ -183,16 +179,9 @@ impl Journal {
         Ok(())
     }
 
-    fn entry(&self, report: &AuditReport) -> JournalEntry {
+    fn entry(&self, report: &Arc<AuditReport>) -> JournalEntry {
         let fingerprint = self.fingerprints.get(&report.audit.name).cloned().unwrap_or_default();
-        let (pairs, accuracy) = (report.results.clone(), report.accuracy.clone());
-        JournalEntry {
-            audit: report.audit.name.clone(),
-            fingerprint,
-            pairs,
-            accuracy,
-            control: report.control,
-        }
+        JournalEntry { fingerprint, report: Arc::clone(report) }
     }
 }
 
@@ -262,19 +251,21 @@ fn read(
     then.difference(now).map_or(Ok(()), |difference| Err(difference.since_then()))?;
     let entries: Vec<JournalEntry> =
         lines.filter_map(|line| serde_json::from_slice(line).ok()).collect();
-    match entries.iter().find(|entry| fingerprints.get(&entry.audit) != Some(&entry.fingerprint)) {
+    let is_changed = |entry: &&JournalEntry| {
+        fingerprints.get(&entry.report.audit.name) != Some(&entry.fingerprint)
+    };
+    match entries.iter().find(is_changed) {
         Some(changed) => Err(format!(
             "the audit \"{}\" was finished and has changed since, or its file has moved",
-            changed.audit
+            changed.report.audit.name
         )),
         None => Ok((entries, end as u64)),
     }
 }
 
-/// Whether every pair and every accuracy claim could be run.
+/// Whether every statement could be run.
 fn is_finished(audit: &AuditReport) -> bool {
     audit.results.iter().all(|result| result.outcome.is_ok())
-        && audit.accuracy.iter().all(|result| result.outcome.is_ok())
 }
 
 /// A line of JSON.
@@ -288,7 +279,7 @@ pub fn line(content: &impl Serialize) -> io::Result<Vec<u8>> {
 mod tests {
     use super::*;
     use crate::model::{Expectation, Until, Verdict};
-    use crate::report::testing::{INCONCLUSIVE, audit, not_run, pair, run_of};
+    use crate::report::testing::{INCONCLUSIVE, audit, not_run, pair, report_of, run_of};
 
     /// The header of a run of the audits `a` and `b`, with one pair each.
     fn header() -> RunIdentity {
@@ -308,14 +299,9 @@ mod tests {
     }
 
     fn entry(name: &str) -> JournalEntry {
-        let pairs = vec![pair(INCONCLUSIVE, Expectation::Consistent)];
-        JournalEntry {
-            audit: name.to_owned(),
-            fingerprint: format!("of {name}"),
-            pairs,
-            accuracy: Vec::new(),
-            control: None,
-        }
+        let ran = vec![pair(INCONCLUSIVE, Expectation::Consistent)];
+        let report = Arc::new(report_of(audit(name), ran, vec![]));
+        JournalEntry { fingerprint: format!("of {name}"), report }
     }
 
     /// A journal with a header and the entries of both audits: the ends of its three lines, and its
@@ -329,7 +315,10 @@ mod tests {
     /// The names of the finished audits, and the end of the last complete line.
     fn finished(content: &[u8]) -> (Vec<String>, usize) {
         let (entries, end) = read(content, &header(), &fingerprints()).unwrap();
-        (entries.into_iter().map(|entry| entry.audit).collect(), usize::try_from(end).unwrap())
+        (
+            entries.into_iter().map(|entry| entry.report.audit.name.clone()).collect(),
+            usize::try_from(end).unwrap(),
+        )
     }
 
     /// Why a journal with this header does not belong to the run of [`header`].
@@ -362,7 +351,7 @@ mod tests {
     fn results_are_read_as_they_were_written() {
         let (_, content) = journal(&header());
         let (entries, _) = read(&content, &header(), &fingerprints()).unwrap();
-        assert_eq!(entries[1].pairs, entry("b").pairs, "including an infinite ε");
+        assert_eq!(entries[1].report, entry("b").report, "including an infinite ε");
     }
 
     #[test]

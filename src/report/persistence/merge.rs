@@ -9,7 +9,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use crate::audit::{Audit, Combined, WorkItem, WorkResult, divide};
+use crate::audit::{Audit, Combined, Part, Statement, WorkItem, WorkResult, divide};
 use crate::model::{Error, Settings};
 use crate::report::persistence::identity::{Difference, RunIdentity};
 use crate::report::persistence::shard_file::{
@@ -276,24 +276,19 @@ fn items(
 /// An item in words.
 #[must_use]
 pub fn described(item: &WorkItem, audits: &[Audit]) -> String {
-    use crate::audit::Statement;
     let Some(audit) = audits.get(item.audit) else {
         return format!("audit {} of {}", item.audit + 1, audits.len());
     };
-    let pair = |index: &usize| audit.pairs.get(*index).map_or("?", |pair| pair.name.as_str());
-    match &item.statement {
-        Statement::Pair(index) => format!("{} / {}", audit.name, pair(index)),
-        Statement::Part(index, range) => {
-            format!("{} / {}, batches {} to {}", audit.name, pair(index), range.start, range.end)
+    let name = |index: &usize| {
+        let statement = audit.statement(*index).map_or("?", Statement::name);
+        format!("{} / {statement}", audit.name)
+    };
+    match &item.part {
+        Part::Whole(index) => name(index),
+        Part::Batches(index, range) => {
+            format!("{}, batches {} to {}", name(index), range.start, range.end)
         }
-        Statement::Accuracy(index) => {
-            format!(
-                "{} / {}",
-                audit.name,
-                audit.accuracy.get(*index).map_or("?", |accuracy| accuracy.name.as_str())
-            )
-        }
-        Statement::Explore(index) => format!("rules of {} / {}", audit.name, pair(index)),
-        Statement::Control(index) => format!("control of {} / {}", audit.name, pair(index)),
+        Part::Explore(index) => format!("rules of {}", name(index)),
+        Part::Control(index) => format!("control of {}", name(index)),
     }
 }

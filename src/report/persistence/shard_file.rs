@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::audit::{Audit, Statement, WorkItem, WorkResult};
+use crate::audit::{Audit, Part, WorkItem, WorkResult};
 use crate::model::Error;
 use crate::output::fingerprint;
 use crate::report::persistence::identity::{RunIdentity, audit_fingerprint, bytes_hash};
@@ -310,8 +310,7 @@ impl ShardFile {
         result: WorkResult,
         definitions: &[Definition],
     ) -> Result<(), Error> {
-        let definition =
-            definitions.get(item.audit).filter(|definition| is_first(&item, &definition.audit));
+        let definition = definitions.get(item.audit).filter(|_| is_first(&item));
         let definition = definition.filter(|_| self.defined.insert(item.audit)).cloned();
         self.write(&ShardEntry { item, definition, result })
     }
@@ -364,11 +363,10 @@ impl ShardFile {
 }
 
 /// Whether an item is the first of its audit. The definition of the audit is written with it.
-fn is_first(item: &WorkItem, audit: &Audit) -> bool {
-    match &item.statement {
-        Statement::Pair(0) => true,
-        Statement::Part(0, range) => range.start == 0,
-        Statement::Accuracy(0) => audit.pairs.is_empty(),
+fn is_first(item: &WorkItem) -> bool {
+    match &item.part {
+        Part::Whole(0) => true,
+        Part::Batches(0, range) => range.start == 0,
         _ => false,
     }
 }

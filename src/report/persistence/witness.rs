@@ -66,10 +66,11 @@ impl Witness {
     #[must_use]
     pub fn of_given(settings: Settings, report: &AuditReport) -> Option<Self> {
         let audit = &report.audit;
-        let (result, evidence) = report.most_significant()?;
-        let pair = audit.pairs.iter().find(|pair| pair.name == result.pair)?;
+        let judged = report.most_significant()?;
+        let evidence = judged.evidence()?.privacy()?;
+        let pair = audit.pairs.iter().find(|pair| pair.name == judged.name())?;
         // Groups of outputs have no single rule that could be judged again.
-        let refuted = evidence.verdict == Verdict::Violated && !evidence.by_groups;
+        let refuted = judged.verdict() == Some(Verdict::Violated) && !evidence.by_groups;
         let rule = evidence.rule.clone().filter(|_| refuted)?;
         Some(Self {
             version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -217,26 +218,19 @@ pub fn identity(audit: &Audit, pair: &Pair) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use serde_json::{Value, json};
 
     use super::*;
     use crate::attack::Attack;
-    use crate::audit::Evidence;
     use crate::model::{Dataset, Expectation, MAX_DRAWS, Params, Relation, Side};
     use crate::output::Rows;
-    use crate::report::testing::{audit, evidence, pair, run};
+    use crate::report::testing::{Ran, audit, pair, report_of, run};
     use crate::target::process::CommandLine;
     use crate::target::{StreamSeed, TargetError};
 
     /// The report of an audit with this name that refutes its claim.
     fn refuted(name: &str) -> AuditReport {
-        AuditReport::new(
-            Arc::new(audit(name)),
-            vec![pair(Verdict::Violated, Expectation::Violated)],
-            None,
-        )
+        report_of(audit(name), vec![pair(Verdict::Violated, Expectation::Violated)], vec![])
     }
 
     fn witness(name: &str) -> Witness {
@@ -275,26 +269,18 @@ mod tests {
 
     #[test]
     fn only_refuted_claims_with_a_rule_and_a_file_have_a_witness() {
-        let of = |change: &dyn Fn(&mut AuditReport)| {
-            let mut report = refuted("count");
-            change(&mut report);
-            Witness::of(Settings::default(), &report)
+        let violated = || pair(Verdict::Violated, Expectation::Violated);
+        let of = |audit: Audit, ran: Vec<Ran>| {
+            Witness::of(Settings::default(), &report_of(audit, ran, vec![]))
         };
-        assert!(of(&|_| ()).is_some());
-        assert_eq!(
-            of(&|report| report.results[0].outcome = Ok(evidence(Verdict::Consistent))),
-            None
-        );
-        assert_eq!(
-            of(&|report| report.results[0].outcome =
-                Ok(Evidence { rule: None, ..evidence(Verdict::Violated) })),
-            None
-        );
-        assert_eq!(
-            of(&|report| Arc::make_mut(&mut report.audit).file = std::path::PathBuf::new()),
-            None
-        );
-        assert_eq!(of(&|report| report.results.clear()), None);
+        assert!(of(audit("count"), vec![violated()]).is_some());
+        let consistent = pair(Verdict::Consistent, Expectation::Consistent);
+        assert_eq!(of(audit("count"), vec![consistent]), None);
+        let ruleless = violated().with(|evidence| evidence.rule = None);
+        assert_eq!(of(audit("count"), vec![ruleless]), None);
+        let elsewhere = Audit { file: std::path::PathBuf::new(), ..audit("count") };
+        assert_eq!(of(elsewhere, vec![violated()]), None);
+        assert_eq!(of(audit("count"), vec![]), None);
     }
 
     #[test]
