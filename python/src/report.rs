@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use dp_audit::model::{ControlResult, Settings};
+use dp_audit::model::Settings;
 use dp_audit::report::formats::html::{Html, cards};
 use dp_audit::report::formats::json::{Json, JsonReport};
 use dp_audit::report::gate::Gate;
@@ -10,10 +10,9 @@ use dp_audit::report::gate::baseline::Comparison;
 use dp_audit::report::gate::exit_code::ExitCode;
 use dp_audit::report::persistence::files::Format;
 use dp_audit::report::persistence::witness::Witness;
-use dp_audit::{AccuracyResult, Audit, AuditReport, PairResult, RunReport};
+use dp_audit::{AuditReport, RunReport};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use serde::{Deserialize, Serialize};
 
 use crate::audits::from_json;
 
@@ -22,22 +21,6 @@ use crate::audits::from_json;
 pub struct Report {
     /// The report of the core.
     pub run: RunReport,
-}
-
-/// A report as it is sent to another process.
-#[derive(Serialize, Deserialize)]
-struct Sent {
-    settings: Settings,
-    pairs: usize,
-    audits: Vec<SentAudit>,
-}
-
-#[derive(Serialize, Deserialize)]
-struct SentAudit {
-    audit: Audit,
-    results: Vec<PairResult>,
-    accuracy: Vec<AccuracyResult>,
-    control: Option<ControlResult>,
 }
 
 impl Report {
@@ -75,7 +58,7 @@ impl Report {
     /// A report for each audit.
     fn split(&self) -> Vec<Self> {
         let one = |audit: &Arc<AuditReport>| {
-            RunReport::new(self.run.settings, self.run.pairs, vec![Arc::clone(audit)])
+            RunReport::new(self.run.settings, self.run.statements, vec![Arc::clone(audit)])
         };
         self.run.audits.iter().map(|audit| Self { run: one(audit) }).collect()
     }
@@ -86,14 +69,15 @@ impl Report {
         let settings: Settings = from_json(settings)?;
         let audits: Vec<Arc<AuditReport>> =
             reports.iter().flat_map(|report| report.run.audits.iter().cloned()).collect();
-        let pairs = audits.iter().map(|audit| audit.results.len() + audit.accuracy.len()).sum();
-        Ok(Self { run: RunReport::new(settings, pairs, audits) })
+        let statements = audits.iter().map(|audit| audit.results.len()).sum();
+        Ok(Self { run: RunReport::new(settings, statements, audits) })
     }
 
     /// What is worse than in an earlier JSON report, one line each.
     fn worse_than(&self, baseline: &str) -> PyResult<Vec<String>> {
         let before: JsonReport = serde_json::from_str(baseline).map_err(wrong)?;
-        Ok(Comparison::new(&before, &JsonReport::new(&self.run)).worse)
+        let worse = Comparison::new(&before, &JsonReport::new(&self.run)).worse;
+        Ok(worse.iter().map(ToString::to_string).collect())
     }
 
     /// The exit code of `dp-audit run`.
@@ -110,28 +94,13 @@ impl Report {
 
     /// The report as a text, for another process.
     fn dump(&self) -> PyResult<String> {
-        let audit = |audit: &Arc<AuditReport>| SentAudit {
-            audit: audit.audit.as_ref().clone(),
-            results: audit.results.clone(),
-            accuracy: audit.accuracy.clone(),
-            control: audit.control,
-        };
-        let sent = Sent {
-            settings: self.run.settings,
-            pairs: self.run.pairs,
-            audits: self.run.audits.iter().map(audit).collect(),
-        };
-        serde_json::to_string(&sent).map_err(wrong)
+        serde_json::to_string(&self.run).map_err(wrong)
     }
 
     /// The report that was dumped.
     #[staticmethod]
     fn parse(text: &str) -> PyResult<Self> {
-        let Sent { settings, pairs, audits } = serde_json::from_str(text).map_err(wrong)?;
-        let report = |SentAudit { audit, results, accuracy, control }| {
-            Arc::new(AuditReport::new(Arc::new(audit), results, control).with_accuracy(accuracy))
-        };
-        Ok(Self { run: RunReport::new(settings, pairs, audits.into_iter().map(report).collect()) })
+        Ok(Self { run: serde_json::from_str(text).map_err(wrong)? })
     }
 
     fn __reduce__(&self, py: Python<'_>) -> PyResult<(Py<PyAny>, (String,))> {

@@ -11,7 +11,8 @@ use dp_audit::search::{
 };
 use dp_audit::target::{PrepareError, Stop, Target, TargetError};
 use dp_audit::{
-    Audit, AuditReport, Dataset, Pair, PairPlan, PairResult, Record, RunReport, Truth, suite,
+    Audit, AuditReport, Dataset, Pair, PairPlan, Plan, Record, RunReport, StatementResult, Truth,
+    suite,
 };
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -101,7 +102,8 @@ impl Search {
         if let Some((pair, error)) =
             unjudged.filter(|_| results.iter().all(|result| result.outcome.is_ok()))
         {
-            results.push(PairResult::new(&audit.plan(&pair, settings, SHARES), Err(error), 0.0));
+            let plan = Plan::of_claim(audit.plan(&pair, settings, SHARES));
+            results.push(StatementResult::new(&plan, Err(error), 0.0));
             audit.pairs.push(pair);
         }
         let report =

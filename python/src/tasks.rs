@@ -5,8 +5,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 
 use dp_audit::audit::{
-    Combined, Exploration, Statement, WorkItem, WorkResult, divide, explorations, run_item,
-    run_with,
+    Combined, Exploration, Part, WorkItem, WorkResult, divide, explorations, run_item, run_with,
 };
 use dp_audit::model::Settings;
 use dp_audit::target::Stop;
@@ -54,12 +53,13 @@ pub fn tasks(job: &str, number: usize) -> PyResult<(Vec<String>, Vec<(String, u6
         explorations(&audits, settings, number).iter().map(to_json).collect::<PyResult<_>>()?;
     let mut others = Vec::new();
     for item in divide(&audits, settings, number).into_iter().flatten() {
-        let draws = match &item.statement {
-            Statement::Part(pair, range) => {
-                let plan = audits[item.audit].plans(settings, 1).nth(*pair);
-                plan.map_or(0, |plan| plan.pieces(range).iter().map(|piece| piece.draws).sum())
+        let plan = |index| audits[item.audit].plans(settings, 1).nth(index);
+        let draws = match &item.part {
+            Part::Batches(index, range) => plan(*index)
+                .map_or(0, |plan| plan.pair().pieces(range).iter().map(|piece| piece.draws).sum()),
+            Part::Whole(index) | Part::Explore(index) | Part::Control(index) => {
+                plan(*index).map_or(0, |plan| plan.draws())
             }
-            _ => audits[item.audit].budget(settings),
         };
         others.push((to_json(&item)?, draws));
     }
@@ -69,9 +69,9 @@ pub fn tasks(job: &str, number: usize) -> PyResult<(Vec<String>, Vec<(String, u6
 /// The pair that a task belongs to, as a text; None if it is not about a pair.
 #[pyfunction]
 pub fn pair_of_task(task: &str) -> PyResult<Option<String>> {
-    let WorkItem { audit, statement } = from_json(task)?;
-    Ok(match statement {
-        Statement::Part(pair, _) | Statement::Explore(pair) => Some(format!("{audit} {pair}")),
+    let WorkItem { audit, part } = from_json(task)?;
+    Ok(match part {
+        Part::Batches(pair, _) | Part::Explore(pair) => Some(format!("{audit} {pair}")),
         _ => None,
     })
 }
