@@ -34,7 +34,7 @@ pub fn show(args: &ShowArgs) -> Result<ExitCode, Error> {
 }
 
 /// The audits of the files and folders in `what`, reduced to those that its names match. Whatever
-/// does not exist is a name.
+/// does not exist is a name, or part of the name of a file.
 fn chosen(what: &[PathBuf]) -> Result<Vec<Audit>, Error> {
     let (mut paths, names): (Vec<PathBuf>, Vec<PathBuf>) =
         what.iter().cloned().partition(|path| path.exists());
@@ -47,7 +47,10 @@ fn chosen(what: &[PathBuf]) -> Result<Vec<Audit>, Error> {
     if !names.is_empty() {
         let mut found = Vec::new();
         for name in &names {
-            let named = suite::named(audits.clone(), &name.to_string_lossy())?;
+            let is_file = name.extension().is_some_and(|extension| extension == "toml");
+            let named = suite::named(audits.clone(), &name.to_string_lossy()).or_else(|error| {
+                if is_file { suite::load(std::slice::from_ref(name)) } else { Err(error) }
+            })?;
             found.extend(named.into_iter().map(|audit| audit.name));
         }
         audits.retain(|audit| found.contains(&audit.name));

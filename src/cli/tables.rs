@@ -176,6 +176,11 @@ fn accuracy_counts(audit: &Audit) -> String {
     }
 }
 
+/// A parameter as an audit file spells it.
+fn in_toml(value: &serde_json::Value) -> String {
+    toml::Value::try_from(value).map_or_else(|_| value.to_string(), |value| value.to_string())
+}
+
 /// All details of one audit.
 #[must_use]
 pub fn audit(audit: &Audit) -> String {
@@ -193,7 +198,7 @@ pub fn audit(audit: &Audit) -> String {
             .map_or_else(|| mechanism.to_owned(), |command| format!("{mechanism}: {command}")),
     );
     for (key, value) in audit.subject.params().into_iter().flatten() {
-        line("", format!("{key} = {value}"));
+        line("", format!("{key} = {}", in_toml(value)));
     }
     if audit.is_about_pairs() {
         line("claim", audit.claim.to_string());

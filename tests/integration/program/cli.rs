@@ -300,6 +300,9 @@ fn show_lists_several_audits_and_shows_one_in_full() {
         assert_eq!(text(&[&["show"], same].concat()), one, "{same:?}");
     }
     assert_has(&text(&["show", "--plain", "good", "other"]), &["good\n\nWhat", "other\n\nWhat"]);
+    let output = dp_audit(folder.path(), &["show", "audits/bad.toml"]);
+    assert_eq!(code(&output), 1);
+    assert_has(&errors(&output), &["audits/bad.toml: cannot be read"]);
 }
 
 #[test]
@@ -328,8 +331,10 @@ fn show_takes_a_file_where_there_is_no_folder_of_audits() {
 }
 
 #[test]
-fn without_a_terminal_lists_are_at_most_a_hundred_columns_wide() {
-    for args in [&["show"][..], &["show", "--mechanisms"]] {
+fn without_a_terminal_lines_have_at_most_a_hundred_characters() {
+    // Its parameters are tables within tables.
+    let nested = "audits/notes/k-anonymity-joined.toml";
+    for args in [&["show"][..], &["show", "--mechanisms"], &["show", nested]] {
         let text = shown(&dp_audit(&repository(""), args));
         let longest = text.lines().max_by_key(|line| line.chars().count()).unwrap();
         assert!(longest.chars().count() <= 100, "{args:?}: {longest}");
