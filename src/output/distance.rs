@@ -114,9 +114,8 @@ fn of_numbers(metric: Metric, left: &[Cell], right: &[Cell]) -> Result<Distance,
     let mut distance = Distance { exact: units(0.0), squared, near: 0.0 };
     for (left, right) in cells(left, right).filter(|(left, right)| left != right) {
         let numbers = number(left).zip(number(right));
-        let difference = numbers.and_then(|(left, right)| {
-            Some((units(left)? - units(right)?, (left - right).abs()))
-        });
+        let difference = numbers
+            .and_then(|(left, right)| Some((units(left)? - units(right)?, (left - right).abs())));
         let (Some(sum), Some((difference, near))) = (distance.exact, difference) else {
             return Ok(Distance { exact: None, squared, near: f64::INFINITY });
         };
