@@ -40,7 +40,7 @@ def measure(draws):
         plan = [str(audit), "--draws", str(draws), "--threads", "1"]
         explore = processor_seconds([PROGRAM, "explore", *plan, "--shards", str(PARTS), "--out", out])
         rules = (out / f"rules-for-{PARTS}.json").stat().st_size
-        start = min(processor_seconds([PROGRAM, "list", str(audit)]) for _ in range(5))
+        start = min(processor_seconds([PROGRAM, "show", str(audit)]) for _ in range(5))
         parts = [processor_seconds([PROGRAM, "run", *plan, "--shard", f"{part}/{PARTS}", "--out", out]) for part in range(1, PARTS + 1)]
         sizes = [file.stat().st_size for file in out.glob("*.jsonl")]
     certify = draws * 7 / 8 / PARTS

@@ -20,18 +20,7 @@ from multiprocessing import get_context
 from pathlib import Path
 
 import dp_audit as dpa
-
-AUDIT = """
-name = "Laplace count"
-mechanism = "laplace"
-params = { query = "count", epsilon = 1.0 }
-claim = { epsilon = 1.0 }
-relation = "add-remove"
-[[pair]]
-name = "one more"
-left = ["x"]
-right = ["x", "x"]
-"""
+from shards_check import LAPLACE
 
 
 def without_seconds(run):
@@ -48,7 +37,7 @@ def main():
     draws = int(parser.parse_args().draws)
     folder = Path(tempfile.mkdtemp())
     file = folder / "audit.toml"
-    file.write_text(AUDIT)
+    file.write_text(LAPLACE)
 
     def timed(**options):
         begun = time.perf_counter()

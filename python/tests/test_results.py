@@ -150,7 +150,7 @@ class TestFiles:
             dpa.load(tmp_path / "missing.json")
 
 
-@pytest.mark.parametrize("arguments, code", [(["--version"], 0), (["list", str(ROOT / "audits" / "basics")], 0), (["nonsense"], 1)])
+@pytest.mark.parametrize("arguments, code", [(["--version"], 0), (["show", str(ROOT / "audits" / "basics")], 0), (["nonsense"], 1)])
 def test_the_command_is_in_the_package(arguments, code):
     done = subprocess.run([sys.executable, "-m", "dp_audit", *arguments], capture_output=True, text=True, timeout=60)
     assert done.returncode == code, done.stderr

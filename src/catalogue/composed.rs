@@ -20,7 +20,7 @@ use crate::target::{Misfit, PrepareError, StreamSeed, Target, TargetError};
 /// The name that audit files use.
 pub const NAME: &str = "composed";
 
-/// One line for `dp-audit list`.
+/// One line for `dp-audit show --mechanisms`.
 pub const SUMMARY: &str = "several independent releases of another mechanism, as one output";
 
 /// Parameters of a composition.
@@ -67,7 +67,7 @@ pub fn prepare(
         return wrong(
             "mechanism",
             &format!(
-                "is \"{name}\", which is not a mechanism of the catalogue; `dp-audit list --mechanisms` shows them"
+                "is \"{name}\", which is not a mechanism of the catalogue; `dp-audit show --mechanisms` lists them"
             ),
         );
     };

@@ -121,7 +121,7 @@ pub fn prepare_subject(
     }
 }
 
-/// The registry, from which `dp-audit list --mechanisms` is printed.
+/// The registry, from which `dp-audit show --mechanisms` is printed.
 pub const ENTRIES: &[Registered] = &[
     Registered::of::<continuous::Laplace>(),
     Registered::of::<continuous::PrefixSum>(),

@@ -40,6 +40,9 @@ pub struct Cli {
     pub command: Command,
 }
 
+/// Where audits are, unless something else is given.
+pub const AUDITS: &str = "audits";
+
 const EXIT_CODES: &str = "Exit codes: 0 every verdict is as expected, or a replay confirmed its witness; \
 1 wrong usage, an invalid audit file or witness, or a result file or standard output that cannot be written; \
 2 a verdict is not as expected, something is worse than in the baseline, a claim is refuted with --fail-on violated, \
@@ -56,12 +59,9 @@ pub enum Command {
     Search(SearchArgs),
     /// Audit outputs that were collected before: two CSV files, one for each dataset
     Samples(SamplesArgs),
-    /// List the audits, or the mechanisms that audit files can use
-    List(ListArgs),
-    /// Show one audit: claim, parameters, pairs
+    /// Show the audits, one audit in full or in plain words, or the mechanisms that audit files can
+    /// use
     Show(ShowArgs),
-    /// Explain one audit in plain words: the claim, the pairs, the attacker, the verdict
-    Explain(ExplainArgs),
     /// Merge the shards of a run: all reports, gates and exit codes of a run on one machine
     Merge(MergeArgs),
     /// Learn the rules of the pairs that shards share, so that no shard repeats it
@@ -136,7 +136,7 @@ const WITHOUT_SMOKE: [&str; 13] = [
 #[derive(Args)]
 pub struct PlanArgs {
     /// Audit files, or folders that contain some
-    #[arg(default_value = "audits")]
+    #[arg(default_value = AUDITS)]
     pub paths: Vec<PathBuf>,
     /// Draws per pair; overrides the audit files (default: as in the audit file, or 10,000,000)
     #[arg(long, value_name = "N", value_parser = draws)]
@@ -329,7 +329,7 @@ pub struct SearchArgs {
     /// An audit file, a folder, or the name of an audit
     pub audit: String,
     /// Where to look for an audit by its name
-    #[arg(default_value = "audits")]
+    #[arg(default_value = AUDITS)]
     pub paths: Vec<PathBuf>,
     /// All draws of the search, those that certify included (default: as in the audit file, or
     /// 20,000,000)
@@ -636,39 +636,22 @@ impl GateArgs {
     }
 }
 
-/// Arguments of `list`.
-#[derive(Args)]
-pub struct ListArgs {
-    /// Audit files, or folders that contain some
-    #[arg(default_value = "audits")]
-    pub paths: Vec<PathBuf>,
-    /// Only audits whose name, mechanism or file contains this text
-    #[arg(long, value_name = "TEXT")]
-    pub filter: Option<String>,
-    /// List the built-in mechanisms instead
-    #[arg(long)]
-    pub mechanisms: bool,
-}
-
 /// Arguments of `show`.
 #[derive(Args)]
 pub struct ShowArgs {
-    /// The name of the audit, a part of the name, or its file
-    pub audit: String,
-    /// Audit files, or folders that contain some
-    #[arg(default_value = "audits")]
-    pub paths: Vec<PathBuf>,
-}
-
-/// Arguments of `explain`.
-#[derive(Args)]
-pub struct ExplainArgs {
-    /// Which audit, and where to look for it
-    #[command(flatten)]
-    pub which: ShowArgs,
-    /// A --json report: also explain what that run found
-    #[arg(long, value_name = "FILE")]
-    pub json: Option<PathBuf>,
+    /// Audit files, folders that contain some, or names of audits, in full or in part. Several
+    /// audits are listed, one is shown in full [default: audits]
+    #[arg(value_name = "FILE|FOLDER|NAME", conflicts_with = "mechanisms")]
+    pub what: Vec<PathBuf>,
+    /// Explain in plain words: the claim, the pairs, the attacker, the verdict
+    #[arg(long, conflicts_with = "mechanisms")]
+    pub plain: bool,
+    /// A --json report: explain in plain words, also what that run found
+    #[arg(long, value_name = "FILE", conflicts_with = "mechanisms")]
+    pub report: Option<PathBuf>,
+    /// List the built-in mechanisms instead
+    #[arg(long)]
+    pub mechanisms: bool,
 }
 
 /// Arguments of `replay`.

@@ -1,4 +1,4 @@
-//! The commands that measure nothing: `list`, `show`, `explain`, `init`, `export`, `completions`,
+//! The commands that print or write what the program contains: `init`, `export`, `completions`,
 //! `man`.
 
 use std::fs;
@@ -8,50 +8,16 @@ use std::path::{Path, PathBuf};
 use clap::CommandFactory;
 use include_dir::{Dir, DirEntry, include_dir};
 
-use super::args::{
-    Cli, CompletionsArgs, ExplainArgs, ExportArgs, InitArgs, ListArgs, ManArgs, ShowArgs,
-};
+use super::args::{Cli, CompletionsArgs, ExportArgs, InitArgs, ManArgs};
 use super::screen::print;
-use super::tables;
-use super::wrap::{width, wrapped_list};
 use crate::model::Error;
 use crate::model::number::counted;
-use crate::report::formats::explain;
-use crate::report::formats::json::JsonReport;
 use crate::report::gate::exit_code::ExitCode;
 use crate::report::persistence::store::{Destination, check_folder, unwritable};
-use crate::suite;
 use crate::target::process::WORKER;
 
 /// The built-in audit files, so that an installed program contains them.
 static AUDITS: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/audits");
-
-/// Lists audits or mechanisms.
-pub fn list(args: &ListArgs) -> Result<ExitCode, Error> {
-    if args.mechanisms {
-        print(tables::mechanisms())?;
-    } else {
-        print(tables::audits(&suite::filter(suite::load(&args.paths)?, args.filter.as_deref())?))?;
-    }
-    Ok(ExitCode::AsExpected)
-}
-
-/// Shows one audit.
-pub fn show(args: &ShowArgs) -> Result<ExitCode, Error> {
-    print(wrapped_list(
-        &tables::audit(&suite::one(suite::load(&args.paths)?, &args.audit)?),
-        width(),
-    ))?;
-    Ok(ExitCode::AsExpected)
-}
-
-/// Explains one audit.
-pub fn explain(args: &ExplainArgs) -> Result<ExitCode, Error> {
-    let audit = suite::one(suite::load(&args.which.paths)?, &args.which.audit)?;
-    let report = args.json.as_deref().map(JsonReport::read).transpose()?;
-    print(wrapped_list(&explain::explain(&audit, report.as_ref()), width()))?;
-    Ok(ExitCode::AsExpected)
-}
 
 /// Writes a first audit file and a mechanism. Existing files are not changed.
 pub fn init(args: &InitArgs) -> Result<ExitCode, Error> {

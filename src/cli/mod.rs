@@ -7,7 +7,8 @@
 //! | `report.rs` | what `run` and `merge` write, and what fails them |
 //! | `shards.rs` | `run --shard`, `explore` and `merge` |
 //! | `smoke.rs` | `run --smoke`: a few draws of each pair |
-//! | `inform.rs` | the commands that only print or write files |
+//! | `show.rs` | `show`: audits and mechanisms |
+//! | `inform.rs` | `init`, `export`, `completions`, `man` |
 //! | `progress.rs` | progress during a run |
 //! | `summary.rs` | the text at the end of a run |
 //! | `tables.rs`, `rates.rs` | the text at the end of other commands |
@@ -26,6 +27,7 @@ mod samples;
 mod screen;
 mod search;
 mod shards;
+mod show;
 mod smoke;
 mod summary;
 mod tables;
@@ -97,9 +99,7 @@ fn dispatch(command: &Command) -> Result<ExitCode, Error> {
         Command::Samples(args) => on_threads(args.threads, || samples::samples(args)),
         Command::Replay(args) => on_threads(args.threads, || replay::replay(args)),
         Command::Calibrate(args) => on_threads(args.threads, || calibrate::calibrate(args)),
-        Command::List(args) => inform::list(args),
-        Command::Show(args) => inform::show(args),
-        Command::Explain(args) => inform::explain(args),
+        Command::Show(args) => show::show(args),
         Command::Init(args) => inform::init(args),
         Command::Export(args) => inform::export(args),
         Command::Completions(args) => inform::completions(args),

@@ -20,6 +20,9 @@ const STYLE: TableStyle = TableStyle::new()
     .header_separator(LineStyle::none().fill('─').junction('─'))
     .bottom_border(LineStyle::none().fill('─').junction('─'));
 
+/// The width of lists that do not go to a terminal.
+const PIPED_WIDTH: u16 = 100;
+
 /// An empty table with this header.
 pub fn plain_table(header: &[&str]) -> Table {
     let mut table = Table::new();
@@ -31,6 +34,18 @@ pub fn plain_table(header: &[&str]) -> Table {
         table.set_content_arrangement(ContentArrangement::Disabled);
     }
     table
+}
+
+/// An empty table with this header for lists, whose rows also wrap where there is no terminal.
+fn list_table(header: &[&str]) -> Table {
+    let mut table = plain_table(header);
+    table.set_content_arrangement(ContentArrangement::Dynamic).set_width(columns());
+    table
+}
+
+/// The width of lists.
+fn columns() -> u16 {
+    console::Term::stdout().size_checked().map_or(PIPED_WIDTH, |(_, columns)| columns)
 }
 
 /// The table as text. No word is broken where the terminal is wide enough for the longest words of
@@ -94,7 +109,7 @@ pub fn replay_result(witness: &Witness, settings: ReplaySettings, result: &Repla
 /// A table of the built-in mechanisms.
 #[must_use]
 pub fn mechanisms() -> String {
-    let mut table = plain_table(&["mechanism", "what it is"]);
+    let mut table = list_table(&["mechanism", "what it is"]);
     for entry in registry::ENTRIES {
         table.add_row([entry.name, entry.summary]);
     }
@@ -102,21 +117,18 @@ pub fn mechanisms() -> String {
     unbroken(table)
 }
 
-/// A table of audits. In a narrow terminal the file is below the name, and some columns are left
-/// out; `show` has them.
+/// A table of audits. Where there is little room, the file is below the name, and some columns are
+/// left out; the view of one audit has them.
 #[must_use]
 pub fn audits(audits: &[Audit]) -> String {
     let wide = wide_table(audits);
-    let columns = console::Term::stdout()
-        .size_checked()
-        .map_or(usize::MAX, |(_, columns)| usize::from(columns));
     let natural =
         wide.column_max_content_widths().iter().map(|width| usize::from(*width) + 3).sum::<usize>();
-    unbroken(if natural <= columns { wide } else { narrow_table(audits) })
+    unbroken(if natural <= usize::from(columns()) { wide } else { narrow_table(audits) })
 }
 
 fn narrow_table(audits: &[Audit]) -> Table {
-    let mut table = plain_table(&["audit", "claim", "expected"]);
+    let mut table = list_table(&["audit", "claim", "expected"]);
     for audit in audits {
         let (claim, expected) = if audit.is_about_pairs() {
             (audit.claim.to_string(), audit.expect.to_string())
@@ -134,7 +146,7 @@ fn wide_table(audits: &[Audit]) -> Table {
     let mut header = vec!["audit", "mechanism", "claim", "relation", "pairs"];
     header.extend(accuracy.then_some("accuracy claims"));
     header.extend(["expected", "file"]);
-    let mut table = plain_table(&header);
+    let mut table = list_table(&header);
     for audit in audits {
         let of_privacy = |text: &dyn Display| {
             if audit.is_about_pairs() { text.to_string() } else { String::new() }
@@ -164,6 +176,11 @@ fn accuracy_counts(audit: &Audit) -> String {
     }
 }
 
+/// A parameter as an audit file spells it.
+fn in_toml(value: &serde_json::Value) -> String {
+    toml::Value::try_from(value).map_or_else(|_| value.to_string(), |value| value.to_string())
+}
+
 /// All details of one audit.
 #[must_use]
 pub fn audit(audit: &Audit) -> String {
@@ -181,7 +198,7 @@ pub fn audit(audit: &Audit) -> String {
             .map_or_else(|| mechanism.to_owned(), |command| format!("{mechanism}: {command}")),
     );
     for (key, value) in audit.subject.params().into_iter().flatten() {
-        line("", format!("{key} = {value}"));
+        line("", format!("{key} = {}", in_toml(value)));
     }
     if audit.is_about_pairs() {
         line("claim", audit.claim.to_string());

@@ -1,6 +1,7 @@
 //! Breaks text into lines between words.
 
 use console::measure_text_width;
+use textwrap::{Options, WordSeparator, WordSplitter, WrapAlgorithm, fill};
 
 /// The width of text that does not go to a terminal.
 const DEFAULT_WIDTH: usize = 80;
@@ -23,23 +24,14 @@ pub fn width() -> usize {
 /// Numbers stay with their signs and units, as in `ε = 1` and `73.1 %`.
 #[must_use]
 pub fn wrapped(text: &str, first: &str, rest: &str, width: usize) -> String {
-    let mut lines = String::new();
-    let mut line = first.to_owned();
-    let mut is_empty = true;
-    for part in parts(text) {
-        if !is_empty && measure_text_width(&line) + 1 + measure_text_width(&part) > width {
-            lines.push_str(line.trim_end());
-            lines.push('\n');
-            rest.clone_into(&mut line);
-            is_empty = true;
-        }
-        if !is_empty {
-            line.push(' ');
-        }
-        line.push_str(&part);
-        is_empty = false;
-    }
-    lines + line.trim_end() + "\n"
+    let options = Options::new(width)
+        .initial_indent(first)
+        .subsequent_indent(rest)
+        .break_words(false)
+        .word_separator(WordSeparator::AsciiSpace)
+        .word_splitter(WordSplitter::NoHyphenation)
+        .wrap_algorithm(WrapAlgorithm::FirstFit);
+    fill(&bound(text), options).replace(BOUND, " ") + "\n"
 }
 
 /// Each line of the text, wrapped. Lines that fit and lines that begin with a blank are not
@@ -74,24 +66,24 @@ pub fn wrapped_list(text: &str, width: usize) -> String {
     lines
 }
 
-/// The words of a text; what must stay in one line is one word.
-fn parts(text: &str) -> Vec<String> {
+/// A blank where no line ends.
+const BOUND: char = '\u{a0}';
+
+/// The text with single blanks between its words, bound where a line may not end.
+fn bound(text: &str) -> String {
     let binds_both = |word: &str| ["=", "≥", "≤", "<", ">", "×"].contains(&word);
-    let mut parts: Vec<String> = Vec::new();
-    let mut open = false;
+    let mut bound = String::new();
+    let mut before = "";
     for word in text.split_whitespace() {
         // A full stop or comma may follow the sign of percent.
-        let closes = binds_both(word) || word.starts_with('%');
-        match parts.last_mut() {
-            Some(last) if open || closes => {
-                last.push(' ');
-                last.push_str(word);
-            }
-            _ => parts.push(word.to_owned()),
+        let binds = binds_both(before) || binds_both(word) || word.starts_with('%');
+        if !before.is_empty() {
+            bound.push(if binds { BOUND } else { ' ' });
         }
-        open = binds_both(word);
+        bound.push_str(word);
+        before = word;
     }
-    parts
+    bound
 }
 
 #[cfg(test)]
@@ -105,8 +97,8 @@ mod tests {
             let lines = wrapped(text, "- ", "  ", width);
             assert!(lines.starts_with("- the") && lines.ends_with(".\n"), "{lines}");
             for line in lines.lines() {
-                let parts = parts(line.trim_start_matches("- "));
-                assert!(measure_text_width(line) <= width || parts.len() == 1, "{width}: {line}");
+                let one_word = !bound(line.trim_start_matches("- ")).contains(' ');
+                assert!(measure_text_width(line) <= width || one_word, "{width}: {line}");
                 assert!(
                     !line.trim_start().starts_with(['%', '=']) && !line.ends_with('='),
                     "{width}: {line}"

@@ -42,7 +42,7 @@ pub enum Error {
         place: String,
     },
     /// A filter or a name that no audit matches.
-    #[error("no audit matches '{pattern}'; `dp-audit list` shows all audits")]
+    #[error("no audit matches '{pattern}'; `dp-audit show` lists all audits")]
     NoMatch {
         /// The filter.
         pattern: String,

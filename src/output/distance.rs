@@ -1,10 +1,10 @@
 //! How far apart two outputs are, exactly.
 //!
-//! Floating-point numbers are fractions, so sums of their differences are computed as fractions. A
-//! transformation that exceeds its claim by one rounding error is caught, and one that does not is
-//! never blamed for ours.
+//! Finite floating-point numbers are whole multiples of the smallest one, so sums of their
+//! differences are computed with whole numbers. A transformation that exceeds its claim by one
+//! rounding error is caught, and one that does not is never blamed for ours.
 
-use num_rational::BigRational;
+use num_bigint::BigInt;
 
 use super::Cell;
 use crate::model::Metric;
@@ -12,8 +12,8 @@ use crate::model::Metric;
 /// The distance of two outputs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Distance {
-    /// The distance, or its square; `None` if the outputs are infinitely far apart.
-    exact: Option<BigRational>,
+    /// The distance in units, or its square; `None` if the outputs are infinitely far apart.
+    exact: Option<BigInt>,
     squared: bool,
     /// The same up to rounding errors, and not squared.
     near: f64,
@@ -29,7 +29,7 @@ impl Distance {
     /// component.
     pub fn between(metric: Metric, left: &[Cell], right: &[Cell]) -> Result<Self, usize> {
         let count = |records: usize| Self {
-            exact: fraction(records as f64),
+            exact: units(records as f64),
             squared: false,
             near: records as f64,
         };
@@ -47,7 +47,7 @@ impl Distance {
     #[must_use]
     pub fn exceeds(&self, value: f64) -> bool {
         let Some(exact) = &self.exact else { return value < f64::INFINITY };
-        let Some(value) = fraction(value) else { return value < 0.0 };
+        let Some(value) = units(value) else { return value < 0.0 };
         if self.squared { *exact > &value * &value } else { *exact > value }
     }
 
@@ -70,14 +70,21 @@ impl Distance {
 
     /// Whether it is less than this, which is not negative.
     fn is_below(&self, value: f64) -> bool {
-        let (Some(exact), Some(value)) = (&self.exact, fraction(value)) else { return false };
+        let (Some(exact), Some(value)) = (&self.exact, units(value)) else { return false };
         if self.squared { *exact < &value * &value } else { *exact < value }
     }
 }
 
-/// A finite number as a fraction.
-fn fraction(number: f64) -> Option<BigRational> {
-    BigRational::from_float(number)
+/// A finite number in units of 2⁻¹⁰⁷⁴, the smallest positive number.
+fn units(number: f64) -> Option<BigInt> {
+    let bits = number.abs().to_bits();
+    let (exponent, digits) = (bits >> 52, bits & ((1 << 52) - 1));
+    let size = match exponent {
+        0 => BigInt::from(digits),
+        1..0x7ff => BigInt::from(digits | 1 << 52) << (exponent - 1),
+        _ => return None,
+    };
+    Some(if number < 0.0 { -size } else { size })
 }
 
 /// Components side by side. What only one output has is absent from the other.
@@ -104,16 +111,15 @@ fn of_numbers(metric: Metric, left: &[Cell], right: &[Cell]) -> Result<Distance,
         return Err(index);
     }
     let squared = metric == Metric::L2;
-    let mut distance = Distance { exact: fraction(0.0), squared, near: 0.0 };
+    let mut distance = Distance { exact: units(0.0), squared, near: 0.0 };
     for (left, right) in cells(left, right).filter(|(left, right)| left != right) {
         let numbers = number(left).zip(number(right));
-        let difference = numbers.and_then(|(left, right)| {
-            Some((fraction(left)? - fraction(right)?, (left - right).abs()))
-        });
+        let difference = numbers
+            .and_then(|(left, right)| Some((units(left)? - units(right)?, (left - right).abs())));
         let (Some(sum), Some((difference, near))) = (distance.exact, difference) else {
             return Ok(Distance { exact: None, squared, near: f64::INFINITY });
         };
-        let size = if difference < -&difference { -difference } else { difference };
+        let size = BigInt::from(difference.into_parts().1);
         let (exact, near) = match metric {
             Metric::L2 => (sum + &size * &size, distance.near.hypot(near)),
             Metric::Linf => (sum.max(size), distance.near.max(near)),
@@ -179,6 +185,18 @@ mod tests {
     }
 
     #[test]
+    fn units_are_exact() {
+        assert_eq!(units(f64::from_bits(1)), Some(BigInt::from(1)));
+        assert_eq!(units(-0.0), Some(BigInt::ZERO));
+        assert_eq!(units(-3.0), Some(BigInt::from(-3) << 1074));
+        assert_eq!(units(f64::MIN_POSITIVE), Some(BigInt::from(1) << 52));
+        assert_eq!(units(f64::MAX), Some((BigInt::from(1) << 2098) - (BigInt::from(1) << 2045)));
+        for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+            assert_eq!(units(bad), None);
+        }
+    }
+
+    #[test]
     fn roots_are_rounded_down_and_compared_exactly() {
         let two = between(Metric::L2, &[0.0, 0.0], &[1.0, 1.0]);
         let root = two.rounded_down();
@@ -190,8 +208,8 @@ mod tests {
         // 0.3 and 0.1 as doubles differ by less than the double 0.2, although their rounded
         // difference is less still.
         let fifth = between(Metric::L1, &[0.3], &[0.1]);
-        let exact = fraction(0.3).unwrap() - fraction(0.1).unwrap();
-        assert_eq!(fifth.exceeds(0.2), exact > fraction(0.2).unwrap());
+        let exact = units(0.3).unwrap() - units(0.1).unwrap();
+        assert_eq!(fifth.exceeds(0.2), exact > units(0.2).unwrap());
         // Ten millionths beside a large number: a plain sum would lose them.
         let tiny = between(Metric::L1, &[1e16, 0.5, 0.5], &[0.0, 0.0, 0.0]);
         assert!(tiny.exceeds(1e16) && !tiny.exceeds(1e16 + 2.0));

@@ -512,7 +512,7 @@ fn unknown_mechanism(name: &str, has_command: bool) -> String {
     let near = if has_command { Some(process::NAME) } else { nearest(name, known) };
     near.map_or_else(
         || registry::unknown(name),
-        |near| format!("mechanism is \"{name}\", which is not known; did you mean \"{near}\"? `dp-audit list --mechanisms` shows all"),
+        |near| format!("mechanism is \"{name}\", which is not known; did you mean \"{near}\"? `dp-audit show --mechanisms` lists all"),
     )
 }
 

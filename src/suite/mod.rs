@@ -216,17 +216,26 @@ pub fn filter_pairs(mut audits: Vec<Audit>, text: Option<&str>) -> Result<Vec<Au
     Ok(audits)
 }
 
-/// The audit with this name or file. If there is none, the only audit that matches the text.
+/// The audits with this name or file. If there are none, all audits that match the text.
 ///
 /// # Errors
-/// When no audit matches, or several do.
-pub fn one(audits: Vec<Audit>, pattern: &str) -> Result<Audit, Error> {
+/// When no audit matches.
+pub fn named(audits: Vec<Audit>, pattern: &str) -> Result<Vec<Audit>, Error> {
     let exact = |audit: &Audit| audit.name == pattern || audit.file == Path::new(pattern);
     let only_exact = audits.iter().any(exact);
     let mut found = filter(audits, Some(pattern))?;
     if only_exact {
         found.retain(exact);
     }
+    Ok(found)
+}
+
+/// The audit with this name or file. If there is none, the only audit that matches the text.
+///
+/// # Errors
+/// When no audit matches, or several do.
+pub fn one(audits: Vec<Audit>, pattern: &str) -> Result<Audit, Error> {
+    let mut found = named(audits, pattern)?;
     match found.len() {
         1 => Ok(found.remove(0)),
         _ => Err(Error::Ambiguous {

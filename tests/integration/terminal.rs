@@ -56,9 +56,7 @@ fn help() {
         "search",
         "init",
         "samples",
-        "list",
         "show",
-        "explain",
         "merge",
         "explore",
         "replay",
@@ -74,11 +72,11 @@ fn help() {
 #[test]
 fn what_there_is() {
     let root = repository("");
-    says(&root, "list-mechanisms", &["list", "--mechanisms"]);
-    says(&root, "list", &["list", "audits/basics"]);
+    says(&root, "show-mechanisms", &["show", "--mechanisms"]);
+    says(&root, "show-several", &["show", "audits/basics"]);
     says(&root, "show", &["show", "gaussian-exact"]);
     says(&root, "show-program", &["show", "noisy-sum-vectorised", "audits/examples"]);
-    says(&root, "explain", &["explain", "laplace-count-short"]);
+    says(&root, "show-plain", &["show", "laplace-count-short", "--plain"]);
 }
 
 /// One audit of each verdict.
@@ -98,7 +96,7 @@ fn runs_and_what_follows_them() {
     let folder = every_verdict();
     let folder = folder.path();
     says(folder, "run", &["run", "--json", "before.json"]);
-    says(folder, "explain-run", &["explain", "audits/violated.toml", "--json", "before.json"]);
+    says(folder, "show-report", &["show", "audits/violated.toml", "--report", "before.json"]);
     let witness =
         witnesses(folder).pop().unwrap().strip_prefix(folder).unwrap().display().to_string();
     says(folder, "replay", &["replay", &witness, "--seed", "0"]);
@@ -204,7 +202,7 @@ fn messages_for_wrong_usage() {
         ("no-match", &["run", "--filter", "nothing like it"]),
         ("no-match-pair", &["run", "--pair", "nothing like it"]),
         ("no-match-show", &["show", "nobody"]),
-        ("two-matches", &["show", "o"]),
+        ("two-matches", &["search", "o"]),
         ("no-folder", &["run", "elsewhere"]),
         ("unwritable", &["run", "--csv", "audits/good.toml/x.csv"]),
         ("unwritable-folder", &["run", "--html", "audits"]),

@@ -20,7 +20,7 @@ use crate::target::{Closure, Mechanism, PrepareError, Target, Universe};
 /// The name that audit files use.
 pub const NAME: &str = "laplace/printed";
 
-/// One line for `dp-audit list`.
+/// One line for `dp-audit show --mechanisms`.
 pub const SUMMARY: &str = "a query plus Laplace noise of scale Δ/ε, printed in a sentence";
 
 /// The sentence with fresh noise on every answer.

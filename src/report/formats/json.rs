@@ -1,5 +1,5 @@
 //! The JSON report: the columns of the CSV, the evidence, and a witness for each refuted claim.
-//! `--baseline` and `explain` read it again.
+//! `--baseline` and `show --report` read it again.
 
 use std::io;
 use std::path::Path;

@@ -10,6 +10,7 @@ use std::process::Stdio;
 use crate::harness::program::{
     GOOD, Table, assert_has, code, command, dp_audit, errors, folder, laplace, named, shown, write,
 };
+use crate::harness::repository;
 
 #[test]
 fn a_good_audit_ends_with_zero_and_a_complete_row() {
@@ -279,19 +280,65 @@ fn a_folder_marked_opt_in_runs_only_when_it_is_named() {
 }
 
 #[test]
-fn list_and_show_tell_what_there_is() {
-    let folder = folder(&[("good", GOOD)]);
+fn show_lists_several_audits_and_shows_one_in_full() {
+    let folder = folder(&[("good", GOOD), ("other", &named("other"))]);
     let text = |args: &[&str]| {
         let output = dp_audit(folder.path(), args);
         assert_eq!(code(&output), 0, "{}", errors(&output));
         shown(&output)
     };
-    assert_has(&text(&["list"]), &["good"]);
-    assert_has(&text(&["list", "--mechanisms"]), &["median/propose-test-release"]);
-    assert_has(
-        &text(&["show", "good"]),
-        &["laplace", "ε = 1", "add-remove", "one more", "[x × 2]"],
-    );
+    let in_full = ["laplace", "ε = 1", "add-remove", "one more", "[x × 2]"];
+    let all = text(&["show"]);
+    assert_has(&all, &["good", "audits/good.toml", "other", "audits/other.toml"]);
+    assert!(!all.contains("[x × 2]"), "{all}");
+    assert_eq!(text(&["show", "audits"]), all);
+    assert_eq!(text(&["show", "o"]), all, "each name contains it");
+    assert_has(&text(&["show", "--mechanisms"]), &["median/propose-test-release"]);
+    let one = text(&["show", "good"]);
+    assert_has(&one, &in_full);
+    for same in [&["audits/good.toml"][..], &["good.toml"], &["good", "audits"]] {
+        assert_eq!(text(&[&["show"], same].concat()), one, "{same:?}");
+    }
+    assert_has(&text(&["show", "--plain", "good", "other"]), &["good\n\nWhat", "other\n\nWhat"]);
+    let output = dp_audit(folder.path(), &["show", "audits/bad.toml"]);
+    assert_eq!(code(&output), 1);
+    assert_has(&errors(&output), &["audits/bad.toml: cannot be read"]);
+}
+
+#[test]
+fn show_takes_a_file_where_there_is_no_folder_of_audits() {
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), "mine.toml", GOOD);
+    for (args, wanted) in [
+        (&["show", "mine.toml"][..], "[x × 2]"),
+        (&["show", "good", "mine.toml"], "[x × 2]"),
+        (&["show", "mine.toml", "--plain"], "What is claimed"),
+    ] {
+        let output = dp_audit(folder.path(), args);
+        assert_eq!(code(&output), 0, "{args:?}: {}", errors(&output));
+        assert_has(&shown(&output), &[wanted]);
+    }
+    for (args, wanted) in [
+        (&["show", "yours.toml"][..], "yours.toml: cannot be read"),
+        (&["show"], "audits: cannot be read"),
+        (&["show", "yours", "mine.toml"], "no audit matches 'yours'"),
+        (&["show", "mine.toml", "--mechanisms"], "cannot be used with"),
+    ] {
+        let output = dp_audit(folder.path(), args);
+        assert_eq!(code(&output), 1, "{args:?}");
+        assert_has(&errors(&output), &[wanted]);
+    }
+}
+
+#[test]
+fn without_a_terminal_lines_have_at_most_a_hundred_characters() {
+    // Its parameters are tables within tables.
+    let nested = "audits/notes/k-anonymity-joined.toml";
+    for args in [&["show"][..], &["show", "--mechanisms"], &["show", nested]] {
+        let text = shown(&dp_audit(&repository(""), args));
+        let longest = text.lines().max_by_key(|line| line.chars().count()).unwrap();
+        assert!(longest.chars().count() <= 100, "{args:?}: {longest}");
+    }
 }
 
 #[cfg(unix)]
@@ -310,7 +357,7 @@ fn an_interrupted_run_keeps_every_finished_audit() {
 #[test]
 fn a_reader_who_goes_away_ends_nothing() {
     let folder = folder(&[("good", GOOD)]);
-    for args in [["list", "audits"].as_slice(), &["run", "--draws", "100000"]] {
+    for args in [["show", "audits"].as_slice(), &["run", "--draws", "100000"]] {
         let mut child = command(folder.path())
             .args(args)
             .stdout(Stdio::piped())
@@ -327,7 +374,7 @@ fn a_reader_who_goes_away_ends_nothing() {
 #[test]
 fn a_full_disk_ends_with_one_and_a_message_and_the_reports_are_written() {
     let folder = folder(&[("good", GOOD)]);
-    for args in [["list"].as_slice(), &["show", "good"], &["run", "--draws", "20000"]] {
+    for args in [["show"].as_slice(), &["show", "--mechanisms"], &["run", "--draws", "20000"]] {
         let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
         let output = command(folder.path()).args(args).stdout(full).output().unwrap();
         let message = errors(&output);
@@ -419,7 +466,7 @@ fn completions_the_manual_and_the_built_in_audits_come_with_the_program() {
     assert_eq!(code(&output), 1);
     assert!(errors(&output).contains("dp-audit export"), "{}", errors(&output));
     assert_eq!(code(&dp_audit(folder.path(), &["export"])), 0);
-    let output = dp_audit(folder.path(), &["list"]);
+    let output = dp_audit(folder.path(), &["show"]);
     assert!(String::from_utf8_lossy(&output.stdout).contains("median, noise at local sensitivity"));
     assert!(folder.path().join("dp_audit_worker.py").exists());
 }

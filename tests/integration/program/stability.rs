@@ -93,7 +93,7 @@ fn every_report_says_what_was_compared() {
     let report = json(folder.path(), "r.json");
     assert_eq!(report["audits"][0]["claim"]["stability"]["metric"], "l1");
     assert_eq!(report["audits"][0]["pairs"][0]["sentence"], sentence);
-    let explained = dp_audit(folder.path(), &["explain", "histogram", "--json", "r.json"]);
+    let explained = dp_audit(folder.path(), &["show", "histogram", "--report", "r.json"]);
     assert_has(
         &shown(&explained),
         &["claimed to be stable", "l1 distance ≤ 1", "this is certain", sentence],

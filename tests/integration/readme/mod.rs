@@ -215,6 +215,9 @@ fn every_option_and_every_subcommand_exists() {
             );
         }
     }
+    // Only a run on many machines can use `explore`; the page about them describes it.
+    assert!(read(&repository("docs"), "many-machines.md").contains("dp-audit explore "));
+    subcommands.push("explore");
     for command in
         between(&help(&["--help"]), "Commands:\n", "  help ").lines().map(|line| words(line)[0])
     {

@@ -257,14 +257,14 @@ fn recorded_outputs_get_the_same_reports_but_no_witness() {
 }
 
 #[test]
-fn explain_says_what_is_claimed_and_what_was_found() {
+fn plain_words_say_what_is_claimed_and_what_was_found() {
     let folder = folder(&[("short", &laplace("short", 0.5, "violated"))]);
     let explained = |args: &[&str]| {
-        let output = dp_audit(folder.path(), &[&["explain", "short"], args].concat());
+        let output = dp_audit(folder.path(), &[&["show", "short"], args].concat());
         assert_eq!(code(&output), 0, "{}", errors(&output));
         shown(&output)
     };
-    let plain = explained(&[]);
+    let plain = explained(&["--plain"]);
     let parts = [
         "private with ε = 1",
         "e^ε = 2.7183 times",
@@ -280,8 +280,8 @@ fn explain_says_what_is_claimed_and_what_was_found() {
         0
     );
     assert_has(
-        &explained(&["--json", "o.json"]),
+        &explained(&["--report", "o.json"]),
         &["What the run found\n  one more: violated. The attacker guessed right 8"],
     );
-    assert_eq!(code(&dp_audit(folder.path(), &["explain", "nobody"])), 1);
+    assert_eq!(code(&dp_audit(folder.path(), &["show", "nobody", "--plain"])), 1);
 }

@@ -8,7 +8,7 @@ use crate::harness::{Runnable as _, committed, defaults};
 
 /// A false alarm has probability 0.001 at most, for all audits of a suite together. Its README has
 /// the distance of each bound from its claim.
-fn comes_out_as_expected(suite: &str) {
+pub fn comes_out_as_expected(suite: &str) {
     let report = committed(suite).run(defaults(0));
     for audit in &report.audits {
         assert_eq!(
