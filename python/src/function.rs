@@ -6,19 +6,18 @@
 //! same numbers.
 
 use std::sync::{Mutex, OnceLock, PoisonError};
-use std::time::{Duration, Instant};
 
 use dp_audit::model::Side;
-use dp_audit::output::{MAX_WIDTH, OutputBlock, Probe, Reading, Rows, Symbols};
+use dp_audit::output::{MAX_WIDTH, OutputBlock, Probe, Reading, Rows, Symbols, TextView};
+use dp_audit::target::columns::{Columns, FIRST_OUTPUTS, first_requests, first_seed};
 use dp_audit::target::process::blocks::{Block, blocks};
-use dp_audit::target::{PairStream, Phase, Stop, StreamSeed, Target, TargetError};
+use dp_audit::target::{Phase, Stop, StreamSeed, Target, TargetError};
 use numpy::{PyArray1, PyArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-/// The outputs of either side that show which columns there are, and how long they may take.
-const PROBES: [usize; 3] = [8, 24, 224];
-const PROBE_TIME: Duration = Duration::from_secs(20);
+/// The first outputs of either side, in the calls that ask for them.
+const REQUESTS: [usize; 3] = [8, 24, FIRST_OUTPUTS - 32];
 
 /// Outputs of one side: an array of numbers with `width` cells for each output, and the names of
 /// its symbols.
@@ -134,27 +133,16 @@ impl Function {
             return Err(TargetError::TooWide { width });
         }
         let mut probe = Probe::default();
-        let begun = Instant::now();
-        // The stream does not depend on the run, so a replay has the same columns.
-        let stream = PairStream::new(0, "", "");
-        for (count, part) in PROBES.into_iter().zip(0..) {
-            if begun.elapsed() > PROBE_TIME {
-                break;
-            }
+        for (count, part) in first_requests(REQUESTS, None) {
             for side in Side::BOTH {
                 let OutputBlock { rows, texts, .. } =
-                    self.block(side, count, stream.side(Phase::Probe, 0, side).part(part), width)?;
+                    self.block(side, count, first_seed(0, side).part(part), width)?;
                 rows.iter().for_each(|row| probe.see(row, &texts));
             }
         }
-        let reading = probe.reading(width);
-        if reading.width() > MAX_WIDTH {
-            return Err(TargetError::TooWide { width: reading.width() });
-        }
-        if !reading.is_plain() || !names.is_empty() {
-            self.named(Symbols::default().with_columns(reading.columns(&names)));
-        }
-        Ok(Shape { width, seeded, reading })
+        let columns = Columns::decide(probe, &TextView::Everything, width, &names)?;
+        self.named(columns.symbols());
+        Ok(Shape { width, seeded, reading: columns.reading })
     }
 
     fn shape(&self) -> Result<&Shape, TargetError> {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::{PairPlan, TargetSource};
-use crate::catalogue::registry::prepare_subject;
+use crate::catalogue::registry;
 use crate::target::process::{ChildProcess, Workers};
 use crate::target::{PrepareError, Stop, Stoppable, Subject, Target};
 
@@ -31,15 +31,17 @@ impl Preparer {
 impl TargetSource for Preparer {
     fn target(&self, plan: &PairPlan) -> Result<Box<dyn Target>, PrepareError> {
         let (left, right) = (&plan.pair.left, &plan.pair.right);
+        let stop = self.stop.clone();
+        if let Some(target) = registry::prepare(&plan.subject, left, right)? {
+            return Ok(Box::new(Stoppable::new(target, stop)));
+        }
         let Subject::Program { command, params } = &plan.subject else {
-            let target = prepare_subject(&plan.subject, left, right)?;
-            return Ok(Box::new(Stoppable::new(target, self.stop.clone())));
+            return Err(PrepareError::Given(plan.subject.mechanism().to_owned()));
         };
-        let mut program = ChildProcess::prepare(command.clone(), params, left, right);
-        program = program
+        let mut program = ChildProcess::prepare(command.clone(), params, left, right)
             .with_workers(Arc::clone(&self.workers))
             .with_view(plan.view.clone())
-            .with_stop(self.stop.clone());
+            .with_stop(stop);
         if let Some(limit) = plan.max_seconds {
             program = program.with_probe_limit(
                 Duration::try_from_secs_f64(PROBE_PART * limit.get()).unwrap_or(Duration::MAX),

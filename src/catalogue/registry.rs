@@ -16,7 +16,7 @@ use super::selection::{exponential, mode, noisy_max, subsample};
 use super::test_release::guarded_mean;
 use super::{composed, histogram, k_anonymity, median, sparse_vector, transformation};
 use crate::model::{Dataset, Params, Whole};
-use crate::target::process::{self, ChildProcess};
+use crate::target::process;
 use crate::target::{InProcess, Mechanism, Misfit, PrepareError, Subject, Target};
 
 /// Reads parameters and prepares a mechanism for the two sides of a pair.
@@ -33,7 +33,7 @@ pub struct Registered {
 
 impl Registered {
     const fn of<M: Mechanism>() -> Self {
-        Self { name: M::NAME, summary: M::SUMMARY, prepare: prepare::<M> }
+        Self { name: M::NAME, summary: M::SUMMARY, prepare: in_process::<M> }
     }
 
     /// Reads the parameters and prepares the mechanism for both sides of a pair.
@@ -50,7 +50,7 @@ impl Registered {
     }
 }
 
-fn prepare<M: Mechanism>(
+fn in_process<M: Mechanism>(
     params: &Params,
     left: &Dataset,
     right: &Dataset,
@@ -97,28 +97,19 @@ pub(crate) fn read_toml<P: DeserializeOwned>(text: &str) -> P {
     read_params(&table).unwrap()
 }
 
-/// Creates the target that a subject describes, for two datasets.
+/// Prepares a mechanism of the catalogue for two datasets. `None` if the subject is something else:
+/// programs and functions are tried out only where they run.
 ///
 /// # Errors
 /// When the mechanism is unknown, its parameters are wrong, or the data does not fit it.
-pub fn prepare_subject(
+pub fn prepare(
     subject: &Subject,
     left: &Dataset,
     right: &Dataset,
-) -> Result<Box<dyn Target>, PrepareError> {
-    match subject {
-        Subject::Registered { mechanism, params } => {
-            let registered =
-                find(mechanism).ok_or_else(|| PrepareError::Unknown(unknown(mechanism)))?;
-            registered.prepare(params, left, right)
-        }
-        Subject::Program { command, params } => {
-            Ok(Box::new(ChildProcess::prepare(command.clone(), params, left, right)))
-        }
-        Subject::Function { name: kind } | Subject::Given { kind } => {
-            Err(PrepareError::Given(kind.clone()))
-        }
-    }
+) -> Result<Option<Box<dyn Target>>, PrepareError> {
+    let Subject::Registered { mechanism, params } = subject else { return Ok(None) };
+    let registered = find(mechanism).ok_or_else(|| PrepareError::Unknown(unknown(mechanism)))?;
+    registered.prepare(params, left, right).map(Some)
 }
 
 /// The registry, from which `dp-audit show --mechanisms` is printed.

@@ -4,8 +4,8 @@ use super::args::ReplayArgs;
 use super::screen::{print, print_error};
 use super::tables;
 use super::wrap::{width, wrapped_lines};
-use crate::catalogue::registry;
-use crate::model::Error;
+use crate::audit::{Preparer, TargetSource as _};
+use crate::model::{Error, Settings};
 use crate::report::gate::exit_code::ExitCode;
 use crate::report::persistence::replay::{self, ReplaySettings};
 use crate::suite;
@@ -18,7 +18,8 @@ pub fn replay(args: &ReplayArgs) -> Result<ExitCode, Error> {
         if args.paths.is_empty() { vec![witness.file.clone().into()] } else { args.paths.clone() };
     let audit = suite::one(suite::load(&paths)?, &witness.audit)?;
     let pair = replay::pair(&witness, &audit).map_err(outdated)?;
-    let target = registry::prepare_subject(&audit.subject, &pair.left, &pair.right)
+    let target = Preparer::default()
+        .target(&audit.plan(pair, Settings::default(), 1))
         .map_err(|error| outdated(error.to_string()))?;
     witness.check(&audit, pair, target.as_ref()).map_err(outdated)?;
     // A seed that the witness could choose would let a forged rule memorise the draws that it is

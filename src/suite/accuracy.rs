@@ -9,7 +9,7 @@ use crate::catalogue::registry;
 use crate::model::checked::{Positive, Share};
 use crate::model::{AccuracyClaim, Dataset, Expectation, Whole};
 use crate::output::OutputEvent;
-use crate::target::{PrepareError, Subject};
+use crate::target::PrepareError;
 
 /// An accuracy claim as parsed, before its values are checked.
 #[derive(Deserialize)]
@@ -94,10 +94,10 @@ pub fn preparation_problems(audit: &Audit) -> Vec<(String, String)> {
                 format!("accuracy \"{}\": {key}: {text}", accuracy.name),
             ));
         };
-        match registry::prepare_subject(&audit.subject, &accuracy.data, &accuracy.data) {
+        match registry::prepare(&audit.subject, &accuracy.data, &accuracy.data) {
             // A program is started only when it runs.
-            Ok(_) if !matches!(audit.subject, Subject::Registered { .. }) => {}
-            Ok(target) => {
+            Ok(None) => {}
+            Ok(Some(target)) => {
                 if let Err(text) =
                     target.open().map_or(Ok(()), |width| accuracy.event.check(width, true))
                 {

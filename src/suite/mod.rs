@@ -68,8 +68,8 @@ pub fn load(paths: &[PathBuf]) -> Result<Vec<Audit>, Error> {
     Ok(audits)
 }
 
-/// Checks before anything is measured that every pair of these audits can be prepared. Targets are
-/// not kept: each is prepared again where it runs.
+/// Checks before anything is measured that the data and parameters of these audits fit their
+/// mechanisms. A mechanism of the catalogue knows this when it is prepared, a program when it runs.
 ///
 /// # Errors
 /// Lists every audit whose parameters or data do not fit its mechanism.
@@ -78,7 +78,7 @@ pub fn check(audits: &[Audit]) -> Result<(), Error> {
     for audit in audits {
         let before = problems.len();
         for (index, pair) in audit.pairs.iter().enumerate() {
-            match registry::prepare_subject(&audit.subject, &pair.left, &pair.right) {
+            match registry::prepare(&audit.subject, &pair.left, &pair.right) {
                 Ok(_) => {}
                 // The parameters are the same for all pairs: one report is enough.
                 Err(error @ (PrepareError::Params { .. } | PrepareError::Unknown(_))) => {
@@ -139,7 +139,7 @@ fn check_control(audit: &Audit, audits: &[Audit]) -> Option<FileProblem> {
         )));
     }
     let (control, pair) = (audit.control_audit()?, audit.pairs.first()?);
-    let error = registry::prepare_subject(&control.subject, &pair.left, &pair.right).err()?;
+    let error = registry::prepare(&control.subject, &pair.left, &pair.right).err()?;
     Some(problem(&format!("with the control's parameters: {error}")))
 }
 

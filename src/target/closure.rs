@@ -4,14 +4,12 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use rand::SeedableRng;
 
+use super::columns::{Columns, FIRST_OUTPUTS};
 use super::panics::catch_panic;
 use super::{Phase, StreamSeed, Target, TargetError};
 use crate::model::Side;
 use crate::noise::Generator;
-use crate::output::{Cell, MAX_WIDTH, Mix, Output, OutputRow, Probe, Reading, Rows, Symbols};
-
-/// Calls per side that determine which columns the outputs have.
-const PROBES: usize = 256;
+use crate::output::{Cell, Mix, Output, OutputRow, Probe, Reading, Rows, Symbols, TextView};
 
 /// Rows per chunk.
 const CHUNK: usize = 512;
@@ -42,8 +40,8 @@ pub struct Closure<D, O, F> {
     /// The cells of an output without its features.
     width: usize,
     reading: Reading,
-    /// The panic message, if every call panics.
-    always_panics: Option<String>,
+    /// Why nothing can be drawn: every call panics, or outputs are too wide.
+    broken: Option<TargetError>,
     /// The message of the first panic. Later ones are not kept, because there may be millions.
     panicked: OnceLock<String>,
     symbols: Mutex<Symbols>,
@@ -59,23 +57,15 @@ impl<D, O: Output, F: Fn(&D, &mut Generator) -> O> Closure<D, O, F> {
         seed: u64,
     ) -> Self {
         let (panicked, symbols, reading) = (OnceLock::new(), Mutex::default(), Reading::default());
-        let mut closure = Self {
-            mechanism,
-            features,
-            data,
-            width: 1,
-            reading,
-            always_panics: None,
-            panicked,
-            symbols,
-        };
+        let mut closure =
+            Self { mechanism, features, data, width: 1, reading, broken: None, panicked, symbols };
         let mut rng = Generator::seed_from_u64(Mix::new().text("width").word(seed).end());
         let mut row = OutputRow::default().and_texts();
         let (mut panics, mut last) = (0, String::new());
         let (mut probe, mut of_features) = (Probe::default(), Probe::default());
         let data = Arc::clone(&closure.data);
         for data in [&data.0, &data.1] {
-            for _ in 0..PROBES {
+            for _ in 0..FIRST_OUTPUTS {
                 row.clear(0);
                 if let Err(message) = closure.call(data, &mut rng, &mut row) {
                     (panics, last) = (panics + 1, message);
@@ -89,17 +79,29 @@ impl<D, O: Output, F: Fn(&D, &mut Generator) -> O> Closure<D, O, F> {
                 }
             }
         }
-        closure.always_panics = (panics == 2 * PROBES).then_some(last);
         probe.append(closure.width, of_features);
-        closure.reading = probe.reading(closure.width + closure.features.len());
-        if !closure.reading.is_plain() || !closure.features.is_empty() {
-            let own = (0..closure.width).map(|index| Symbols::unnamed_column(index, closure.width));
-            let own: Vec<String> =
-                own.chain(closure.features.iter().map(|feature| feature.name.clone())).collect();
-            closure.symbols =
-                Mutex::new(Symbols::default().with_columns(closure.reading.columns(&own)));
+        if panics == 2 * FIRST_OUTPUTS {
+            closure.broken = Some(TargetError::AlwaysPanics { message: last });
+            return closure;
+        }
+        let (names, cells) = (closure.names(), closure.width + closure.features.len());
+        match Columns::decide(probe, &TextView::Everything, cells, &names) {
+            Ok(columns) => {
+                closure.symbols = Mutex::new(columns.symbols());
+                closure.reading = columns.reading;
+            }
+            Err(error) => closure.broken = Some(error),
         }
         closure
+    }
+
+    /// The names of the cells of an output and of its features; empty if there are no features.
+    fn names(&self) -> Vec<String> {
+        if self.features.is_empty() {
+            return Vec::new();
+        }
+        let own = (0..self.width).map(|index| Symbols::unnamed_column(index, self.width));
+        own.chain(self.features.iter().map(|feature| feature.name.clone())).collect()
     }
 
     /// One call: its output is added to the row, or the symbol `panic`; then one cell for each
@@ -137,13 +139,7 @@ where
     F: Fn(&D, &mut Generator) -> O + Send + Sync,
 {
     fn open(&self) -> Result<usize, TargetError> {
-        match &self.always_panics {
-            Some(message) => Err(TargetError::AlwaysPanics { message: message.clone() }),
-            None if self.reading.width() > MAX_WIDTH => {
-                Err(TargetError::TooWide { width: self.reading.width() })
-            }
-            None => Ok(self.reading.width()),
-        }
+        self.broken.clone().map_or_else(|| Ok(self.reading.width()), Err)
     }
 
     fn draw(
@@ -153,12 +149,13 @@ where
         seed: StreamSeed,
         sink: &mut dyn FnMut(&Rows),
     ) -> Result<(), TargetError> {
+        let width = self.open()?;
         let data = match side {
             Side::Left => &self.data.0,
             Side::Right => &self.data.1,
         };
         let mut rng = Generator::from_seed(seed.bytes());
-        let mut rows = Rows::new(self.reading.width());
+        let mut rows = Rows::new(width);
         let place = seed.place();
         // Only rules need names, and rules are learned in exploration.
         let mut output = if place.phase == Phase::Explore {

@@ -7,13 +7,15 @@
 //! | `recorded/` | two files of outputs; draws are looked up in them |
 //! | `process/` | a program in any language |
 //!
-//! `stop.rs` interrupts the draws of any of them.
+//! `columns.rs` decides from first outputs which columns there are. `stop.rs` interrupts the draws of
+//! any of them.
 //!
 //! `subject.rs` describes what a target is created from, in a form that can be sent to another
 //! process. `seed.rs` defines the random streams. `timing.rs` says where the time of a program
 //! goes.
 
 mod closure;
+pub mod columns;
 mod error;
 mod in_process;
 mod panics;

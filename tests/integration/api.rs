@@ -176,7 +176,7 @@ fn an_audit_that_is_decided_stops() {
         .run();
     // The first look decides, at 1,024 draws, on each of 300 seeds.
     finding.assert_violated();
-    assert!(finding.report().audits[0].evidence().next().unwrap().1.draws < 100_000);
+    assert!(finding.report().audits[0].privacy().next().unwrap().1.draws < 100_000);
 }
 
 #[test]

@@ -4,8 +4,8 @@ use std::path::Path;
 use std::process::Command;
 
 use dp_audit::{
-    AccuracyPlan, Audit, CertifyPart, Exploration, PairPlan, PairResult, PartsError, Settings,
-    Until, certify_range, conclude, explore, run_pair,
+    Audit, CertifyPart, Exploration, PartsError, Plan, PrivacyEvidence, Settings, StatementResult,
+    Until, certify_range, conclude, explore,
 };
 
 use crate::harness::{committed, defaults};
@@ -19,13 +19,12 @@ const RESULT: &str = "DP_AUDIT_TEST_RESULT";
 #[test]
 fn runs_a_plan_from_a_file() {
     let (Ok(plan), Ok(result)) = (std::env::var(PLAN), std::env::var(RESULT)) else { return };
-    let plan: PairPlan = serde_json::from_str(&std::fs::read_to_string(plan).unwrap()).unwrap();
-    let target = dp_audit::prepare(&plan).unwrap();
-    std::fs::write(result, serde_json::to_vec(&run_pair(&plan, target.as_ref(), &())).unwrap())
-        .unwrap();
+    let plan: Plan = serde_json::from_str(&std::fs::read_to_string(plan).unwrap()).unwrap();
+    let target = dp_audit::prepare(plan.pair()).unwrap();
+    std::fs::write(result, serde_json::to_vec(&plan.run(target.as_ref(), &())).unwrap()).unwrap();
 }
 
-fn in_another_process(folder: &Path, plan: &PairPlan) -> PairResult {
+fn in_another_process(folder: &Path, plan: &Plan) -> StatementResult {
     let (written, result) = (folder.join("plan.json"), folder.join("result.json"));
     std::fs::write(&written, serde_json::to_vec(plan).unwrap()).unwrap();
     let mut child = Command::new(std::env::current_exe().unwrap());
@@ -39,7 +38,7 @@ fn in_another_process(folder: &Path, plan: &PairPlan) -> PairResult {
     serde_json::from_slice(&std::fs::read(result).unwrap()).unwrap()
 }
 
-fn without_seconds(result: &PairResult) -> PairResult {
+fn without_seconds(result: &StatementResult) -> StatementResult {
     let mut result = result.clone();
     result.seconds = 0.0;
     result.timing = None;
@@ -47,7 +46,7 @@ fn without_seconds(result: &PairResult) -> PairResult {
 }
 
 /// Each pair of the audits, run in one piece and run one by one in other processes, gives the same.
-fn assert_same(audits: &[Audit], settings: Settings) -> Vec<PairResult> {
+fn assert_same(audits: &[Audit], settings: Settings) -> Vec<StatementResult> {
     let folder = tempfile::tempdir().unwrap();
     let whole = dp_audit::run(audits, settings, &dp_audit::prepare, &());
     let pairs = audits.iter().map(|audit| audit.pairs.len()).sum();
@@ -60,7 +59,7 @@ fn assert_same(audits: &[Audit], settings: Settings) -> Vec<PairResult> {
                 without_seconds(expected),
                 "{} / {}",
                 audit.name,
-                plan.pair.name
+                plan.name()
             );
             results.push(found);
         }
@@ -80,12 +79,16 @@ fn a_plan_run_by_another_process_gives_the_result_of_the_run_in_one_piece() {
     ];
     let audits: Vec<Audit> = files.iter().flat_map(|file| committed(file)).collect();
     let results = assert_same(&audits, Settings { draws: Some(60_000), ..defaults(3) });
-    let evidence: Vec<_> = results.iter().map(|result| result.outcome.as_ref().unwrap()).collect();
+    let evidence: Vec<&PrivacyEvidence> = results
+        .iter()
+        .map(|result| result.outcome.as_ref().unwrap().privacy().unwrap())
+        .collect();
     assert!(
         evidence.iter().any(|found| found.behaviour.is_some())
             && evidence.iter().any(|found| found.behaviour.is_none())
     );
-    assert!(results.iter().any(|result| result.truth.epsilon == Some(f64::INFINITY)));
+    let mut pairs = audits.iter().flat_map(|audit| &audit.pairs);
+    assert!(pairs.any(|pair| pair.truth.epsilon == Some(f64::INFINITY)));
     let rules: Vec<String> = evidence.iter().map(|found| found.rule_text()).collect();
     assert!(
         rules.iter().any(|rule| rule.contains(" is "))
@@ -126,21 +129,11 @@ fn every_plan_of_the_suite_comes_back_from_a_file() {
         for plan in audit.plans(defaults(1), 7) {
             let text = serde_json::to_string(&plan).unwrap();
             assert_eq!(
-                serde_json::from_str::<PairPlan>(&text).unwrap(),
+                serde_json::from_str::<Plan>(&text).unwrap(),
                 plan,
                 "{} / {}",
                 audit.name,
-                plan.pair.name
-            );
-        }
-        for plan in audit.accuracy_plans(defaults(1), 7) {
-            let text = serde_json::to_string(&plan).unwrap();
-            assert_eq!(
-                serde_json::from_str::<AccuracyPlan>(&text).unwrap(),
-                plan,
-                "{} / {}",
-                audit.name,
-                plan.accuracy.name
+                plan.name()
             );
         }
     }
@@ -163,49 +156,50 @@ fn parts_of_a_pair_that_others_certify_give_the_evidence_of_the_run_in_one_piece
     for file in files {
         for audit in committed(file) {
             for plan in audit.plans(Settings { draws: Some(3_000_001), ..defaults(3) }, 1) {
-                let (plan, target) = (sent(&plan), dp_audit::prepare(&plan).unwrap());
-                let expected = run_pair(&plan, target.as_ref(), &()).outcome.unwrap();
-                let exploration: Exploration = sent(&explore(&plan, target.as_ref(), &()).unwrap());
+                let (plan, target) = (sent(&plan), dp_audit::prepare(plan.pair()).unwrap());
+                let whole = plan.run(target.as_ref(), &()).outcome.unwrap();
+                let (plan, expected) = (plan.pair(), whole.privacy().unwrap());
+                let exploration: Exploration = sent(&explore(plan, target.as_ref(), &()).unwrap());
                 let batches = plan.divisible_batches().unwrap();
                 // Parts of different sizes, one of which ends within a look; made in another order.
                 let ranges = [11..29, 0..8, 29..batches, 8..11];
                 let part = |range: &std::ops::Range<u64>| {
-                    let target = dp_audit::prepare(&plan).unwrap();
+                    let target = dp_audit::prepare(plan).unwrap();
                     sent(
-                        &certify_range(&plan, &exploration, target.as_ref(), range.clone(), &())
+                        &certify_range(plan, &exploration, target.as_ref(), range.clone(), &())
                             .unwrap(),
                     )
                 };
                 let parts: Vec<CertifyPart> = ranges.iter().map(part).collect();
                 let all: Vec<&CertifyPart> = parts.iter().collect();
                 assert_eq!(
-                    conclude(&plan, &exploration, &all).unwrap(),
+                    &conclude(plan, &exploration, &all).unwrap(),
                     expected,
                     "{} / {}",
                     audit.name,
                     plan.pair.name
                 );
                 assert_eq!(
-                    conclude(&plan, &exploration, &all[1..]),
+                    conclude(plan, &exploration, &all[1..]),
                     Err(PartsError::Missing { from: 11, to: 29 })
                 );
                 assert_eq!(
-                    conclude(&plan, &exploration, &all[..2]),
+                    conclude(plan, &exploration, &all[..2]),
                     Err(PartsError::Missing { from: 8, to: 11 })
                 );
                 assert_eq!(
-                    conclude(&plan, &exploration, &[all[0], all[1], all[2], all[3], all[3]]),
+                    conclude(plan, &exploration, &[all[0], all[1], all[2], all[3], all[3]]),
                     Err(PartsError::Overlapping { from: 8, to: 11 })
                 );
                 let mut wrong = parts[3].clone();
                 wrong.looks[0].tallies[0].abstained += 1;
                 assert_eq!(
-                    conclude(&plan, &exploration, &[all[0], all[1], all[2], &wrong]),
+                    conclude(plan, &exploration, &[all[0], all[1], all[2], &wrong]),
                     Err(PartsError::WrongTallies { from: 8, to: 11 })
                 );
                 let mut early = [parts[1].clone(), parts[1].clone()];
                 (early[0].batches, early[1].batches) = (0..4, 4..8);
-                let early_cut = conclude(&plan, &exploration, &[&early[0], &early[1]]);
+                let early_cut = conclude(plan, &exploration, &[&early[0], &early[1]]);
                 assert!(
                     matches!(
                         early_cut,
@@ -221,7 +215,8 @@ fn parts_of_a_pair_that_others_certify_give_the_evidence_of_the_run_in_one_piece
 #[test]
 fn draws_that_depend_on_what_they_show_or_on_time_are_not_divided() {
     let audit = committed("basics/laplace-count.toml").remove(0);
-    let batches = |settings: Settings| audit.plans(settings, 1).next().unwrap().divisible_batches();
+    let batches =
+        |settings| audit.plans(settings, 1).next().unwrap().pair().divisible_batches();
     assert!(batches(defaults(1)).is_some());
     assert_eq!(batches(Settings { until: Until::Decided, ..defaults(1) }), None);
     assert_eq!(batches(Settings { max_seconds: 5.0.try_into().ok(), ..defaults(1) }), None);

@@ -3,10 +3,10 @@
 use std::fmt::Write as _;
 
 use crate::attack::Attack;
-use crate::audit::{Accuracy, Audit};
+use crate::audit::{Accuracy, Audit, Preparer, TargetSource as _};
 use crate::catalogue::registry;
 use crate::model::number::{Brief, counted, percent};
-use crate::model::{Conclusion, Relation};
+use crate::model::{Conclusion, Relation, Settings};
 use crate::report::formats::json::{JsonReport, JsonStatement};
 
 /// Explains what is claimed, on which pairs it is tested, what the attacker looks at, what each
@@ -141,7 +141,8 @@ fn pairs(audit: &Audit, how: &str) -> String {
 
 fn attacker(audit: &Audit) -> String {
     let width = audit.pairs.first().map_or(Ok(1), |pair| {
-        let target = registry::prepare_subject(&audit.subject, &pair.left, &pair.right)
+        let target = Preparer::default()
+            .target(&audit.plan(pair, Settings::default(), 1))
             .map_err(|error| error.to_string())?;
         let width = target.open().map_err(|error| error.to_string());
         target.close();

@@ -85,6 +85,10 @@ impl Child {
             return Err(io::Error::other("it has no pipes"));
         };
         let (stdin, lines) = mpsc::channel::<Vec<u8>>();
+        if let Some(source) = command.source() {
+            // This cannot fail: the other end, `lines`, is still open.
+            let _ = stdin.send(source.into());
+        }
         spawn_thread(move || {
             // The error is not used: a child that no longer reads has ended or will exceed the time
             // limit, and its output shows which.

@@ -64,11 +64,23 @@ impl CommandLine {
         }
     }
 
-    /// The arguments. The built-in worker is passed to Python as source code.
-    pub(super) fn arguments(&self) -> impl Iterator<Item = &str> {
+    /// The arguments. In place of the built-in worker, Python gets a short program that reads the
+    /// worker from standard input.
+    pub(super) fn arguments(&self) -> impl Iterator<Item = String> {
         self.words[1..].iter().flat_map(|word| {
-            if word == WORKER_PLACEHOLDER { vec!["-c", WORKER] } else { vec![word.as_str()] }
+            if word == WORKER_PLACEHOLDER {
+                vec!["-c".to_owned(), worker_reader()]
+            } else {
+                vec![word.clone()]
+            }
         })
+    }
+
+    /// What the program reads from standard input before the greeting: the built-in worker, if the
+    /// command line names it. So the worker needs no file, also in a container, and the list of
+    /// processes stays readable.
+    pub(super) fn source(&self) -> Option<&'static str> {
+        self.words[1..].iter().any(|word| word == WORKER_PLACEHOLDER).then_some(WORKER)
     }
 
     /// The files among its words, for example a script or the program itself.
@@ -91,6 +103,17 @@ impl CommandLine {
             setup,
         }))
     }
+}
+
+/// The Python program that reads the worker and runs it. It reads no byte more, because the worker
+/// opens standard input anew for the greeting.
+fn worker_reader() -> String {
+    let bytes = WORKER.len();
+    format!(
+        "import os; source = b''\n\
+         while len(source) < {bytes}: source += os.read(0, {bytes} - len(source)) or os._exit(1)\n\
+         exec(compile(source, '<worker>', 'exec'))"
+    )
 }
 
 impl std::fmt::Display for CommandLine {

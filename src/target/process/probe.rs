@@ -3,24 +3,19 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::{Duration, Instant};
 
 use super::child::Child;
 use super::protocol::Request;
-use super::repeats::COMPARED;
 use super::{ChildProcess, lock};
 use crate::model::Side;
-use crate::output::{MAX_WIDTH, OutputBlock, Probe, Reading, Rows, Symbols, Texts};
+use crate::output::{OutputBlock, Probe, Reading, Rows, Texts};
 use crate::stats::sources::difference;
-use crate::target::{PairStream, Phase, PrepareError, Problem, StreamSeed, TargetError};
+use crate::target::columns::{Columns, FIRST_OUTPUTS, first_requests, first_seed};
+use crate::target::{Problem, StreamSeed, TargetError};
 
 /// The outputs of either side, in the requests that ask for them. If time is limited, the later
 /// requests are left out.
-const REQUESTS: [usize; 5] = [1, 1, 6, 24, COMPARED - 32];
-
-/// How long the first outputs may take, unless a time limit of the audit says less. With a second
-/// per draw there are 32 of either side.
-const PROBE_TIME: Duration = Duration::from_secs(20);
+const REQUESTS: [usize; 5] = [1, 1, 6, 24, FIRST_OUTPUTS - 32];
 
 /// What one process showed of a side.
 struct FirstOutputs {
@@ -35,8 +30,7 @@ impl ChildProcess {
     /// Asks two children that start at the same moment for a few outputs. These show which columns
     /// the outputs have, and whether the children draw independently: a generator that is seeded
     /// with the time gives both the same draws, and a child that keeps its noise draws from a
-    /// distribution of its own. No rule is judged on these outputs. Their seeds do not depend on
-    /// the run, so a replay of a witness has the same columns.
+    /// distribution of its own. No rule is judged on these outputs.
     pub(super) fn probe(&self) -> Result<Reading, TargetError> {
         lock(&self.waiting).append(&mut self.workers.take(&self.command));
         let [one, other] = [self.ungreeted()?, self.ungreeted()?];
@@ -83,18 +77,10 @@ impl ChildProcess {
             }
             lock(&self.idle).push(child);
         }
-        let reading = probe.reading_for(&self.view, self.width());
-        let reading =
-            reading.map_err(|problem| TargetError::NotPrepared(PrepareError::Event(problem)))?;
-        if reading.width() > MAX_WIDTH {
-            return Err(TargetError::TooWide { width: reading.width() });
-        }
         let own = self.hello.get().map(|hello| hello.columns.as_slice()).unwrap_or_default();
-        if !reading.is_plain() || !own.is_empty() {
-            let columns = Symbols::default().with_columns(reading.columns(own));
-            lock(&self.symbols).merge(columns);
-        }
-        Ok(reading)
+        let columns = Columns::decide(probe, &self.view, self.width(), own)?;
+        lock(&self.symbols).merge(columns.symbols());
+        Ok(columns.reading)
     }
 
     /// Asks a child for its first outputs, until the time is over or the other child has failed.
@@ -105,14 +91,12 @@ impl ChildProcess {
         stopped: &AtomicBool,
     ) -> Result<(Child, [FirstOutputs; 2]), TargetError> {
         let mut draw = || {
-            let greeted = Instant::now();
             let mut outputs = Side::BOTH.map(|side| {
-                let seed = PairStream::new(0, "", "").side(Phase::Probe, index, side);
-                FirstOutputs { side, seed, rows: Rows::new(self.width()), texts: Vec::new() }
+                let (seed, rows) = (first_seed(index, side), Rows::new(self.width()));
+                FirstOutputs { side, seed, rows, texts: Vec::new() }
             });
-            for (count, part) in REQUESTS.into_iter().zip(0..) {
-                let in_time = greeted.elapsed() < self.probe_limit.unwrap_or(PROBE_TIME);
-                if stopped.load(Ordering::Relaxed) || !in_time {
+            for (count, part) in first_requests(REQUESTS, self.probe_limit) {
+                if stopped.load(Ordering::Relaxed) {
                     break;
                 }
                 for FirstOutputs { side, seed, rows, texts } in &mut outputs {

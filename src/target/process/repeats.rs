@@ -22,9 +22,11 @@ use std::sync::{Mutex, PoisonError};
 use crate::model::Side;
 use crate::output::{Cell, Mix, Rows};
 use crate::target::StreamSeed;
+use crate::target::columns::FIRST_OUTPUTS;
 
-/// The number of outputs at the beginning of an answer that are compared.
-pub const COMPARED: usize = 256;
+/// The number of outputs at the beginning of an answer that are compared. A process shows as many
+/// before anything is judged.
+const COMPARED: usize = FIRST_OUTPUTS;
 
 /// The same for outputs that are all different, for example numbers with a density.
 const COMPARED_IF_DISTINCT: usize = 32;

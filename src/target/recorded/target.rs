@@ -6,8 +6,9 @@ use rand::{RngExt, SeedableRng};
 
 use crate::model::Side;
 use crate::noise::Generator;
-use crate::output::{MAX_WIDTH, Mix, Probe, Reading, Rows, Symbols, Texts};
+use crate::output::{Mix, Probe, Reading, Rows, Symbols, TextView, Texts};
 use crate::stats::independence::{Dependence, Episode, dependence};
+use crate::target::columns::{Columns, FIRST_OUTPUTS};
 use crate::target::{Phase, StreamSeed, Target, TargetError};
 
 /// Rows per chunk.
@@ -16,9 +17,7 @@ const CHUNK: usize = 1024;
 /// The number of rows of each file that are tested for dependence.
 const TESTED_ROWS: usize = 1 << 20;
 
-/// The most rows of each file that show which columns the outputs have, and one in how many rows at
-/// most.
-const PROBES: usize = 256;
+/// At most one in this many rows of each file shows which columns the outputs have.
 const ROWS_PER_PROBE: usize = 32;
 
 const REMEDY: &str = "Collect each output in a separate run with its own seed, on left and on right. \
@@ -51,8 +50,8 @@ pub struct Recorded {
     right: Shuffled,
     symbols: Symbols,
     dependence: Option<Dependence>,
-    /// The columns of the outputs.
-    width: usize,
+    /// The number of columns of the outputs.
+    width: Result<usize, TargetError>,
 }
 
 struct Shuffled {
@@ -81,7 +80,7 @@ impl Recorded {
         let probed = if texts.is_empty() {
             0
         } else {
-            (left.len().min(right.len()) / ROWS_PER_PROBE).min(PROBES)
+            (left.len().min(right.len()) / ROWS_PER_PROBE).min(FIRST_OUTPUTS)
         };
         let mut probe = Probe::default();
         for (side, rows) in [(Side::Left, &left), (Side::Right, &right)] {
@@ -89,15 +88,16 @@ impl Recorded {
                 .into_iter()
                 .for_each(|row| probe.see(rows.row(row), &texts));
         }
-        let reading = probe.reading(left.width());
-        if !reading.is_plain() && reading.width() <= MAX_WIDTH {
-            [&mut left, &mut right]
-                .into_iter()
-                .for_each(|rows| *rows = read(rows, &reading, &texts, &mut symbols));
-        }
-        if !reading.is_plain() || !columns.is_empty() {
-            symbols = symbols.with_columns(reading.columns(&columns));
-        }
+        let decided = Columns::decide(probe, &TextView::Everything, left.width(), &columns);
+        let width = decided.map(|Columns { reading, names }| {
+            if !reading.is_plain() {
+                [&mut left, &mut right]
+                    .into_iter()
+                    .for_each(|rows| *rows = read(rows, &reading, &texts, &mut symbols));
+            }
+            symbols = std::mem::take(&mut symbols).with_columns(names);
+            reading.width()
+        });
         drop(texts);
         let dependence = match order {
             RowOrder::AsDrawn => {
@@ -112,7 +112,7 @@ impl Recorded {
             |side, rows| Shuffled { probed: probed as u64, ..Shuffled::new(side, rows, seed) };
         let (left, right) =
             rayon::join(|| shuffled(Side::Left, left), || shuffled(Side::Right, right));
-        Self { left, right, symbols, dependence, width: reading.width() }
+        Self { left, right, symbols, dependence, width }
     }
 }
 
@@ -183,11 +183,7 @@ impl Shuffled {
 
 impl Target for Recorded {
     fn open(&self) -> Result<usize, TargetError> {
-        if self.width > MAX_WIDTH {
-            Err(TargetError::TooWide { width: self.width })
-        } else {
-            Ok(self.width)
-        }
+        self.width.clone()
     }
 
     fn symbols(&self) -> Symbols {

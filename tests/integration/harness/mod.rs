@@ -6,15 +6,15 @@
 
 pub mod program;
 
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
-
 use std::sync::Arc;
 
 use dp_audit::noise::Generator;
 use dp_audit::stats::binomial::upper_tail;
 use dp_audit::{
-    Audit, Cell, Claim, Confidence, Evidence, PairPlan, PairResult, PrepareError, Rows, RunReport,
-    Settings, Side, StreamSeed, Target, TargetError, Until, suite,
+    Audit, Cell, Claim, Confidence, PairPlan, PrepareError, PrivacyEvidence, Rows, RunReport,
+    Settings, Side, StreamSeed, Target, TargetError, Until, Verdict, suite,
 };
 use rand::SeedableRng;
 
@@ -110,27 +110,44 @@ impl Runnable for Given {
     }
 }
 
-/// The result of the only pair.
-pub fn result(audits: &(impl Runnable + ?Sized), settings: Settings) -> PairResult {
-    audits.run(settings).audits[0].results[0].clone()
+/// The evidence on a pair, and the verdict on it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Found {
+    pub verdict: Verdict,
+    pub evidence: PrivacyEvidence,
+}
+
+impl Deref for Found {
+    type Target = PrivacyEvidence;
+
+    fn deref(&self) -> &PrivacyEvidence {
+        &self.evidence
+    }
+}
+
+/// What a run found on its first pair.
+pub fn found(report: &RunReport) -> Result<Found, TargetError> {
+    let judged = report.audits[0].statements().next().expect("a pair");
+    let evidence = judged.result.outcome.clone()?.privacy().expect("a privacy claim").clone();
+    Ok(Found { verdict: judged.verdict().expect("a verdict"), evidence })
 }
 
 /// What was found on the only pair.
 pub fn outcome(
     audits: &(impl Runnable + ?Sized),
     settings: Settings,
-) -> Result<Evidence, TargetError> {
-    result(audits, settings).outcome
+) -> Result<Found, TargetError> {
+    found(&audits.run(settings))
 }
 
 /// The only pair's evidence.
-pub fn report(audits: &(impl Runnable + ?Sized), settings: Settings) -> Evidence {
+pub fn report(audits: &(impl Runnable + ?Sized), settings: Settings) -> Found {
     outcome(audits, settings).expect("the mechanism runs")
 }
 
 /// The target of an audit's first pair.
 pub fn target(audit: &Audit) -> Box<dyn Target> {
-    dp_audit::prepare(&audit.plans(settings(1, 1), 1).next().expect("a pair"))
+    dp_audit::prepare(audit.plans(settings(1, 1), 1).next().expect("a pair").pair())
         .expect("a mechanism of the catalogue")
 }
 

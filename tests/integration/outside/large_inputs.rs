@@ -19,15 +19,13 @@ const CONFIDENCE: f64 = 1.0 - FALSE_ALARM;
 
 #[cfg(unix)]
 mod programs {
-    use dp_audit::Evidence;
-
     use super::*;
-    use crate::harness::load;
+    use crate::harness::{Found, load};
     use crate::harness::program::script;
 
     /// The report on an awk program: `cells` prints the cells of one output; `right` is 1 on the
     /// right side.
-    fn of_program(width: usize, cells: &str, draws: u64) -> Evidence {
+    fn of_program(width: usize, cells: &str, draws: u64) -> Found {
         // Each request has a generator of its own, seeded with 31 bits of the request's seed.
         let folder = script(&format!(
             r#"

@@ -468,6 +468,32 @@ fn run_named(files: &[(&str, &str)], words: &[&str], args: &[&str]) -> (i32, Str
 }
 
 #[test]
+fn the_worker_does_not_fill_the_list_of_processes() {
+    if !python("the_worker_does_not_fill_the_list_of_processes", "import json") {
+        return;
+    }
+    // `orig_argv` is what `ps` shows.
+    let text = "import math, sys\n\
+                if len(' '.join(sys.orig_argv)) > 500:\n    raise SystemExit('a long command line')\n\
+                def mechanism(data, rng, epsilon):\n    \
+                    return len(data) + math.log((1 - rng.random()) / (1 - rng.random())) / epsilon\n";
+    let files = [("mechanism.py", text)];
+    let (direct, shown) = run_named(&files, &["mechanism.py"], &["--threads", "2"]);
+    assert_eq!(direct, 0, "{shown}");
+    // A program that wraps Python passes the worker on.
+    let audit = of_program(
+        "python",
+        &["sh", "-c", "exec \"$@\"", "sh", "python3", "-u", "{worker}", "mechanism.py"],
+        "",
+    )
+    .replace("query = \"count\", ", "");
+    let folder = folder(&[("python", &audit)]);
+    write(folder.path(), "audits/mechanism.py", text);
+    let output = dp_audit(folder.path(), &["run", "--draws", "100000"]);
+    assert_eq!(code(&output), 0, "{}", errors(&output));
+}
+
+#[test]
 fn functions_are_found_in_packages_classes_and_objects() {
     if !python("functions_are_found_in_packages_classes_and_objects", "import json") {
         return;

@@ -7,11 +7,11 @@ use std::process::Output;
 
 use dp_audit::noise::{Generator, bernoulli, laplace};
 use dp_audit::target::recorded::{HeaderRow, Recording, RowOrder};
-use dp_audit::{Evidence, Reason, Verdict};
+use dp_audit::{Reason, Verdict};
 use rand::SeedableRng;
 
 use crate::harness::program::{self, Table, assert_has, code, errors, shown};
-use crate::harness::{self, assert_rare, settings};
+use crate::harness::{self, Found, assert_rare, settings};
 
 /// `count` answers `at + Lap(scale)`, one per line.
 fn answers(rng: &mut Generator, count: usize, at: f64, scale: f64) -> String {
@@ -30,7 +30,7 @@ fn folder(left: &str, right: &str) -> tempfile::TempDir {
 }
 
 /// The audit of the files at 95 %, under a claim of ε = 1.
-fn report(folder: &Path, seed: u64) -> Evidence {
+fn report(folder: &Path, seed: u64) -> Found {
     let recording = Recording::read(
         &folder.join("left.csv"),
         &folder.join("right.csv"),

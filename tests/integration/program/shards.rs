@@ -392,17 +392,17 @@ fn files_that_contradict_themselves_are_refused_although_their_hash_fits() {
     shards.both(|line| set(line, "/result/part/outcome/Ok/exploration", "0123456789abcdef"));
     shards.refused("other rules", &["were judged with other rules"]);
     shards.both(|line| {
-        let start = line.pointer("/item/statement/part/1/start").and_then(Value::as_u64);
+        let start = line.pointer("/item/part/batches/1/start").and_then(Value::as_u64);
         // The second part begins one batch too early.
         start
             .filter(|start| *start > 0)
             .into_iter()
-            .for_each(|start| set(line, "/item/statement/part/1/start", start - 1));
+            .for_each(|start| set(line, "/item/part/batches/1/start", start - 1));
     });
     shards.refused("overlap", &["would overlap those of another shard"]);
-    shards.both(|line| set(line, "/result/pair/outcome/Ok/draws", 7));
+    shards.both(|line| set(line, "/result/statement/outcome/Ok/privacy/draws", 7));
     shards.refused("draws", &["it has 7 draws of 20000"]);
-    shards.both(|line| set(line, "/result/pair/pair", "another"));
+    shards.both(|line| set(line, "/result/statement/name", "another"));
     shards.refused("pair", &["it is about another pair"]);
     shards.both(|line| set(line, "/definition/audit/resolution", 0.5));
     shards.refused("audits", &["are not those that the shards say they ran"]);

@@ -55,7 +55,7 @@ fn refused_or_compared(text: &[u8]) -> Result<(), TestCaseError> {
         prop_assert!(explain(audit, Some(&before)).contains("What the run found"));
     }
     let refuted = &now.audits[0].pairs[0].row;
-    let same = |row: &&dp_audit::report::formats::csv::PairRow| {
+    let same = |row: &&dp_audit::audit::Row| {
         (&row.audit, &row.pair, row.claim_epsilon, row.claim_delta)
             == (&refuted.audit, &refuted.pair, refuted.claim_epsilon, refuted.claim_delta)
     };
@@ -68,7 +68,7 @@ fn refused_or_compared(text: &[u8]) -> Result<(), TestCaseError> {
         .collect();
     let [earlier] = rows[..] else { return Ok(()) };
     prop_assert_eq!(
-        worse.worse.iter().any(|line| line.contains("is violated")),
+        worse.worse.iter().any(|worse| worse.what.contains("is violated")),
         earlier.verdict != Conclusion::Violated
     );
     Ok(())

@@ -32,8 +32,8 @@ fn every_refutation_of_the_suite_is_confirmed_on_another_seed() {
         let Some(witness) = Witness::of(report.settings, found) else {
             // Groups of outputs are no rule that could be frozen.
             let by_a_rule = found
-                .evidence()
-                .any(|(_, evidence)| evidence.verdict == Verdict::Violated && !evidence.by_groups);
+                .privacy()
+                .any(|(judged, evidence)| judged.verdict() == Some(Verdict::Violated) && !evidence.by_groups);
             assert!(!by_a_rule, "{}: a refutation has a witness", audit.name);
             continue;
         };
@@ -43,7 +43,7 @@ fn every_refutation_of_the_suite_is_confirmed_on_another_seed() {
         assert_eq!(read, witness, "{}: what is read is what was written", audit.name);
         let pair = replay::pair(&read, audit).unwrap();
         let target = dp_audit::prepare(
-            &audit.plans(report.settings, 1).find(|plan| plan.pair == *pair).unwrap(),
+            audit.plans(report.settings, 1).find(|plan| plan.pair().pair == *pair).unwrap().pair(),
         )
         .unwrap();
         read.check(audit, pair, target.as_ref())

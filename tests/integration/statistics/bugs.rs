@@ -2,7 +2,7 @@
 //! floating-point bits count only where an audit asks.
 
 use dp_audit::model::Conclusion;
-use dp_audit::{Audit, Expectation, PairResult, Settings, Until, Verdict};
+use dp_audit::{Audit, Expectation, Judged, Settings, Until, Verdict};
 
 use super::suites::comes_out_as_expected;
 use crate::harness::{Runnable as _, assert_rare, audit, committed, defaults, report, settings};
@@ -70,13 +70,11 @@ fn bugs_that_show_in_every_output_are_refuted_by_1024_draws() {
 /// Fails if more runs flag a claim that holds, or have a bound above the truth, than the confidence
 /// explains.
 fn rarely_flagged(audits: &[Audit], settings: impl Fn(u64) -> Settings, seeds: u64) {
-    let wrong =
-        |result: &PairResult| result.conclusion() == Conclusion::Violated || result.exceeds_truth();
-    let flags = (0..seeds)
-        .filter(|seed| {
-            audits.run(settings(*seed)).audits.iter().any(|audit| audit.results.iter().any(wrong))
-        })
-        .count();
+    let wrong = |judged: Judged<'_>| {
+        judged.conclusion() == Conclusion::Violated || judged.contradicts_truth()
+    };
+    let flags =
+        (0..seeds).filter(|seed| audits.run(settings(*seed)).judged().any(wrong)).count();
     assert_rare(
         &format!("{}: runs flagged", audits[0].name),
         flags,

@@ -5,7 +5,7 @@
 //! most. Where a claim must be refuted, no guess is wrong.
 
 use dp_audit::noise::Generator;
-use dp_audit::{Cell, Evidence, Reason, Settings, Side, Until, Verdict};
+use dp_audit::{Cell, PrivacyEvidence, Reason, Settings, Side, Until, Verdict};
 use rand::RngExt;
 
 use crate::harness::{Outputs, audit_of, report, sure};
@@ -31,7 +31,7 @@ fn leaking(
     }
 }
 
-fn well_formed(found: &Evidence) {
+fn well_formed(found: &PrivacyEvidence) {
     let bounds = found.bounds;
     assert!(bounds.epsilon_lower >= 0.0 && bounds.epsilon_lower.is_finite(), "{bounds:?}");
     assert!((0.0..=1.0).contains(&bounds.delta_lower), "{bounds:?}");

@@ -166,7 +166,7 @@ fn a_fixed_seed_in_every_call_is_no_noise_and_violated() {
         1_000_000,
         Until::Budget,
     );
-    let found = report.audits[0].results[0].outcome.as_ref().expect("judged");
+    let found = found(&report).expect("judged");
     assert_eq!(found.verdict, Verdict::Violated);
     assert!(found.bounds.epsilon_lower > 10.0);
 }
@@ -181,8 +181,5 @@ fn independent_draws_are_judged() {
         1_000_000,
         Until::Budget,
     );
-    assert_eq!(
-        report.audits[0].results[0].outcome.as_ref().expect("judged").verdict,
-        Verdict::Consistent
-    );
+    assert_eq!(found(&report).expect("judged").verdict, Verdict::Consistent);
 }

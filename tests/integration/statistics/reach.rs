@@ -168,8 +168,8 @@ fn a_leak_of_the_printed_size_is_flagged_as_often_as_is_printed() {
     const SEEDS: u64 = 40;
     const LEAST: usize = 28;
     let printed = |finding: &Finding| {
-        let (_, evidence) = finding.report().audits[0].most_significant().unwrap();
-        evidence.bounds.detectable
+        let judged = finding.report().audits[0].most_significant().unwrap();
+        judged.evidence().unwrap().privacy().unwrap().bounds.detectable
     };
     let flagged = |run: &dyn Fn(u64) -> Finding| {
         (1..=SEEDS).filter(|seed| run(*seed).verdict() == Ok(Verdict::Violated)).count()
