@@ -93,13 +93,7 @@ fn explored(
 
 /// The attacks that learn fast.
 fn quick(attacks: &[Attack]) -> Vec<Attack> {
-    let is_slow = |attack: &Attack| {
-        matches!(
-            attack,
-            Attack::Differences | Attack::Pairs | Attack::Directions | Attack::Interactions
-        )
-    };
-    attacks.iter().copied().filter(|attack| !is_slow(attack)).collect()
+    attacks.iter().copied().filter(|attack| attack.is_quick()).collect()
 }
 
 /// The counts that are to be expected in so many draws.

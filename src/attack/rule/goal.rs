@@ -1,9 +1,7 @@
 //! What a rule is optimised for, and the value of a rule for this goal.
 
+use crate::attack::tuning::select::STEADY;
 use crate::model::Measure;
-
-/// How many times more pessimistic the choice of a steady rule is.
-const STEADY: f64 = 6.0;
 
 /// What a rule is optimised for.
 #[derive(Clone, Copy, Debug, PartialEq)]

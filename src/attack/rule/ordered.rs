@@ -6,6 +6,7 @@ use crate::attack::bins::Bins;
 use crate::attack::bins::Counts;
 use crate::attack::fit::order::{Order, blocks};
 use crate::attack::rule::goal::{Caution, Goal, Odds};
+use crate::attack::tuning::select::{CUTS, CUTS_AT_ENDS, ROUNDS};
 
 /// Bins in order, and the places where the order may be cut.
 pub struct OrderedBins {
@@ -70,7 +71,7 @@ impl OrderedBins {
         let mut best = (f64::NEG_INFINITY, 0, end);
         for mut head in [best_head(end), 0] {
             let mut tail = end;
-            for _ in 0..4 {
+            for _ in 0..ROUNDS {
                 tail = best_tail(head);
                 let before = std::mem::replace(&mut head, best_head(tail));
                 if before == head {
@@ -137,10 +138,8 @@ fn sort_bins(bins: &Bins, counts: &Counts, order: Order) -> (Vec<usize>, Vec<(f6
 /// geometric masses at both ends. For the bound on δ also the first and the last bins, one of which
 /// may be a rare event.
 fn cuts(sums: &[(f64, f64)]) -> Vec<(usize, bool)> {
-    const FEW: usize = 48;
-    const AT_ENDS: usize = 4;
     let m = sums.len() - 1;
-    if m <= FEW {
+    if m <= CUTS {
         return (0..=m).map(|cut| (cut, false)).collect();
     }
     let before = |cut: usize| sums[cut].0 + sums[cut].1;
@@ -149,10 +148,10 @@ fn cuts(sums: &[(f64, f64)]) -> Vec<(usize, bool)> {
     let mut last = 0.0;
     for cut in 1..m {
         let to_nearer_end = before(cut).min(total - before(cut));
-        if before(cut) - last >= (total / FEW as f64).min(to_nearer_end / 2.0) {
+        if before(cut) - last >= (total / CUTS as f64).min(to_nearer_end / 2.0) {
             cuts.push((cut, false));
             last = before(cut);
-        } else if cut <= AT_ENDS || cut + AT_ENDS >= m {
+        } else if cut <= CUTS_AT_ENDS || cut + CUTS_AT_ENDS >= m {
             cuts.push((cut, true));
         }
     }

@@ -11,25 +11,12 @@ use rayon::prelude::*;
 use crate::attack::answer::Answer;
 use crate::attack::bins::Counts;
 use crate::attack::fit::order::{Order, orders};
+use crate::attack::learner::View;
 use crate::attack::rule::goal::{Caution, Goal, Odds};
 use crate::attack::rule::ordered::OrderedBins;
 use crate::attack::rule::score_bins::ScoreBins;
+use crate::attack::tuning::select::{BETTER, COMPARISON, DELTA_PESSIMISM, PESSIMISM, RATIO};
 use crate::stats::Forecast;
-
-/// Degrees of pessimism, in standard errors, with which a procedure chooses its cuts for the ε
-/// bound.
-const PESSIMISM: [f64; 3] = [2.0, 4.0, 8.0];
-
-/// The same for the δ bound, the most pessimistic first, which wins where they agree. A rare event
-/// that only one side shows has few hits, and it costs little to be wrong about it.
-const DELTA_PESSIMISM: [f64; 3] = [4.0, 1.5, 0.5];
-
-/// The pessimism, in standard errors, with which procedures for the ε bound are compared.
-const COMPARISON: f64 = 5.0;
-
-/// A log-ratio is in the right order already. Only the cuts are left to choose, so less pessimism
-/// is enough for the ε bound.
-const RATIO: f64 = 0.7;
 
 /// A selected set of answers, with its cross-validated result.
 pub struct Selected {
@@ -99,9 +86,9 @@ pub fn select(
     });
     let attempts: Vec<_> = attempts.collect();
     let best = (0..goals.len()).filter_map(|goal| {
-        // Simple orders come first; a later one must be better by a tenth of a per cent.
+        // Simple orders come first; a later one must be better by a little.
         let better = |best: Attempt, next: Attempt| {
-            if next.value > best.value + 1e-3 * best.value.abs() { next } else { best }
+            if next.value > best.value + BETTER * best.value.abs() { next } else { best }
         };
         attempts.iter().flat_map(|of_order| of_order[goal]).reduce(better)
     });
@@ -143,9 +130,9 @@ fn cross_validated(without_fold: &[OrderedBins], folds: &[Counts], goal: Goal, z
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::attack::learner::Score;
+    use crate::attack::learner::naive_bayes::{Features, NaiveBayes};
     use crate::attack::lesson::Lesson;
-    use crate::attack::score::Score;
-    use crate::attack::score::naive_bayes::{Features, NaiveBayes};
     use crate::output::{Cell, Rows};
 
     #[test]
@@ -211,10 +198,8 @@ mod tests {
             of_left.iter().map(Vec::as_slice).collect(),
             of_right.iter().map(Vec::as_slice).collect(),
         );
-        let learned = Score::NaiveBayes(NaiveBayes::learn(
-            Lesson { left: &of_left, right: &of_right },
-            Features::Cells,
-        ));
+        let learned =
+            Score::NaiveBayes(NaiveBayes::learn(Lesson::of(&of_left, &of_right), Features::Cells));
         // Five standard errors for an order without a parameter per bin; 0.7 times as many for the
         // ε of a learned score, which is counted on half of the rows.
         for (score, n, ease) in [(Score::Output, 8000.0, 1.0), (learned, 4000.0, 0.7)] {

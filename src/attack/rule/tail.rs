@@ -13,13 +13,8 @@ use crate::attack::rule::gain::gain;
 use crate::attack::rule::goal::{Caution, Goal, Odds};
 use crate::attack::rule::ordered::OrderedBins;
 use crate::attack::rule::score_bins::ScoreBins;
+use crate::attack::tuning::tail::{CONTRADICTED, GAIN};
 use crate::stats::Forecast;
-
-/// The log-likelihood that a more flexible curve must gain.
-const GAIN: f64 = 3.0;
-
-/// Log-odds this many standard errors below the promise contradict it.
-const CONTRADICTED: f64 = 3.0;
 
 /// A rule for the tails of a score.
 pub struct TailRule {
@@ -99,7 +94,7 @@ mod tests {
     use rand::SeedableRng;
 
     use super::*;
-    use crate::attack::score::Score;
+    use crate::attack::learner::Score;
     use crate::noise::{Generator, gaussian};
     use crate::output::{Cell, Rows};
 
