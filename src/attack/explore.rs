@@ -12,7 +12,7 @@ use crate::attack::learner::{Learner, Score, View};
 use crate::attack::lesson::Lesson;
 use crate::attack::role::Role;
 use crate::attack::rule::gain::drop_late;
-use crate::attack::rule::goal::{Caution, Goal, Odds};
+use crate::attack::rule::goal::{Caution, Goal};
 use crate::attack::rule::guess::GuessRule;
 use crate::attack::rule::judge::Tallies;
 use crate::attack::rule::moment::{self, Grouped};
@@ -25,7 +25,7 @@ use crate::model::{Claim, Limit, Side};
 use crate::output::{Cell, Rows, Symbols};
 use crate::sample::Sampler;
 use crate::stats::binomial::normal_quantile;
-use crate::stats::{Forecast, Method};
+use crate::stats::{Method, Rates};
 use crate::target::TargetError;
 
 /// How many draws are used for what.
@@ -47,7 +47,7 @@ pub struct Learned {
     /// The rule.
     pub rule: GuessRule,
     /// How often it should be correct and wrong.
-    pub forecast: Forecast,
+    pub forecast: Rates,
     /// How its limits are computed.
     pub method: Method,
     /// The share of the claim that its limits should show.
@@ -357,9 +357,7 @@ impl<'a> Explorer<'a> {
         let candidates = candidates.into_iter().filter(|(_, rule)| rule.gain >= NEARLY * most);
         let (candidate, best) = candidates
             .reduce(|best, next| if next.1.value > best.1.value { next } else { best })?;
-        let Forecast { correct, wrong, .. } = than.forecast;
-        let now =
-            goal.value(Odds { correct, wrong, regions: f64::from(than.rule.regions()) }, caution);
+        let now = goal.value(than.forecast, than.rule.regions(), caution);
         (best.value.ln() > CLEARLY * now.ln().max(0.0)).then(|| {
             self.learned((Role::Tail, goal, main), candidate, &best.answers, best.forecast)
         })
@@ -384,16 +382,12 @@ impl<'a> Explorer<'a> {
         (role, goal, limit): (Role, Goal, &Limit),
         candidate: &ScoreBins,
         answers: &[Answer],
-        forecast: Forecast,
+        forecast: Rates,
     ) -> Learned {
         let rule = GuessRule::new(candidate.score().clone(), candidate.bins(), answers);
         let method = Method::new(&limit.measure, forecast, rule.regions(), self.budget.certify);
-        let odds = Odds {
-            correct: forecast.correct,
-            wrong: forecast.wrong,
-            regions: f64::from(rule.regions()),
-        };
-        let expected = goal.bound(goal.value(odds, self.budget.caution(role)));
+        let value = goal.value(forecast, rule.regions(), self.budget.caution(role));
+        let expected = goal.bound(value);
         let promise = if limit.value > 0.0 { expected / limit.value } else { 0.0 };
         Learned {
             role,
