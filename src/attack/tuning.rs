@@ -5,10 +5,10 @@
 //! they are used. The origins are:
 //!
 //! - **by trial**: on Laplace noise (ε = 1 and 0.1), on Gaussian noise (exactly (1, 0.01)) and on a
-//!   few audits, by the mean bound over many seeds;
+//!   few audits;
 //! - **limit**: a limit of time or memory, of which only the order of magnitude matters;
 //! - **usual**: a value that is usual for such a procedure;
-//! - **no record**: nobody wrote down what it was compared with.
+//! - **no record**: what it was compared with is not written down.
 //!
 //! `scripts/ablation.py` shows what each learner is worth. A new value is compared with the old one
 //! by `dp-audit calibrate --power` and `scripts/known_leaks/share_of_best.py`.
@@ -22,40 +22,39 @@ pub mod explore {
     /// to learn. Later draws are only counted. Origin: limit.
     pub const KEPT: RangeInclusive<u64> = 1 << 18..=1 << 20;
 
-    /// The part of the exploration that is kept, as a divisor. Origin: no record.
+    /// The part of the exploration that is kept, as a divisor. Origin: by trial, no record.
     pub const KEPT_PART: u64 = 8;
 
     /// The most cells that are kept, so that fewer rows of wide outputs are kept. Origin: limit,
     /// 256 MB.
     pub const KEPT_CELLS: u64 = 1 << 25;
 
-    /// The fewest rows that are kept, however wide they are. Origin: no record.
+    /// The fewest rows that are kept, however wide they are. Origin: by trial, no record.
     pub const MIN_KEPT: u64 = 1 << 12;
 
     /// Candidates on which later draws are counted: for each goal, this many plain and this many
-    /// learned ones. Origin: limit of time, because
-    /// every candidate is counted on all later draws.
+    /// learned ones. Origin: limit of time, because every candidate is counted on all later draws.
     pub const MAX_CANDIDATES: usize = 3;
 }
 
 /// Shares of α (`role.rs`).
 pub mod role {
-    /// The share of the fixed sample's α for a steady rule, and for a rule for δ. Origin: no
-    /// record.
+    /// The share of the fixed sample's α for a steady rule, and for a rule for δ. Origin: by trial,
+    /// no record.
     pub const SIDE_SHARE: f64 = 0.1;
 
-    /// The share for a tail rule. Origin: no record.
+    /// The share for a tail rule. Origin: by trial, no record.
     pub const TAIL_SHARE: f64 = 0.4;
 
     /// The share for groups of outputs, where a claim limits a Rényi divergence. They take the
-    /// place of a tail rule. Origin: no record.
+    /// place of a tail rule. Origin: by trial, no record.
     pub const GROUPS_SHARE: f64 = 0.6;
 }
 
 /// The parts of a lesson (`lesson.rs`).
 pub mod lesson {
-    /// Rows per side for a quick first estimate. Origin: limit of time, because it
-    /// chooses among hundreds of pairs and thousands of triples.
+    /// Rows per side for a quick first estimate. Origin: limit of time, because it chooses among
+    /// hundreds of pairs and thousands of triples.
     pub const BRIEF: usize = 8192;
 }
 
@@ -71,7 +70,7 @@ pub mod preselect {
     /// The most rows per side. Origin: limit of time.
     pub const MAX_ROWS: usize = 1 << 16;
 
-    /// The fewest rows per side, however wide they are. Origin: no record.
+    /// The fewest rows per side, however wide they are. Origin: by trial, no record.
     pub const MIN_ROWS: usize = 1 << 12;
 
     /// The most cells per side, so that fewer rows of wide outputs are read. Origin: limit of time.
@@ -83,34 +82,36 @@ pub mod preselect {
 
 /// Naive Bayes (`learner/naive_bayes.rs`).
 pub mod naive_bayes {
-    /// A gain of log-likelihood below this may be chance; in nats. With one degree of
-    /// freedom, chance exceeds it in 1.4 % of all cases. Origin: no record.
+    /// A gain of log-likelihood below this may be chance; in nats. With one degree of freedom,
+    /// chance exceeds it in 1.4 % of all cases. Origin: by trial, no record.
     pub const CHANCE: f64 = 3.0;
 
     /// A component is left out if its gain is also below this share of the largest gain. The chance
-    /// errors of components that say nothing would blur one that says much. Origin: no record.
+    /// errors of components that say nothing would blur one that says much. Origin: by trial, no
+    /// record.
     pub const LITTLE: f64 = 0.01;
 }
 
 /// Patterns of symbols (`learner/pattern.rs`).
 pub mod pattern {
-    /// A pattern with fewer training rows than this has score 0. Origin: no record.
+    /// A pattern with fewer training rows than this has score 0. Origin: by trial, no record.
     pub const MIN_ROWS: usize = 64;
 }
 
 /// Lines in the count of a symbol (`learner/trend.rs`).
 pub mod trend {
-    /// Groups of the smallest number. Origin: no record.
+    /// Groups of the smallest number. Origin: by trial, no record.
     pub const GROUPS: usize = 24;
 
     /// The rows that are examined for the symbol whose count varies most. Origin: limit of time.
     pub const MAX_ROWS: usize = 4096;
 
     /// How many groups on each side are pooled with a group: its slope is small compared with its
-    /// standard error. Origin: no record.
+    /// standard error. Origin: by trial, no record.
     pub const REACH: usize = 1;
 
-    /// A trend is fitted again from this many times as many rows as were kept. Origin: no record.
+    /// A trend is fitted again from this many times as many rows as were kept. Origin: by trial, no
+    /// record.
     pub const RELEARN: f64 = 2.0;
 }
 
@@ -119,7 +120,8 @@ pub mod pair {
     /// With more components there are too many pairs to try. Origin: limit of time, 276 pairs.
     pub const MAX_COMPONENTS: usize = 24;
 
-    /// Parts of the first component; each has a table for the second one. Origin: no record.
+    /// Parts of the first component; each has a table for the second one. Origin: by trial, no
+    /// record.
     pub const PARTS: usize = 8;
 }
 
@@ -132,21 +134,21 @@ pub mod linear {
     /// eigenvectors take the third power.
     pub const MAX_EIGEN: usize = 256;
 
-    /// The fewest rows per side for each component. Origin: no record.
+    /// The fewest rows per side for each component. Origin: by trial, no record.
     pub const ROWS_PER_COMPONENT: usize = 2;
 
     /// Added to each variance, as a share of it. Noise that cancels leaves rounding errors, which
-    /// must not be mistaken for data: they are far below the square root of this. Origin: no
-    /// record.
+    /// must not be mistaken for data: they are far below the square root of this. Origin: by trial,
+    /// no record.
     pub const RIDGE: f64 = 1e-6;
 
     /// For heavy tails, the side of the middle on which a number lies says more than its size. So
-    /// one discriminant clips each component to this middle part of its numbers. Origin: no
-    /// record.
+    /// one discriminant clips each component to this middle part of its numbers. Origin: by trial,
+    /// no record.
     pub const MIDDLE: f64 = 0.2;
 
     /// The same for the sum with one weight for all components: little more than the number of
-    /// components above their medians. Origin: no record.
+    /// components above their medians. Origin: by trial, no record.
     pub const TIED_MIDDLE: f64 = 0.02;
 }
 
@@ -172,7 +174,7 @@ pub mod forest {
     pub const RATE: f64 = 0.3;
 
     /// Added to the weight of each leaf, so that leaves with few rows say little; in units of a
-    /// row's weight, which is ¼ at even odds. Origin: no record.
+    /// row's weight, which is ¼ at even odds. Origin: by trial, no record.
     pub const SHRINKAGE: f64 = 20.0;
 
     /// The most values that are read for a tree: rows times components. Origin: limit of time.
@@ -181,62 +183,67 @@ pub mod forest {
     /// The most rows of each side. Origin: limit of time.
     pub const MAX_ROWS: usize = 1 << 15;
 
-    /// The fewest rows of each side. Origin: no record.
+    /// The fewest rows of each side. Origin: by trial, no record.
     pub const MIN_ROWS: usize = 256;
 }
 
 /// Bins (`bins/mod.rs`).
 pub mod bins {
-    /// Quantile bins. The tails have geometric bins in addition. Origin: no record.
+    /// Quantile bins. The tails have geometric bins in addition. Origin: by trial, no record.
     pub const MIDDLE: usize = 256;
 
-    /// The fewest values in a quantile bin or tail bin. Origin: no record.
+    /// The fewest values in a quantile bin or tail bin. Origin: by trial, no record.
     pub const MIN_VALUES: usize = 8;
 
-    /// Quantile bins for a quick test. Origin: no record.
+    /// Quantile bins for a quick test. Origin: by trial, no record.
     pub const COARSE_MIDDLE: usize = 24;
 
-    /// The fewest values in a bin for a quick test. Origin: no record.
+    /// The fewest values in a bin for a quick test. Origin: by trial, no record.
     pub const COARSE_VALUES: usize = 32;
 
-    /// A number or symbol that occurs this often in the sample is an atom. Origin: no record.
+    /// A number or symbol that occurs this often in the sample is an atom. Origin: by trial, no
+    /// record.
     pub const REPEATS: usize = 4;
 
     /// If at most this many numbers or symbols occur twice or more, rare atoms are these: noise
-    /// with a density never repeats, so a value that does is an event of its own. Origin: no record.
+    /// with a density never repeats, so a value that does is an event of its own. Origin: by trial,
+    /// no record.
     pub const FEW_REPEATED: usize = 64;
 
     /// The most atoms, and the most symbols, that have their own bin; if there are more, the most
     /// frequent ones. Origin: limit of memory.
     pub const MAX_ATOMS: usize = 1 << 15;
 
-    /// Fewer numeric bins than this have no tail that a curve could predict. Origin: no record.
+    /// Fewer numeric bins than this have no tail that a curve could predict. Origin: by trial, no
+    /// record.
     pub const MIN_CURVE: usize = 9;
 }
 
 /// Curves of log-odds and orders of bins (`fit/`).
 pub mod fit {
-    /// Knots of a curve, evenly spaced on the scale of normal scores. Origin: no record.
+    /// Knots of a curve, evenly spaced on the scale of normal scores. Origin: by trial, no record.
     pub const KNOTS: usize = 11;
 
     /// The normal scores of the outermost knots, plus and minus. Of normal numbers, 6 of 100,000
-    /// are farther out. Origin: no record.
+    /// are farther out. Origin: by trial, no record.
     pub const REACH: f64 = 4.0;
 
-    /// The weights of the penalty on second differences, the looser curve first. Origin: no record.
+    /// The weights of the penalty on second differences, the looser curve first. Origin: by trial,
+    /// no record.
     pub const STIFFNESS: [f64; 2] = [30.0, 300.0];
 
-    /// The weight of the ridge penalty that makes a curve unique, in hits. Origin: no record.
+    /// The weight of the ridge penalty that makes a curve unique, in hits. Origin: by trial, no
+    /// record.
     pub const CURVE_RIDGE: f64 = 1e-3;
 
-    /// The weight of the ridge penalty on a straight line, in hits. Origin: no record.
+    /// The weight of the ridge penalty on a straight line, in hits. Origin: by trial, no record.
     pub const LINE_RIDGE: f64 = 1.0;
 
     /// For a straight line, positions farther out than this many times the width of the middle half
-    /// are moved in. Origin: no record.
+    /// are moved in. Origin: by trial, no record.
     pub const FAR: f64 = 1e3;
 
-    /// Groups of neighbouring bins that are ranked by their own ratio. Origin: no record.
+    /// Groups of neighbouring bins that are ranked by their own ratio. Origin: by trial, no record.
     pub const RANKED: [usize; 3] = [12, 48, 256];
 
     /// The fewest hits of such a group. Origin: `bins::MIN_VALUES`.
@@ -246,29 +253,30 @@ pub mod fit {
     /// must be clearly better than others. Origin: by trial.
     pub const RANKED_CAUTION: f64 = 2.0;
 
-    /// The same for a monotone order, for the δ bound only, where hits are few. Origin: no
-    /// record.
+    /// The same for a monotone order, for the δ bound only, where hits are few. Origin: by trial,
+    /// no record.
     pub const MONOTONE_CAUTION: f64 = 1.0;
 
     /// About this many cells of each side are used to make the bins of a table; all cells are
     /// counted. Origin: limit of time.
     pub const BINNED: usize = 1 << 15;
 
-    /// Levels that the ratios of a table are rounded to, so that it is faster to look up. It
-    /// stays nearly as informative. Origin: no record.
+    /// Levels that the ratios of a table are rounded to, so that it is faster to look up. It stays
+    /// nearly as informative. Origin: by trial, no record.
     pub const LEVELS: i32 = 64;
 }
 
 /// Which candidates are tried (`rule/gain.rs`, `rule/score_bins.rs`).
 pub mod gain {
-    /// How many times larger the gain of a late score must be. Origin: no record.
+    /// How many times larger the gain of a late score must be. Origin: by trial, no record.
     pub const CLEARLY: f64 = 1.02;
 
-    /// The gain of log-likelihood of all draws that may be chance; in nats. Origin: no record.
+    /// The gain of log-likelihood of all draws that may be chance; in nats. Origin: by trial, no
+    /// record.
     pub const CHANCE: f64 = 6.0;
 
     /// The share of draws on which a score of the whole row may meet a row without a bin of its own
-    /// and still count as distinguishing all of them. Origin: no record.
+    /// and still count as distinguishing all of them. Origin: by trial, no record.
     pub const UNKNOWN: f64 = 1e-3;
 }
 
@@ -283,7 +291,7 @@ pub mod select {
 
     /// The same for the δ bound, the most pessimistic first, which wins where they agree. A rare
     /// event that only one side shows has few hits, and it costs little to be wrong about it.
-    /// Origin: no record.
+    /// Origin: by trial, no record.
     pub const DELTA_PESSIMISM: [f64; 3] = [4.0, 1.5, 0.5];
 
     /// The pessimism, in standard errors, with which procedures for the ε bound are compared.
@@ -294,41 +302,43 @@ pub mod select {
     /// of the pessimism is enough for the ε bound. Origin: by trial.
     pub const RATIO: f64 = 0.7;
 
-    /// How many times more pessimistic the choice of a steady rule is. Origin: no record.
+    /// How many times more pessimistic the choice of a steady rule is. Origin: by trial, no record.
     pub const STEADY: f64 = 6.0;
 
-    /// By how much, as a share, a later order must be better. Origin: no record.
+    /// By how much, as a share, a later order must be better. Origin: by trial, no record.
     pub const BETTER: f64 = 1e-3;
 
     /// Up to this many places, a cut is tried at all of them; otherwise at about this many. Origin:
     /// limit of time.
     pub const CUTS: usize = 48;
 
-    /// For the δ bound, cuts are also tried at this many bins of each end. Origin: no record.
+    /// For the δ bound, cuts are also tried at this many bins of each end. Origin: by trial, no
+    /// record.
     pub const CUTS_AT_ENDS: usize = 4;
 
-    /// The most rounds in which both cuts are improved in turn. Origin: no record.
+    /// The most rounds in which both cuts are improved in turn. Origin: by trial, no record.
     pub const ROUNDS: usize = 4;
 }
 
 /// Rules for tails (`rule/tail.rs`, `explore.rs`).
 pub mod tail {
     /// The log-likelihood that a more flexible curve must gain; in nats. With one degree of
-    /// freedom, chance exceeds it in 1.4 % of all cases. Origin: no record.
+    /// freedom, chance exceeds it in 1.4 % of all cases. Origin: by trial, no record.
     pub const GAIN: f64 = 3.0;
 
     /// Log-odds this many standard errors below the promise contradict it. Origin: usual.
     pub const CONTRADICTED: f64 = 3.0;
 
-    /// How many times larger than that of the main rule the expected bound must be. Origin: no
-    /// record.
+    /// How many times larger than that of the main rule the expected bound must be. Origin: by
+    /// trial, no record.
     pub const CLEARLY: f64 = 1.02;
 
-    /// The part of the best gain of log-likelihood that a score must have. Origin: no record.
+    /// The part of the best gain of log-likelihood that a score must have. Origin: by trial, no
+    /// record.
     pub const NEARLY: f64 = 0.9;
 
     /// Standard errors more than the limits use, because the promise itself is an estimate. Origin:
-    /// no record.
+    /// by trial, no record.
     pub const MORE_CAUTION: f64 = 1.0;
 }
 
@@ -338,6 +348,6 @@ pub mod moment {
     /// more groups show hardly more.
     pub const GROUPS: usize = 16;
 
-    /// Log-ratios beyond plus or minus these are one group each. Origin: no record.
+    /// Log-ratios beyond plus or minus these are one group each. Origin: by trial, no record.
     pub const ENDS: [f64; 6] = [0.5, 1.0, 1.5, 2.0, 3.0, 4.0];
 }
