@@ -109,6 +109,12 @@ impl Learner {
         LEARNERS.iter().filter(|learner| attacks.iter().any(|attack| learner.belongs_to(*attack)))
     }
 
+    /// The attacks that ask for the same learners except the one with this name.
+    #[must_use]
+    pub fn all_but(attacks: &[Attack], name: &str) -> Vec<Attack> {
+        Self::of(attacks).filter(|learner| learner.name != name).map(Self::attack).collect()
+    }
+
     /// The attack that asks for this learner alone.
     #[must_use]
     pub fn attack(&self) -> Attack {
@@ -260,10 +266,14 @@ mod tests {
             let alone: Vec<&str> =
                 Learner::of(&[learner.attack()]).map(|found| found.name).collect();
             assert_eq!(alone, [learner.name]);
+            let others = Learner::all_but(&Attack::DEFAULT, learner.name);
+            assert!(!others.contains(&learner.attack()));
         }
         let default: Vec<&str> =
             Learner::of(&Attack::DEFAULT).map(|learner| learner.name).collect();
         assert!(default.contains(&"forest") && !default.contains(&"float-bits"));
         assert_eq!(default.len() + 1, LEARNERS.len());
+        let all = Learner::all_but(&Attack::DEFAULT, "float-bits");
+        assert_eq!(Learner::of(&all).map(|learner| learner.name).collect::<Vec<_>>(), default);
     }
 }
