@@ -39,7 +39,7 @@ impl Counts {
     /// Adds other counts of the same bins.
     pub fn add(&mut self, other: &Self) {
         let add = |mine: &mut Vec<u64>, theirs: &[u64]| {
-            mine.iter_mut().zip(theirs).for_each(|(a, b)| *a += b)
+            mine.iter_mut().zip(theirs).for_each(|(a, b)| *a += b);
         };
         add(&mut self.left, &other.left);
         add(&mut self.right, &other.right);

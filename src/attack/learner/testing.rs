@@ -35,7 +35,7 @@ pub fn two_to_one(
 ) -> (Vec<Vec<Cell>>, Vec<Vec<Cell>>) {
     let side = |third: usize| {
         let row = |index: usize| {
-            if (index % 3 == 0) == (third == 1) { rarely(index) } else { often(index) }
+            if index.is_multiple_of(3) == (third == 1) { rarely(index) } else { often(index) }
         };
         (0..ROWS).map(row).collect()
     };

@@ -70,7 +70,7 @@ mod tests {
         let mut side = |shift: f64, fraction: f64| {
             let mut rows = Rows::new(1);
             (0..20_000).for_each(|_| {
-                rows.push(&[Cell::number((gaussian(&mut rng, 1000.0) + shift).round() + fraction)])
+                rows.push(&[Cell::number((gaussian(&mut rng, 1000.0) + shift).round() + fraction)]);
             });
             rows
         };

@@ -224,7 +224,7 @@ mod tests {
         let mut rows = Rows::new(1);
         rows.resize(1000);
         rows.iter_mut().enumerate().for_each(|(index, row)| {
-            row[0] = Cell::number(if index % 2 == 0 { f64::INFINITY } else { index as f64 })
+            row[0] = Cell::number(if index % 2 == 0 { f64::INFINITY } else { index as f64 });
         });
         let score_bins = ScoreBins::new(Score::Output, &rows, &rows);
         let mut hits = score_bins.no_hits();

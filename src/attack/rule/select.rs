@@ -172,7 +172,7 @@ mod tests {
         let side = |often: &str, rarely: &str| {
             let mut rows = Rows::new(1);
             (0..4000).for_each(|index| {
-                rows.push(&[Cell::symbol(if index / 8 % 4 < 3 { often } else { rarely })])
+                rows.push(&[Cell::symbol(if index / 8 % 4 < 3 { often } else { rarely })]);
             });
             rows
         };

@@ -114,7 +114,7 @@ mod tests {
             (0..ROWS).for_each(|_| {
                 rows.push(&[Cell::number(score(
                     sign * SPREAD * SPREAD / 2.0 + gaussian(&mut rng, SPREAD),
-                ))])
+                ))]);
             });
             rows
         };
@@ -166,7 +166,7 @@ mod tests {
         let side = |often: f64| {
             let mut rows = Rows::new(1);
             (0..4000).for_each(|index| {
-                rows.push(&[Cell::number(if index / 8 % 4 < 3 { often } else { -often })])
+                rows.push(&[Cell::number(if index / 8 % 4 < 3 { often } else { -often })]);
             });
             rows
         };
