@@ -2,20 +2,21 @@
 //! row per seed.
 //!
 //! ```sh
-//! cargo run --release --example known_leaks -- CASE STRENGTH EPSILON DELTA DRAWS CONFIDENCE FIRST_SEED SEEDS
+//! cargo run --release --example known_leaks -- CASE STRENGTH EPSILON DELTA DRAWS CONFIDENCE FIRST_SEED SEEDS [LEARNER]
 //! ```
 //!
 //! STRENGTH says how much the mechanism leaks; [`mechanism`] gives its meaning for each case.
-//! EPSILON and DELTA are the claim. The scripts in `scripts/known_leaks` run this program and
+//! EPSILON and DELTA are the claim. LEARNER is switched off. The scripts in `scripts/known_leaks` run this program and
 //! compare its figures with theory.
 
 use std::error::Error;
 use std::io;
 use std::str::FromStr;
 
+use dp_audit::attack::Learner;
 use dp_audit::noise::{Generator, bernoulli, discrete_laplace, gaussian, laplace};
 use dp_audit::rand::{RngExt, SeedableRng};
-use dp_audit::{Finding, Output, OutputRow};
+use dp_audit::{Attack, Finding, Output, OutputRow};
 use rayon::prelude::*;
 
 /// What a mechanism releases.
@@ -183,6 +184,7 @@ fn audit(
     draws: u64,
     confidence: f64,
     seed: u64,
+    without: &str,
 ) -> Finding {
     dp_audit::audit(move |answer: &f64, rng| mechanism(*answer, rng))
         .claim(claim.0, claim.1)
@@ -190,6 +192,7 @@ fn audit(
         .draws(draws)
         .confidence(confidence)
         .seed(seed)
+        .attacks(&Learner::all_but(&Attack::DEFAULT, without))
         .run()
 }
 
@@ -217,12 +220,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     let first: u64 = argument(&arguments, 6, "the first seed")?;
     let seeds: u64 = argument(&arguments, 7, "the number of seeds")?;
 
+    let without = arguments.get(8).map_or("", String::as_str);
+
     let findings: Vec<(u64, Finding)> = (first..first + seeds)
         .into_par_iter()
         .map(|seed| {
             let mechanism =
                 mechanism(&case, strength).ok_or_else(|| format!("there is no case \"{case}\""))?;
-            Ok((seed, audit(mechanism, claim, draws, confidence, seed)))
+            Ok((seed, audit(mechanism, claim, draws, confidence, seed, without)))
         })
         .collect::<Result<_, String>>()?;
     let mut csv = csv::Writer::from_writer(io::stdout());

@@ -8,48 +8,25 @@ use serde::{Deserialize, Serialize};
 use crate::attack::answer::Answer;
 use crate::attack::family::Attack;
 use crate::attack::histogram::ScoreHistogram;
+use crate::attack::learner::{Learner, Score, View};
 use crate::attack::lesson::Lesson;
 use crate::attack::role::Role;
 use crate::attack::rule::gain::drop_late;
-use crate::attack::rule::goal::{Caution, Goal, Odds};
+use crate::attack::rule::goal::{Caution, Goal};
 use crate::attack::rule::guess::GuessRule;
 use crate::attack::rule::judge::Tallies;
 use crate::attack::rule::moment::{self, Grouped};
 use crate::attack::rule::score_bins::{Hits, ScoreBins};
 use crate::attack::rule::select::{Selected, select};
 use crate::attack::rule::tail::{self, TailRule};
-use crate::attack::score::Score;
-use crate::attack::score::forest::Forest;
-use crate::attack::score::joint::Joint;
-use crate::attack::score::linear::Linear;
-use crate::attack::score::naive_bayes::{Features, NaiveBayes};
-use crate::attack::score::pattern::Pattern;
-use crate::attack::score::preselect::preselect;
-use crate::attack::score::trend::Trend;
-use crate::attack::score::tuple::Tuple;
+use crate::attack::tuning::explore::{KEPT, KEPT_CELLS, KEPT_PART, MAX_CANDIDATES, MIN_KEPT};
+use crate::attack::tuning::tail::{CLEARLY, MORE_CAUTION, NEARLY};
 use crate::model::{Claim, Limit, Side};
 use crate::output::{Cell, Rows, Symbols};
 use crate::sample::Sampler;
 use crate::stats::binomial::normal_quantile;
-use crate::stats::{Forecast, Method};
+use crate::stats::{Method, Rates};
 use crate::target::TargetError;
-
-/// Rows that are kept for learning, both sides together: an eighth of the exploration, within these
-/// limits. It is the lower limit if there is no score to learn. Later draws are only counted.
-const KEPT: std::ops::RangeInclusive<u64> = 1 << 18..=1 << 20;
-
-/// The most cells that are kept, so that fewer rows of wide outputs are kept.
-const KEPT_CELLS: u64 = 1 << 25;
-
-/// The fewest rows that are kept, however wide they are.
-const MIN_KEPT: u64 = 1 << 12;
-
-/// The number of candidates on which later draws are counted: for each goal, this many plain and
-/// this many learned ones.
-const MAX_CANDIDATES: usize = 3;
-
-/// The number of single coordinates that are tried; if there are more, the most significant ones.
-const MAX_COORDINATES: usize = 3;
 
 /// How many draws are used for what.
 #[derive(Clone, Copy, Debug)]
@@ -70,7 +47,7 @@ pub struct Learned {
     /// The rule.
     pub rule: GuessRule,
     /// How often it should be correct and wrong.
-    pub forecast: Forecast,
+    pub forecast: Rates,
     /// How its limits are computed.
     pub method: Method,
     /// The share of the claim that its limits should show.
@@ -110,7 +87,7 @@ impl<'a> Explorer<'a> {
         let kept = if width == 1 {
             *KEPT.start()
         } else {
-            (budget.explore / 8).clamp(*KEPT.start(), *KEPT.end())
+            (budget.explore / KEPT_PART).clamp(*KEPT.start(), *KEPT.end())
         };
         let kept = kept.min((KEPT_CELLS / width as u64).max(MIN_KEPT));
         Self {
@@ -282,59 +259,14 @@ impl<'a> Explorer<'a> {
             .collect()
     }
 
-    /// The scores of all attacks. Learned scores are learned from every second row.
+    /// The scores of all learners that the attacks ask for. They learn from every second row.
     fn scores(&self) -> Vec<Score> {
-        let width = self.left.width();
-        if width == 1 {
-            // With a single component most attacks look at the same value: the output.
-            let parts = [Attack::FloatBits, Attack::Fractions];
-            let output =
-                self.attacks.iter().any(|attack| !parts.contains(attack)).then_some(Score::Output);
-            let bits = if self.attacks.contains(&Attack::FloatBits) {
-                float_bits(width)
-            } else {
-                Vec::new()
-            };
-            let fraction = self.attacks.contains(&Attack::Fractions).then_some(Score::Fraction(0));
-            return output.into_iter().chain(bits).chain(fraction).collect();
-        }
         let (left, right): (Vec<&[Cell]>, Vec<&[Cell]>) =
             (self.left.iter().step_by(2).collect(), self.right.iter().step_by(2).collect());
-        let lesson = Lesson { left: &left, right: &right };
-        let of_attack = |attack: &Attack| -> Vec<Score> {
-            match attack {
-                Attack::Coordinates => {
-                    preselect(lesson, (0..width).map(Score::Coordinate).collect(), MAX_COORDINATES)
-                }
-                Attack::WholeRow => vec![Score::WholeRow],
-                Attack::Aggregates => {
-                    vec![Score::Sum, Score::Max, Score::Min, Score::ArgMax, Score::Distinct]
-                }
-                Attack::NaiveBayes => naive_bayes(lesson, Features::Cells),
-                Attack::Differences => naive_bayes(lesson, Features::Differences),
-                Attack::Patterns => {
-                    let (pattern, trend) = (
-                        Pattern::learn(lesson).map(Score::Pattern),
-                        Trend::learn(lesson).map(Score::Trend),
-                    );
-                    pattern.into_iter().chain(trend).collect()
-                }
-                Attack::Pairs => pairs(lesson, width),
-                Attack::Directions => {
-                    Linear::learn(lesson).into_iter().map(Score::Linear).collect()
-                }
-                Attack::Interactions => {
-                    let (triple, forest) =
-                        rayon::join(|| Tuple::learn_triple(lesson), || Forest::learn(lesson));
-                    triple.map(Score::Tuple).into_iter().chain(forest.map(Score::Forest)).collect()
-                }
-                Attack::Fractions => {
-                    preselect(lesson, (0..width).map(Score::Fraction).collect(), 1)
-                }
-                Attack::FloatBits => preselect(lesson, float_bits(width), 2 * MAX_COORDINATES),
-            }
-        };
-        let scores: Vec<Vec<Score>> = self.attacks.par_iter().map(of_attack).collect();
+        let lesson = Lesson::new(self.left.width(), &left, &right);
+        let learners: Vec<&Learner> = Learner::of(self.attacks).collect();
+        let scores: Vec<Vec<Score>> =
+            learners.par_iter().map(|learner| learner.learn(lesson)).collect();
         scores.into_iter().flatten().collect()
     }
 
@@ -403,18 +335,13 @@ impl<'a> Explorer<'a> {
     /// rule `than`.
     #[must_use]
     pub fn tail_rule(&self, than: &Learned) -> Option<Learned> {
-        /// How many times larger the expected bound must be.
-        const CLEARLY: f64 = 1.02;
-        /// The part of the best gain of log-likelihood that a score must have.
-        const NEARLY: f64 = 0.9;
         let main = self.claim.main();
         let goal = Goal::new(&main.measure);
         if goal.is_delta() {
             return None;
         }
-        // One standard error more than the limits use, because the promise itself is an estimate.
         let caution = self.budget.caution(Role::Tail);
-        let caution = Caution { z: caution.z + 1.0, ..caution };
+        let caution = Caution { z: caution.z + MORE_CAUTION, ..caution };
         let candidates: Vec<&ScoreBins> =
             self.candidates.iter().filter(|candidate| candidate.has_curve()).collect();
         let selected: Vec<Option<TailRule>> =
@@ -430,9 +357,7 @@ impl<'a> Explorer<'a> {
         let candidates = candidates.into_iter().filter(|(_, rule)| rule.gain >= NEARLY * most);
         let (candidate, best) = candidates
             .reduce(|best, next| if next.1.value > best.1.value { next } else { best })?;
-        let Forecast { correct, wrong, .. } = than.forecast;
-        let now =
-            goal.value(Odds { correct, wrong, regions: f64::from(than.rule.regions()) }, caution);
+        let now = goal.value(than.forecast, than.rule.regions(), caution);
         (best.value.ln() > CLEARLY * now.ln().max(0.0)).then(|| {
             self.learned((Role::Tail, goal, main), candidate, &best.answers, best.forecast)
         })
@@ -457,16 +382,12 @@ impl<'a> Explorer<'a> {
         (role, goal, limit): (Role, Goal, &Limit),
         candidate: &ScoreBins,
         answers: &[Answer],
-        forecast: Forecast,
+        forecast: Rates,
     ) -> Learned {
         let rule = GuessRule::new(candidate.score().clone(), candidate.bins(), answers);
         let method = Method::new(&limit.measure, forecast, rule.regions(), self.budget.certify);
-        let odds = Odds {
-            correct: forecast.correct,
-            wrong: forecast.wrong,
-            regions: f64::from(rule.regions()),
-        };
-        let expected = goal.bound(goal.value(odds, self.budget.caution(role)));
+        let value = goal.value(forecast, rule.regions(), self.budget.caution(role));
+        let expected = goal.bound(value);
         let promise = if limit.value > 0.0 { expected / limit.value } else { 0.0 };
         Learned {
             role,
@@ -499,48 +420,12 @@ mod shared {
     }
 }
 
-fn naive_bayes(lesson: Lesson, features: Features) -> Vec<Score> {
-    let (each, tied) = rayon::join(
-        || NaiveBayes::learn(lesson, features),
-        || NaiveBayes::learn_tied(lesson, features),
-    );
-    vec![Score::NaiveBayes(each), Score::NaiveBayes(tied)]
-}
-
-/// The float-bits scores of each component.
-fn float_bits(width: usize) -> Vec<Score> {
-    (0..width).flat_map(|index| [Score::LowestBit(index), Score::BitsUsed(index)]).collect()
-}
-
-/// The most significant difference of two components, and the most significant joint score of two
-/// components.
-fn pairs(lesson: Lesson, width: usize) -> Vec<Score> {
-    /// With more components there are too many pairs to try.
-    const MAX_COMPONENTS: usize = 24;
-    if width > MAX_COMPONENTS {
-        return Vec::new();
-    }
-    let all: Vec<(usize, usize)> = (0..width)
-        .flat_map(|first| (first + 1..width).map(move |second| (first, second)))
-        .collect();
-    let differences =
-        all.iter().map(|(first, second)| Score::Difference(*first, *second)).collect();
-    // The first rows are enough to choose a pair, which is then learned from all rows.
-    let brief = lesson.brief();
-    let joint: Vec<Score> = all
-        .par_iter()
-        .map(|(first, second)| Score::Joint(Joint::learn(brief.first_half(), *first, *second)))
-        .collect();
-    let joint = preselect(brief.second_half(), joint, 1).into_iter().map(|score| match score {
-        Score::Joint(model) => Score::Joint(model.relearn(lesson)),
-        other => other,
-    });
-    preselect(lesson, differences, 1).into_iter().chain(joint).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::attack::learner::coordinate::Coordinate;
+    use crate::attack::learner::float_bits::{BitsUsed, LowestBit};
+    use crate::attack::learner::fraction::Fraction;
     use crate::model::Tally;
     use crate::target::{PairStream, Phase, StreamSeed, Target};
 
@@ -666,7 +551,7 @@ mod tests {
         // Three coordinates, the whole row, five aggregates, two tables, a difference and a joint
         // ratio.
         assert_eq!((scores.len(), learned), (3 + 1 + 5 + 2 + 2, 3));
-        assert!(scores.contains(&Score::Coordinate(4)));
+        assert!(scores.contains(&Score::Coordinate(Coordinate(4))));
         let best = explorer.learn().swap_remove(0);
         // The tolerance is five times 2/√20,000, as above.
         assert!(
@@ -678,11 +563,14 @@ mod tests {
         assert!(explorer.candidates.len() < scores.len());
         assert!(explorer.tail_rule(&best).is_none(), "there is no tail");
         let of_one = |attacks: &[Attack]| Explorer::new(1, attacks, &claim, BUDGET).scores();
-        assert_eq!(of_one(&Attack::DEFAULT), [Score::Output, Score::Fraction(0)]);
-        assert_eq!(of_one(&[Attack::FloatBits]), [Score::LowestBit(0), Score::BitsUsed(0)]);
+        assert_eq!(of_one(&Attack::DEFAULT), [Score::Output, Score::Fraction(Fraction(0))]);
+        assert_eq!(
+            of_one(&[Attack::FloatBits]),
+            [Score::LowestBit(LowestBit(0)), Score::BitsUsed(BitsUsed(0))]
+        );
         assert_eq!(
             of_one(&[Attack::Pairs, Attack::FloatBits]),
-            [Score::Output, Score::LowestBit(0), Score::BitsUsed(0)]
+            [Score::Output, Score::LowestBit(LowestBit(0)), Score::BitsUsed(BitsUsed(0))]
         );
     }
 }

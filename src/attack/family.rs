@@ -1,8 +1,8 @@
-//! The attacks that an audit can name; each is a family of scores.
+//! The attacks that an audit can name; each is a family of learners.
 
 use serde::{Deserialize, Serialize};
 
-/// A family of scores that an audit can ask for.
+/// A family of learners that an audit can ask for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -32,7 +32,15 @@ pub enum Attack {
     /// How many bits the numbers use: what floating-point noise reveals and ideal noise would not.
     /// Only if an audit asks for it.
     FloatBits,
+    /// A single learner. Audit files cannot ask for it; it is for ablations, which leave out one
+    /// learner at a time.
+    #[serde(skip)]
+    Learner(LearnerName),
 }
+
+/// The name of a learner.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LearnerName(pub &'static str);
 
 impl Attack {
     /// The attacks that are tried if an audit names none: all that test the mechanism as it is

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::attack::answer::Answer;
 use crate::attack::bins::{Bins, Counts};
+use crate::attack::learner::{Score, View};
 use crate::attack::rule::score_bins::ScoreBins;
-use crate::attack::score::Score;
 use crate::model::number::Brief;
 use crate::output::{Cell, Symbols};
 

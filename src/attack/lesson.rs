@@ -2,12 +2,14 @@
 
 use crate::attack::bins::Bins;
 use crate::attack::fit::table::{Table, thinned};
+use crate::attack::tuning::lesson::BRIEF;
 use crate::model::Side;
 use crate::output::{Cell, Rows};
 
 /// Rows of both sides from which a score is learned.
 #[derive(Clone, Copy)]
 pub struct Lesson<'a> {
+    width: usize,
     /// Outputs of D.
     pub left: &'a [&'a [Cell]],
     /// Outputs of D'.
@@ -15,26 +17,37 @@ pub struct Lesson<'a> {
 }
 
 impl<'a> Lesson<'a> {
-    /// Rows per side for a quick first estimate.
-    const BRIEF: usize = 8192;
+    /// These rows, each with `width` cells.
+    #[must_use]
+    pub fn new(width: usize, left: &'a [&'a [Cell]], right: &'a [&'a [Cell]]) -> Self {
+        Self { width, left, right }
+    }
+
+    /// The same, as wide as the first row.
+    #[cfg(test)]
+    pub fn of(left: &'a [&'a [Cell]], right: &'a [&'a [Cell]]) -> Self {
+        Self::new(left.iter().chain(right).next().map_or(0, |row| row.len()), left, right)
+    }
 
     /// The first rows only.
     #[must_use]
     pub fn brief(self) -> Self {
-        let first = |rows: &'a [&'a [Cell]]| &rows[..rows.len().min(Self::BRIEF)];
-        Self { left: first(self.left), right: first(self.right) }
+        let first = |rows: &'a [&'a [Cell]]| &rows[..rows.len().min(BRIEF)];
+        Self::new(self.width, first(self.left), first(self.right))
     }
 
     /// The first half of the rows.
     #[must_use]
     pub fn first_half(self) -> Self {
-        Self { left: &self.left[..self.left.len() / 2], right: &self.right[..self.right.len() / 2] }
+        let first = |rows: &'a [&'a [Cell]]| &rows[..rows.len() / 2];
+        Self::new(self.width, first(self.left), first(self.right))
     }
 
     /// The second half of the rows.
     #[must_use]
     pub fn second_half(self) -> Self {
-        Self { left: &self.left[self.left.len() / 2..], right: &self.right[self.right.len() / 2..] }
+        let second = |rows: &'a [&'a [Cell]]| &rows[rows.len() / 2..];
+        Self::new(self.width, second(self.left), second(self.right))
     }
 
     /// The first rows of one side, at most `max`.
@@ -44,7 +57,7 @@ impl<'a> Lesson<'a> {
             Side::Left => self.left,
             Side::Right => self.right,
         };
-        let mut copy = Rows::new(self.width().max(1));
+        let mut copy = Rows::new(self.width.max(1));
         rows.iter().take(max).for_each(|row| copy.push(row));
         copy
     }
@@ -67,7 +80,14 @@ impl<'a> Lesson<'a> {
     /// Cells per row.
     #[must_use]
     pub fn width(self) -> usize {
-        self.left.first().or(self.right.first()).map_or(0, |row| row.len())
+        self.width
+    }
+
+    /// All pairs of components, the first before the second.
+    #[must_use]
+    pub fn pairs(self) -> Vec<(usize, usize)> {
+        let after = |first: usize| (first + 1..self.width).map(move |second| (first, second));
+        (0..self.width).flat_map(after).collect()
     }
 }
 
@@ -81,14 +101,10 @@ mod tests {
             .map(|index| vec![Cell::number(f64::from(index)), Cell::number(0.0)])
             .collect();
         let rows: Vec<&[Cell]> = rows.iter().map(Vec::as_slice).collect();
-        let lesson = Lesson { left: &rows, right: &rows[..7] };
+        let lesson = Lesson::of(&rows, &rows[..7]);
         assert_eq!(
-            (
-                lesson.width(),
-                Lesson { left: &[], right: &rows }.width(),
-                Lesson { left: &[], right: &[] }.width()
-            ),
-            (2, 2, 0)
+            (lesson.width(), Lesson::of(&[], &rows).width(), Lesson::new(3, &[], &[]).width()),
+            (2, 2, 3)
         );
         let (first, second) = (lesson.first_half(), lesson.second_half());
         assert_eq!(
@@ -102,5 +118,6 @@ mod tests {
         assert_eq!((lesson.brief().left, lesson.brief().right), (&rows[..8192], &rows[..7]));
         assert_eq!(lesson.rows(Side::Left, 5).cells(), rows[..5].concat());
         assert_eq!(lesson.rows(Side::Right, 500).len(), 7);
+        assert_eq!(Lesson::new(3, &[], &[]).pairs(), [(0, 1), (0, 2), (1, 2)]);
     }
 }

@@ -5,7 +5,7 @@
 //!
 //! ```text
 //!  rows of cells                                    what a mechanism released, on D and on D'
-//!     │  score/     row → one value                 plain (a coordinate, the sum, …) or learned (a log-ratio)
+//!     │  learner/   rows → scores                   a score maps a row to one value: a coordinate, a log-ratio, …
 //!     ▼
 //!  values
 //!     │  bins/      values → counted bins           one bin per atom and symbol, quantile bins for other numbers
@@ -19,7 +19,7 @@
 //!  a frozen GuessRule                               judged on fresh draws: correct, wrong, abstained
 //! ```
 //!
-//! `explore.rs` controls all of this: it keeps the first rows, makes scores and bins from them,
+//! `explore.rs` controls all of this: it keeps the first rows, has scores and bins made from them,
 //! counts later draws, and selects the rules.
 //!
 //! | file | what it does |
@@ -32,17 +32,26 @@
 //! | `fit/order.rs` | orders of bins, and the share of D in each bin |
 //! | `fit/table.rs` | the log-ratio of one cell as a table |
 //! | `lesson.rs` | the training rows of a learned score |
-//! | `score/mod.rs` | all scores: what the attacker looks at |
-//! | `score/float_bits.rs` | what the bits of a floating-point number reveal |
-//! | `score/naive_bayes.rs` | the sum of the components' log-ratios |
-//! | `score/pattern.rs` | which symbols are at which positions, together with the numbers |
-//! | `score/trend.rs` | how the count of a symbol changes the log-ratio of a number |
-//! | `score/joint.rs` | two components at a time |
-//! | `score/linear.rs` | weighted sums: linear discriminants, directions of variance |
-//! | `score/tuple.rs` | three components at a time |
-//! | `score/forest.rs` | decision trees over all components |
-//! | `score/plain.rs` | plain functions of a row, without low bits |
-//! | `score/preselect.rs` | selects the most significant of many scores by a quick test |
+//! | `learner/mod.rs` | the list of all learners, and the scores that they make |
+//! | `learner/view.rs` | what every score can do |
+//! | `learner/output.rs` | the output itself, when it has a single component |
+//! | `learner/coordinate.rs` | one component of several |
+//! | `learner/whole_row.rs` | the whole row as one symbol |
+//! | `learner/aggregate.rs` | sum, maximum and minimum, where the maximum is, and how many values differ |
+//! | `learner/naive_bayes.rs` | the sum of the components' log-ratios |
+//! | `learner/running_sum.rs` | the same for successive differences |
+//! | `learner/pattern.rs` | which symbols are at which positions, together with the numbers |
+//! | `learner/trend.rs` | how the count of a symbol changes the log-ratio of a number |
+//! | `learner/difference.rs` | one component minus another |
+//! | `learner/joint.rs` | two components at a time |
+//! | `learner/linear.rs` | weighted sums: linear discriminants, directions of variance |
+//! | `learner/tuple.rs` | three components at a time |
+//! | `learner/forest.rs` | decision trees over all components |
+//! | `learner/float_bits.rs` | what the bits of a floating-point number reveal |
+//! | `learner/fraction.rs` | the fractional part of one component |
+//! | `learner/plain.rs` | numbers that are computed from a row, without low bits |
+//! | `learner/preselect.rs` | selects the most significant of many scores by a quick test |
+//! | `learner/testing.rs` | rows and checks for the tests of learners |
 //! | `rule/goal.rs` | what a rule is optimised for, and its value |
 //! | `rule/gain.rs` | how well a score predicts the side of a draw |
 //! | `rule/ordered.rs` | bins in an order, and the best cut |
@@ -56,6 +65,7 @@
 //! | `explore.rs` | from draws to rules |
 //! | `role.rs` | what a frozen rule is for, and its share of α |
 //! | `family.rs` | the attacks that an audit can name |
+//! | `tuning.rs` | every tuned constant: what it means, its unit, and where its value comes from |
 
 mod answer;
 mod bins;
@@ -63,17 +73,18 @@ mod explore;
 mod family;
 mod fit;
 mod histogram;
+mod learner;
 mod lesson;
 mod role;
 mod rule;
-mod score;
+pub mod tuning;
 
 pub use answer::{Answer, AnswerCounts};
 pub use explore::{DrawBudget, Explorer, Learned};
-pub use family::Attack;
+pub use family::{Attack, LearnerName};
 pub use histogram::{Bar, Distribution, NumberLine, ScoreHistogram};
+pub use learner::{Cost, LEARNERS, Learner};
 pub use role::Role;
 pub use rule::guess::GuessRule;
 pub use rule::judge::{Tallies, judge, tally_of};
 pub use rule::moment::Grouped;
-pub use score::Score;

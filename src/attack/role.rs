@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::attack::tuning::role::{GROUPS_SHARE, SIDE_SHARE, TAIL_SHARE};
+
 /// What a frozen rule is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -18,8 +20,8 @@ pub enum Role {
 
 impl Role {
     /// The share of the fixed sample's α for groups of outputs, where a claim limits a Rényi
-    /// divergence. They take the place of a tail rule.
-    pub const GROUPS_SHARE: f64 = 0.6;
+    /// divergence.
+    pub const GROUPS_SHARE: f64 = GROUPS_SHARE;
 
     /// The share of the fixed sample's α that a rule with this role gets; the main rule gets what
     /// the others leave.
@@ -27,8 +29,8 @@ impl Role {
     pub fn share(self) -> f64 {
         match self {
             Self::Main => 1.0,
-            Self::Steady | Self::Delta => 0.1,
-            Self::Tail => 0.4,
+            Self::Steady | Self::Delta => SIDE_SHARE,
+            Self::Tail => TAIL_SHARE,
         }
     }
 }

@@ -2,9 +2,9 @@
 
 use crate::attack::{Attack, DrawBudget, Explorer};
 use crate::audit::{PairPlan, Plan};
-use crate::model::{Claim, Tally};
+use crate::model::Claim;
 use crate::sample::Sampler;
-use crate::stats::Certified;
+use crate::stats::{Certified, Rates};
 use crate::target::{PairStream, Phase, Target, TargetError};
 
 /// The level at which candidates are compared. It is lenient: a candidate that is dropped is lost,
@@ -73,10 +73,10 @@ fn explored(
         let shares = learned.iter().map(|learned| {
             // A rule that gives one answer is correct on one side at most, whatever the sample
             // says.
-            let correct = learned.forecast.correct.min(f64::from(learned.rule.regions()) / 2.0);
-            let expected = tally(correct, learned.forecast.wrong, draws);
+            let most = f64::from(learned.rule.regions()) / 2.0;
+            let rates = Rates { correct: learned.forecast.correct.min(most), ..learned.forecast };
             let certified = Certified::new(
-                expected,
+                rates.expected(draws),
                 learned.rule.regions(),
                 alpha,
                 &plan.claim,
@@ -94,25 +94,7 @@ fn explored(
 
 /// The attacks that learn fast.
 fn quick(attacks: &[Attack]) -> Vec<Attack> {
-    let is_slow = |attack: &Attack| {
-        matches!(
-            attack,
-            Attack::Differences | Attack::Pairs | Attack::Directions | Attack::Interactions
-        )
-    };
-    attacks.iter().copied().filter(|attack| !is_slow(attack)).collect()
-}
-
-/// The counts that are to be expected in so many draws.
-fn tally(correct: f64, wrong: f64, draws: u64) -> Tally {
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a share of the draws
-    let count = |share: f64| (share * draws as f64).round() as u64;
-    let (correct, wrong) = (count(correct).min(draws), count(wrong).min(draws));
-    Tally {
-        correct,
-        wrong: wrong.min(draws - correct),
-        abstained: draws - correct - wrong.min(draws - correct),
-    }
+    attacks.iter().copied().filter(|attack| attack.is_quick()).collect()
 }
 
 /// The largest share of a limit that a bound shows. Where a limit is 0, a bound above it counts as
@@ -140,11 +122,5 @@ mod tests {
         let pure = Claim::new(2.0, 0.0).unwrap();
         assert_eq!(share_of(&pure, &[1.0, 0.0]), 0.5);
         assert!(share_of(&pure, &[1.0, 1e-3]) > 1.0, "any δ refutes it");
-    }
-
-    #[test]
-    fn expected_counts_add_up_to_the_draws() {
-        assert_eq!(tally(0.5, 0.25, 1000), Tally { correct: 500, wrong: 250, abstained: 250 });
-        assert_eq!(tally(0.9, 0.2, 10).draws(), 10);
     }
 }

@@ -52,7 +52,7 @@ mod tests {
     use crate::model::{Tally, Until};
     use crate::stats::fixed::Limits;
     use crate::stats::wealth::Bet;
-    use crate::stats::{Forecast, Method};
+    use crate::stats::{Method, Rates};
 
     #[test]
     fn the_parts_of_alpha_add_up_to_alpha() {
@@ -85,7 +85,7 @@ mod tests {
         let level = Level::of_pair(0.95, 1);
         let strong = Tally { correct: 60_000, wrong: 10_000, abstained: 30_000 };
         let weak = Tally { correct: 30_000, wrong: 20_000, abstained: 50_000 };
-        let forecast = Forecast { correct: 0.6, wrong: 0.1, draws: 1000.0 };
+        let forecast = Rates { correct: 0.6, wrong: 0.1, draws: 1000.0 };
         let method = Method::for_epsilon(forecast, 0.01);
         let mut ledger = Ledger::default();
         assert_eq!(bounds(&ledger, &[], None, claim, level), NOTHING);

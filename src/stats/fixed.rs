@@ -167,7 +167,7 @@ pub fn effective(delta: f64, regions: u8) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stats::Forecast;
+    use crate::stats::Rates;
     use crate::stats::binomial::upper_tail;
     use crate::stats::region::Weights;
 
@@ -175,7 +175,7 @@ mod tests {
 
     fn limits(tally: Tally, regions: u8, delta: f64) -> Limits {
         let claim = &Claim::new(1.0, delta).unwrap();
-        let forecast = Forecast { correct: 0.7, wrong: 0.2, draws: 1e5 };
+        let forecast = Rates { correct: 0.7, wrong: 0.2, draws: 1e5 };
         Limits::new(
             tally,
             regions,

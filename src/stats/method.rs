@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::fixed::effective;
-use super::forecast::Forecast;
+use super::rates::Rates;
 use super::region::Weights;
 use crate::model::Measure;
 
@@ -21,7 +21,7 @@ impl Method {
     /// For the bound on this measure, of a rule of which this is known before the draws, of which
     /// there will be `draws`.
     #[must_use]
-    pub fn new(measure: &Measure, forecast: Forecast, regions: u8, draws: u64) -> Self {
+    pub fn new(measure: &Measure, forecast: Rates, regions: u8, draws: u64) -> Self {
         match measure {
             Measure::Epsilon { delta } => Self::for_epsilon(forecast, effective(*delta, regions)),
             Measure::Delta { epsilon } => Self::for_delta(forecast, *epsilon, draws),
@@ -31,11 +31,7 @@ impl Method {
 
     /// For a measure without a closed form: derivatives by θ and γ times the standard errors, as
     /// below.
-    fn for_measure(
-        measure: &Measure,
-        Forecast { correct, wrong, draws }: Forecast,
-        regions: u8,
-    ) -> Self {
+    fn for_measure(measure: &Measure, Rates { correct, wrong, draws }: Rates, regions: u8) -> Self {
         let guess = (correct + wrong).min(1.0);
         if draws <= 0.0 || guess <= 0.0 {
             return Self::Region(Weights::ONLY_RIGHT);
@@ -56,7 +52,7 @@ impl Method {
     /// its derivative by θ is `1 + e^ε = (1 − s)/(1 − θ)` and that by γ is `s/γ`. The standard
     /// errors are `√(θ(1 − θ)/(nγ))` and `√(γ(1 − γ)/n)`.
     #[must_use]
-    pub fn for_epsilon(Forecast { correct, wrong, draws }: Forecast, delta_eff: f64) -> Self {
+    pub fn for_epsilon(Rates { correct, wrong, draws }: Rates, delta_eff: f64) -> Self {
         let guess = (correct + wrong).min(1.0);
         if draws <= 0.0 || guess <= 0.0 {
             return Self::Region(Weights::ONLY_RIGHT);
@@ -76,7 +72,7 @@ impl Method {
     /// e^ε)`, that by γ is `a`. Where few guesses are expected, hardly anything is known about θ,
     /// and bets are better.
     #[must_use]
-    pub fn for_delta(Forecast { correct, wrong, .. }: Forecast, epsilon: f64, draws: u64) -> Self {
+    pub fn for_delta(Rates { correct, wrong, .. }: Rates, epsilon: f64, draws: u64) -> Self {
         /// With fewer expected guesses than this, bets are better.
         const FEW: f64 = 3000.0;
         let (guess, odds) = ((correct + wrong).min(1.0), epsilon.min(30.0).exp());
@@ -96,8 +92,8 @@ impl Method {
 mod tests {
     use super::*;
 
-    fn forecast(guess: f64, right: f64) -> Forecast {
-        Forecast { correct: guess * right, wrong: guess * (1.0 - right), draws: 1e6 }
+    fn forecast(guess: f64, right: f64) -> Rates {
+        Rates { correct: guess * right, wrong: guess * (1.0 - right), draws: 1e6 }
     }
 
     #[test]
@@ -105,7 +101,7 @@ mod tests {
         let only_right = Method::Region(Weights::ONLY_RIGHT);
         assert_eq!(Method::for_epsilon(forecast(0.3, 0.8), 0.0), only_right);
         assert_eq!(
-            Method::for_epsilon(Forecast { correct: 0.0, wrong: 0.0, draws: 0.0 }, 0.1),
+            Method::for_epsilon(Rates { correct: 0.0, wrong: 0.0, draws: 0.0 }, 0.1),
             only_right
         );
         // A rule that always guesses: there is nothing to learn about how often it does.

@@ -3,7 +3,7 @@
 //! | file | |
 //! |---|---|
 //! | `binomial.rs` | tails and conservative limits of binomial counts |
-//! | `forecast.rs` | what is known about a rule before it is judged |
+//! | `rates.rs` | how often a rule is correct and wrong |
 //! | `measure.rs` | what a rule's probabilities say about a claim, in its unit |
 //! | `region.rs` | one confidence region for how often a rule guesses and how often it is right |
 //! | `method.rs` | how the limits of a rule are computed |
@@ -22,12 +22,12 @@ mod bounds;
 mod certified;
 mod failure;
 pub mod fixed;
-mod forecast;
 pub mod independence;
 mod measure;
 mod method;
 mod moment;
 pub mod power;
+mod rates;
 mod region;
 pub mod sources;
 pub mod wealth;
@@ -35,7 +35,7 @@ pub mod wealth;
 pub use bounds::bounds;
 pub use certified::{Certified, Level, strongest};
 pub use failure::failure_limits;
-pub use forecast::Forecast;
 pub use method::Method;
 pub use moment::{GroupEvidence, Moment};
+pub use rates::Rates;
 pub use region::Weights;

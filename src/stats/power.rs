@@ -173,11 +173,11 @@ fn tally_of(part: &Certified, epsilon: f64) -> Option<Tally> {
 mod tests {
     use super::*;
     use crate::stats::binomial::upper_tail;
-    use crate::stats::{Forecast, Method};
+    use crate::stats::{Method, Rates};
 
     fn part(tally: Tally, regions: u8, epsilon: f64, delta: f64, alpha: f64) -> Certified {
         let claim = Claim::new(epsilon, delta).unwrap();
-        let method = Method::for_epsilon(Forecast::of(tally), effective(delta, regions));
+        let method = Method::for_epsilon(Rates::of(tally), effective(delta, regions));
         Certified::new(tally, regions, alpha, &claim, method)
     }
 

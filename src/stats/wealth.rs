@@ -12,10 +12,10 @@ use serde::{Deserialize, Serialize};
 
 use super::binomial::log_mean_exp;
 use super::fixed::effective;
-use super::forecast::Forecast;
+use super::rates::Rates;
 use crate::model::{Limit, Measure, Tally};
 
-impl Forecast {
+impl Rates {
     /// The Kelly stake for these estimates, each moved a little to the pessimistic side. More
     /// caution would make no bet after few draws.
     fn stake(self, epsilon: f64, delta_eff: f64) -> f64 {
@@ -47,7 +47,7 @@ impl Forecast {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Bet {
     /// The forecast before the draws.
-    pub forecast: Forecast,
+    pub forecast: Rates,
     /// How many of the two answers the rule gives.
     pub regions: u8,
     /// The tally on the draws.
@@ -207,7 +207,7 @@ mod tests {
 
     fn bet(correct: u64, wrong: u64, abstained: u64) -> Bet {
         Bet {
-            forecast: Forecast { correct: 0.6, wrong: 0.1, draws: 1000.0 },
+            forecast: Rates { correct: 0.6, wrong: 0.1, draws: 1000.0 },
             regions: 2,
             tally: Tally { correct, wrong, abstained },
         }
@@ -215,10 +215,10 @@ mod tests {
 
     #[test]
     fn a_forecast_is_the_frequency_in_all_draws() {
-        let forecast = Forecast { correct: 0.5, wrong: 0.25, draws: 8.0 };
+        let forecast = Rates { correct: 0.5, wrong: 0.25, draws: 8.0 };
         let all = forecast.and(Tally { correct: 1, wrong: 4, abstained: 3 });
-        assert_eq!(all, Forecast { correct: 5.0 / 16.0, wrong: 6.0 / 16.0, draws: 16.0 });
-        let none = Forecast { correct: 0.0, wrong: 0.0, draws: 0.0 };
+        assert_eq!(all, Rates { correct: 5.0 / 16.0, wrong: 6.0 / 16.0, draws: 16.0 });
+        let none = Rates { correct: 0.0, wrong: 0.0, draws: 0.0 };
         assert_eq!(none.and(Tally::default()), none);
     }
 
@@ -369,7 +369,7 @@ mod tests {
             [(1.0_f64, 0.0, 0.6_f64, 0.05_f64), (0.5, 0.1, 0.5, 0.1), (0.1, 0.3, 0.8, 0.1)]
         {
             for draws in [50.0, 1e4] {
-                let mu = Forecast { correct, wrong, draws }.stake(epsilon, delta_eff);
+                let mu = Rates { correct, wrong, draws }.stake(epsilon, delta_eff);
                 // A quarter of a standard error fewer correct guesses, as much more wrong guesses,
                 // and half a wrong guess more.
                 let (correct, wrong) = (
@@ -392,14 +392,14 @@ mod tests {
     fn a_wrong_guess_never_costs_everything() {
         // No wrong guess in very many draws, so that only rounding matters: all but a billionth is
         // staked.
-        let mu = Forecast { correct: 1.0, wrong: 0.0, draws: 1e300 }.stake(1.0, 0.0);
+        let mu = Rates { correct: 1.0, wrong: 0.0, draws: 1e300 }.stake(1.0, 0.0);
         let left = 1.0 - mu * 1.0_f64.exp();
         assert!(left > 0.9e-9 && left < 1.1e-9, "{left}");
     }
 
     #[test]
     fn without_an_advantage_nothing_is_staked() {
-        let forecast = Forecast { correct: 0.5, wrong: 0.4, draws: 1e6 };
+        let forecast = Rates { correct: 0.5, wrong: 0.4, draws: 1e6 };
         assert_eq!(forecast.stake(1.0, 0.0), 0.0);
     }
 }

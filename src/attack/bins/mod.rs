@@ -12,20 +12,10 @@ use grid::Grid;
 
 pub use counts::Counts;
 
+use crate::attack::tuning::bins::{
+    COARSE_MIDDLE, COARSE_VALUES, FEW_REPEATED, MAX_ATOMS, MIDDLE, MIN_VALUES, REPEATS,
+};
 use crate::output::{Cell, KeyMap};
-
-/// The number of quantile bins. The tails have geometric bins in addition.
-const MIDDLE: usize = 256;
-/// The fewest values in a quantile bin or tail bin.
-const MIN_VALUES: usize = 8;
-/// A number or symbol that occurs this often in the sample is an atom.
-const REPEATS: usize = 4;
-/// If at most this many numbers or symbols occur twice or more, rare atoms are these: noise with a
-/// density never repeats, so a value that does is an event of its own.
-const FEW_REPEATED: usize = 64;
-/// The most atoms, and the most symbols, that have their own bin; if there are more, the most
-/// frequent ones.
-const MAX_ATOMS: usize = 1 << 15;
 
 /// Bins over numbers and symbols.
 ///
@@ -90,7 +80,7 @@ impl Bins {
     /// The same with fewer and larger bins, for a quick test.
     #[must_use]
     pub fn learn_coarse<'a>(sample: impl IntoIterator<Item = &'a Cell>) -> Self {
-        Self::divide(sample, 24, 32, false)
+        Self::divide(sample, COARSE_MIDDLE, COARSE_VALUES, false)
     }
 
     fn divide<'a>(

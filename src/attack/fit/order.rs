@@ -4,6 +4,9 @@
 use crate::attack::bins::Bins;
 use crate::attack::bins::Counts;
 use crate::attack::fit::smooth;
+use crate::attack::tuning::fit::{
+    FAR, MONOTONE_CAUTION, RANKED, RANKED_CAUTION, RANKED_HITS, STIFFNESS,
+};
 use crate::stats::binomial::logistic;
 
 /// How bins are ordered.
@@ -26,7 +29,7 @@ impl Order {
     /// Additional standard errors of pessimism for the ε bound: an order with one free parameter
     /// per bin must be clearly better than others.
     pub fn caution(self) -> f64 {
-        if matches!(self, Self::Ranked(_)) { 2.0 } else { 0.0 }
+        if matches!(self, Self::Ranked(_)) { RANKED_CAUTION } else { 0.0 }
     }
 
     /// Additional standard errors of pessimism for the δ bound, where hits are few. A stiff curve
@@ -34,8 +37,8 @@ impl Order {
     pub fn delta_caution(self) -> f64 {
         match self {
             Self::Smooth(_) | Self::Calibrated(_) => 0.0,
-            Self::Falling | Self::Rising => 1.0,
-            Self::Ranked(_) => 2.0,
+            Self::Falling | Self::Rising => MONOTONE_CAUTION,
+            Self::Ranked(_) => RANKED_CAUTION,
         }
     }
 }
@@ -44,17 +47,20 @@ impl Order {
 pub const ORDERS: [Order; 7] = [
     Order::Falling,
     Order::Rising,
-    Order::Smooth(30.0),
-    Order::Smooth(300.0),
-    Order::Ranked(12),
-    Order::Ranked(48),
-    Order::Ranked(256),
+    Order::Smooth(STIFFNESS[0]),
+    Order::Smooth(STIFFNESS[1]),
+    Order::Ranked(RANKED[0]),
+    Order::Ranked(RANKED[1]),
+    Order::Ranked(RANKED[2]),
 ];
 
 /// The orders of a learned score that trust a straight line or a smooth curve even where there are
 /// few hits; simple ones first.
-pub const CALIBRATED: [Order; 3] =
-    [Order::Calibrated(f64::INFINITY), Order::Calibrated(300.0), Order::Calibrated(30.0)];
+pub const CALIBRATED: [Order; 3] = [
+    Order::Calibrated(f64::INFINITY),
+    Order::Calibrated(STIFFNESS[1]),
+    Order::Calibrated(STIFFNESS[0]),
+];
 
 /// The orders that are tried for a score. If it is a log-ratio, only the cuts are left to choose.
 pub fn orders(ratio: bool) -> &'static [Order] {
@@ -242,8 +248,6 @@ fn positions(bins: &Bins, along: &[usize]) -> Vec<f64> {
 /// The shares of D on a straight line of log-odds through these hits. Positions are measured from
 /// their middle half, so that the unit of the numbers does not matter.
 fn linear_shares(positions: &[f64], hits: &[(f64, f64)]) -> Vec<f64> {
-    /// Positions farther out than this many times the width of the middle half are moved in.
-    const FAR: f64 = 1e3;
     let total: f64 = hits.iter().map(|(left, right)| left + right).sum();
     let quantile = |share: f64| {
         let mut below = 0.0;
@@ -291,7 +295,7 @@ fn ranked(bins: &Bins, counts: &Counts, groups: usize) -> Vec<Block> {
             }
         }
         below += hits(bin);
-        let to_nearer_end = below.min(total - below).max(8.0);
+        let to_nearer_end = below.min(total - below).max(RANKED_HITS);
         if open.as_ref().is_some_and(|group| group.left + group.right >= full.min(to_nearer_end)) {
             blocks.extend(open.take());
         }

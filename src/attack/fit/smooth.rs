@@ -7,11 +7,9 @@
 
 use statrs::function::erf::erf_inv;
 
+use crate::attack::tuning::fit::{CURVE_RIDGE, KNOTS, LINE_RIDGE, REACH};
 use crate::stats::binomial::logistic;
 
-/// Knots at normal scores −4, −3.2, …, 4.
-const KNOTS: usize = 11;
-const REACH: f64 = 4.0;
 /// The maximum number of Newton steps. The log-likelihood is concave, and the start is at even
 /// odds.
 const STEPS: usize = 12;
@@ -59,11 +57,10 @@ pub fn shares(hits: &[(f64, f64)], stiffness: f64) -> Vec<f64> {
 /// The straight line `(start, slope)` of log-odds through `(x, left, right)` hits: logistic
 /// regression with a weak ridge penalty, by Newton's method.
 pub fn line(hits: &[(f64, f64, f64)]) -> (f64, f64) {
-    const RIDGE: f64 = 1.0;
     let (mut start, mut slope) = (0.0_f64, 0.0_f64);
     for _ in 0..25 {
-        let (mut g0, mut g1) = (-RIDGE * start, -RIDGE * slope);
-        let (mut h00, mut h01, mut h11) = (RIDGE, 0.0, RIDGE);
+        let (mut g0, mut g1) = (-LINE_RIDGE * start, -LINE_RIDGE * slope);
+        let (mut h00, mut h01, mut h11) = (LINE_RIDGE, 0.0, LINE_RIDGE);
         for &(x, left, right) in hits {
             let share = logistic(start + slope * x);
             let residual = left - (left + right) * share;
@@ -114,10 +111,9 @@ fn penalise(
     gradient: &mut [f64; KNOTS],
     hessian: &mut [[f64; KNOTS]; KNOTS],
 ) {
-    const RIDGE: f64 = 1e-3;
     for knot in 0..KNOTS {
-        gradient[knot] -= RIDGE * curve[knot];
-        hessian[knot][knot] += RIDGE;
+        gradient[knot] -= CURVE_RIDGE * curve[knot];
+        hessian[knot][knot] += CURVE_RIDGE;
     }
     for knot in 1..KNOTS - 1 {
         let second_difference = curve[knot - 1] - 2.0 * curve[knot] + curve[knot + 1];

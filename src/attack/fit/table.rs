@@ -5,15 +5,13 @@ use serde::{Deserialize, Serialize};
 use crate::attack::bins::Bins;
 use crate::attack::bins::Counts;
 use crate::attack::fit::order::{ORDERS, Order, log_likelihood, shares};
+use crate::attack::tuning::fit::{BINNED, LEVELS};
 use crate::model::Side;
 use crate::output::Cell;
 
 /// Steps per unit of log-ratio. Scores are whole numbers of steps: a sum of raw floats would depend
 /// on the low bits of floating-point noise and find a leak that the ideal mechanism does not have.
 pub const STEPS: f64 = 4096.0;
-
-/// About this many cells of each side are used to make the bins; all cells are counted.
-const BINNED: usize = 1 << 15;
 
 /// The log-likelihood ratio of D against D' for each bin of a cell, in whole steps.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -73,11 +71,10 @@ impl Table {
         Self { steps: vec![0; bins.len()], bins }
     }
 
-    /// The same ratios rounded to 64 levels, with neighbouring numeric bins of the same level
+    /// The same ratios rounded to a few levels, with neighbouring numeric bins of the same level
     /// merged. It is nearly as informative and faster to look up.
     #[must_use]
     pub fn compact(self) -> Self {
-        const LEVELS: i32 = 64;
         let (smallest, largest) =
             self.steps.iter().fold((i32::MAX, i32::MIN), |(smallest, largest), steps| {
                 (smallest.min(*steps), largest.max(*steps))

@@ -8,13 +8,9 @@
 use rayon::prelude::*;
 
 use crate::attack::fit::order::{CALIBRATED, ORDERS, Order, log_likelihood, shares};
+use crate::attack::learner::View;
 use crate::attack::rule::score_bins::ScoreBins;
-
-/// How many times larger the gain of a late score must be.
-const CLEARLY: f64 = 1.02;
-
-/// The gain of log-likelihood of all draws that may be chance.
-const CHANCE: f64 = 6.0;
+use crate::attack::tuning::gain::{CHANCE, CLEARLY};
 
 /// The gain of log-likelihood per draw of predictions in this order, over predictions that do not
 /// look at the score. Each fold is predicted from the others.
@@ -62,7 +58,8 @@ mod tests {
     use rand::SeedableRng;
 
     use super::*;
-    use crate::attack::score::Score;
+    use crate::attack::learner::Score;
+    use crate::attack::learner::fraction::Fraction;
     use crate::noise::{Generator, gaussian};
     use crate::output::{Cell, Rows};
 
@@ -92,7 +89,7 @@ mod tests {
     #[test]
     fn a_late_score_stays_only_if_it_predicts_better() {
         let kept = |(left, right): (Rows, Rows)| {
-            let candidates = [Score::Output, Score::Fraction(0)]
+            let candidates = [Score::Output, Score::Fraction(Fraction(0))]
                 .map(|score| ScoreBins::new(score, &left, &right));
             drop_late(candidates.into())
                 .iter()
@@ -100,6 +97,6 @@ mod tests {
                 .collect::<Vec<_>>()
         };
         assert_eq!(kept(rows(400.0, 0.0)), [Score::Output]);
-        assert_eq!(kept(rows(0.0, 0.37)), [Score::Output, Score::Fraction(0)]);
+        assert_eq!(kept(rows(0.0, 0.37)), [Score::Output, Score::Fraction(Fraction(0))]);
     }
 }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::attack::answer::{Answer, AnswerCounts};
 use crate::attack::bins::Bins;
-use crate::attack::score::Score;
+use crate::attack::learner::{Score, View};
 use crate::model::number::Brief;
 use crate::output::{Cell, Rows, Symbols};
 
@@ -238,6 +238,7 @@ impl GuessRule {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::attack::learner::coordinate::Coordinate;
 
     fn rows(cells: &[Cell]) -> Rows {
         let mut rows = Rows::new(1);
@@ -346,7 +347,7 @@ mod tests {
                 };
                 let answers: Vec<Answer> = (0..bins.len()).map(answer).collect();
                 let rule = GuessRule::new(Score::Output, &bins, &answers);
-                let second = GuessRule::new(Score::Coordinate(1), &bins, &answers);
+                let second = GuessRule::new(Score::Coordinate(Coordinate(1)), &bins, &answers);
                 assert_eq!(rule.check(1), Ok(()));
                 for cell in &cells {
                     let expected = answers[bins.index(*cell)];
@@ -402,7 +403,7 @@ mod tests {
         let mut symbols = [(Cell::symbol("a"), Left), (Cell::symbol("b"), Right)].to_vec();
         symbols.sort_by_key(|(symbol, _)| symbol.key());
         let valid = GuessRule {
-            score: Score::Coordinate(1),
+            score: Score::Coordinate(Coordinate(1)),
             edges: vec![1.0, 2.0],
             answers: vec![Left, Abstain, Right],
             symbols,

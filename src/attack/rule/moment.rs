@@ -4,17 +4,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::attack::answer::Answer;
 use crate::attack::fit::order::{CALIBRATED, ORDERS, Order, shares};
+use crate::attack::learner::View;
 use crate::attack::rule::gain::gain;
 use crate::attack::rule::guess::GuessRule;
 use crate::attack::rule::score_bins::ScoreBins;
+use crate::attack::tuning::moment::{ENDS, GROUPS};
 use crate::model::{Measure, Tally};
 use crate::stats::Moment;
-
-/// The most groups. More show hardly more, and every group is a rule that must be judged.
-const GROUPS: usize = 16;
-
-/// Log-ratios beyond plus or minus these are one group each.
-const ENDS: [f64; 6] = [0.5, 1.0, 1.5, 2.0, 3.0, 4.0];
 
 /// Groups of outputs, and the rules that recognise them: each guesses D on its group and abstains
 /// elsewhere.

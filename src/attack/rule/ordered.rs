@@ -5,7 +5,9 @@ use crate::attack::answer::Answer;
 use crate::attack::bins::Bins;
 use crate::attack::bins::Counts;
 use crate::attack::fit::order::{Order, blocks};
-use crate::attack::rule::goal::{Caution, Goal, Odds};
+use crate::attack::rule::goal::{Caution, Goal};
+use crate::attack::tuning::select::{CUTS, CUTS_AT_ENDS, ROUNDS};
+use crate::stats::Rates;
 
 /// Bins in order, and the places where the order may be cut.
 pub struct OrderedBins {
@@ -27,13 +29,14 @@ struct Place {
 }
 
 /// A rule on ordered bins: it guesses D on the first `head` bins and D' from the bin `tail` on.
-/// `odds` is the expected result.
 #[derive(Clone, Copy, Debug)]
 pub struct Cut {
     head: usize,
     tail: usize,
     /// What the smoothed counts promise.
-    pub odds: Odds,
+    pub rates: Rates,
+    /// How many of the two answers it gives.
+    pub regions: u8,
 }
 
 impl OrderedBins {
@@ -60,7 +63,9 @@ impl OrderedBins {
     /// The cut with the best pessimistic value.
     pub fn best_cut(&self, goal: Goal, caution: Caution) -> Cut {
         let end = self.places.len() - 1;
-        let value = |head: usize, tail: usize| goal.value(self.odds(head, tail), caution);
+        let value = |head: usize, tail: usize| {
+            goal.value(self.rates(head, tail), self.regions(head, tail), caution)
+        };
         // Coordinate ascent, one cut at a time. It starts with a rule that guesses only D, and with
         // one that guesses only D'.
         let tried = |place: &usize| !self.places[*place].for_delta || goal.is_delta();
@@ -70,7 +75,7 @@ impl OrderedBins {
         let mut best = (f64::NEG_INFINITY, 0, end);
         for mut head in [best_head(end), 0] {
             let mut tail = end;
-            for _ in 0..4 {
+            for _ in 0..ROUNDS {
                 tail = best_tail(head);
                 let before = std::mem::replace(&mut head, best_head(tail));
                 if before == head {
@@ -86,7 +91,8 @@ impl OrderedBins {
         Cut {
             head: self.places[head].bins,
             tail: self.places[tail].bins,
-            odds: self.odds(head, tail),
+            rates: self.rates(head, tail),
+            regions: self.regions(head, tail),
         }
     }
 
@@ -100,14 +106,20 @@ impl OrderedBins {
 
     /// The expected result of guessing D before the place `head` and D' after the place `tail`.
     #[inline]
-    fn odds(&self, head: usize, tail: usize) -> Odds {
+    fn rates(&self, head: usize, tail: usize) -> Rates {
         let end = self.places.len() - 1;
         let [before, until, all] = [head, tail, end].map(|place| self.places[place]);
-        Odds {
+        Rates {
             correct: before.left + (all.right - until.right),
             wrong: before.right + (all.left - until.left),
-            regions: f64::from(u8::from(head > 0) + u8::from(tail < end)),
+            draws: self.draws,
         }
+    }
+
+    /// How many of the two answers it then gives.
+    #[inline]
+    fn regions(&self, head: usize, tail: usize) -> u8 {
+        u8::from(head > 0) + u8::from(tail < self.places.len() - 1)
     }
 }
 
@@ -137,10 +149,8 @@ fn sort_bins(bins: &Bins, counts: &Counts, order: Order) -> (Vec<usize>, Vec<(f6
 /// geometric masses at both ends. For the bound on δ also the first and the last bins, one of which
 /// may be a rare event.
 fn cuts(sums: &[(f64, f64)]) -> Vec<(usize, bool)> {
-    const FEW: usize = 48;
-    const AT_ENDS: usize = 4;
     let m = sums.len() - 1;
-    if m <= FEW {
+    if m <= CUTS {
         return (0..=m).map(|cut| (cut, false)).collect();
     }
     let before = |cut: usize| sums[cut].0 + sums[cut].1;
@@ -149,10 +159,10 @@ fn cuts(sums: &[(f64, f64)]) -> Vec<(usize, bool)> {
     let mut last = 0.0;
     for cut in 1..m {
         let to_nearer_end = before(cut).min(total - before(cut));
-        if before(cut) - last >= (total / FEW as f64).min(to_nearer_end / 2.0) {
+        if before(cut) - last >= (total / CUTS as f64).min(to_nearer_end / 2.0) {
             cuts.push((cut, false));
             last = before(cut);
-        } else if cut <= AT_ENDS || cut + AT_ENDS >= m {
+        } else if cut <= CUTS_AT_ENDS || cut + CUTS_AT_ENDS >= m {
             cuts.push((cut, true));
         }
     }
@@ -172,6 +182,7 @@ fn best_of(places: impl Iterator<Item = usize>, value: impl Fn(usize) -> f64) ->
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::Measure;
     use crate::output::Cell;
 
     /// Bins of `count` symbols with irregular hits. Numbers and other symbols have no hits.
@@ -203,13 +214,14 @@ mod tests {
             };
             let mut order: Vec<usize> = (0..bins.len() - 1).collect();
             order.sort_by(|a, b| share(b).total_cmp(&share(a)));
-            let goals = [
-                Goal::Epsilon { delta: 0.0 },
-                Goal::Epsilon { delta: 0.05 },
-                Goal::Delta { odds: 1.0 },
-                Goal::Delta { odds: 0.5_f64.exp() },
+            let measures = [
+                Measure::Epsilon { delta: 0.0 },
+                Measure::Epsilon { delta: 0.05 },
+                Measure::Delta { epsilon: 0.0 },
+                Measure::Delta { epsilon: 0.5 },
             ];
-            for (goal, z) in goals.into_iter().flat_map(|goal| [0.0, 1.0, 3.0].map(|z| (goal, z))) {
+            let goals = measures.iter().map(Goal::new);
+            for (goal, z) in goals.flat_map(|goal| [0.0, 1.0, 3.0].map(|z| (goal, z))) {
                 let mut best = f64::NEG_INFINITY;
                 for (head, tail) in (0..=order.len())
                     .flat_map(|head| (head..=order.len()).map(move |tail| (head, tail)))
@@ -218,17 +230,14 @@ mod tests {
                     order[..head].iter().for_each(|bin| answers[*bin] = Answer::Left);
                     order[tail..].iter().for_each(|bin| answers[*bin] = Answer::Right);
                     let (correct, wrong) = counts.tally(&answers);
-                    let regions =
-                        [head > 0, tail < order.len()].into_iter().filter(|given| *given).count()
-                            as f64;
-                    let value = goal.value(
-                        Odds { correct: correct as f64 / n, wrong: wrong as f64 / n, regions },
-                        Caution { draws: n, z },
-                    );
+                    let regions = [head > 0, tail < order.len()].map(u8::from).iter().sum();
+                    let (correct, wrong) = (correct as f64 / n, wrong as f64 / n);
+                    let rates = Rates { correct, wrong, draws: n };
+                    let value = goal.value(rates, regions, Caution { draws: n, z });
                     best = best.max(value);
                 }
                 let cut = ordered.best_cut(goal, ordered.caution(z));
-                let found = goal.value(cut.odds, Caution { draws: n, z });
+                let found = goal.value(cut.rates, cut.regions, Caution { draws: n, z });
                 assert!(
                     (found - best).abs() <= 1e-9 * best.abs(),
                     "{goal:?} at {z}, {turn}: {found} instead of {best}"
@@ -236,8 +245,8 @@ mod tests {
                 // The expected result is that of its answers.
                 let (correct, wrong) = counts.tally(&ordered.answers(cut));
                 assert!(
-                    (cut.odds.correct * n - correct as f64).abs() < 1e-6
-                        && (cut.odds.wrong * n - wrong as f64).abs() < 1e-6
+                    (cut.rates.correct * n - correct as f64).abs() < 1e-6
+                        && (cut.rates.wrong * n - wrong as f64).abs() < 1e-6
                 );
             }
         }
@@ -274,11 +283,12 @@ mod tests {
                 );
             }
             let answers = |head: usize| {
-                let odds = Odds { correct: 0.0, wrong: 0.0, regions: 0.0 };
+                let rates = Rates { correct: 0.0, wrong: 0.0, draws: 0.0 };
                 OrderedBins::new(&bins, &counts, order).answers(Cut {
                     head,
                     tail: found.len(),
-                    odds,
+                    rates,
+                    regions: 0,
                 })
             };
             assert_eq!(answers(0), vec![Answer::Abstain; bins.len()]);

@@ -2,13 +2,14 @@
 
 use crate::attack::bins::Counts;
 use crate::attack::bins::{Bins, sort};
-use crate::attack::score::Score;
-use crate::attack::score::trend::TrendHits;
+use crate::attack::learner::trend::TrendHits;
+use crate::attack::learner::{Score, View};
+use crate::attack::tuning::bins::MIN_CURVE;
+use crate::attack::tuning::gain::UNKNOWN;
+use crate::attack::tuning::select::FOLDS;
+use crate::attack::tuning::trend::RELEARN;
 use crate::model::Side;
 use crate::output::{Cell, Rows};
-
-/// The number of folds for cross-validation.
-pub const FOLDS: usize = 4;
 
 /// A score with its bins and their hits.
 pub struct ScoreBins {
@@ -103,7 +104,7 @@ impl ScoreBins {
     pub fn distinguishes_all(&self) -> bool {
         let all = self.counts();
         let unknown = all.left.last().zip(all.right.last()).map_or(0, |(left, right)| left + right);
-        self.score == Score::WholeRow && unknown as f64 <= 1e-3 * all.draws()
+        self.score == Score::WholeRow && unknown as f64 <= UNKNOWN * all.draws()
     }
 
     /// The draws counted; at least 1.
@@ -115,9 +116,7 @@ impl ScoreBins {
     /// Whether there are enough numbers for a curve of log-odds along them.
     #[must_use]
     pub fn has_curve(&self) -> bool {
-        /// Fewer bins than this have no tail that a curve could predict.
-        const FEW: usize = 9;
-        self.bins.numeric() >= FEW
+        self.bins.numeric() >= MIN_CURVE
     }
 
     /// No hits yet, for later draws.
@@ -136,14 +135,14 @@ impl ScoreBins {
     }
 
     /// The same with a trend that is fitted again to the rows counted so far. None if the score is
-    /// not a trend, or if these rows are fewer than twice the rows kept.
+    /// not a trend, or if these rows are too few compared with the rows kept.
     #[must_use]
     pub fn relearned(&self, left: &Rows, right: &Rows) -> Option<Self> {
         let (Score::Trend(trend), Some(hits)) = (&self.score, &self.hits.trend) else {
             return None;
         };
         let (counted_left, counted_right) = hits.totals();
-        if counted_left + counted_right < 2.0 * (left.len() + right.len()) as f64 {
+        if counted_left + counted_right < RELEARN * (left.len() + right.len()) as f64 {
             return None;
         }
         let mut trend = trend.clone();
@@ -216,6 +215,7 @@ mod tests {
     use rand::SeedableRng;
 
     use super::*;
+    use crate::attack::learner::coordinate::Coordinate;
     use crate::noise::{Generator, laplace};
 
     #[test]
@@ -306,7 +306,11 @@ mod tests {
         assert_eq!(score_bins.folds().len(), FOLDS);
         assert_eq!(score_bins.counts().draws(), 7004.0);
         // A score with the same hits, and two with other hits.
-        assert!(score_bins.has_same_hits(&ScoreBins::new(Score::Coordinate(0), &left, &right)));
+        assert!(score_bins.has_same_hits(&ScoreBins::new(
+            Score::Coordinate(Coordinate(0)),
+            &left,
+            &right
+        )));
         assert!(!score_bins.has_same_hits(&ScoreBins::new(Score::Output, &right, &left)));
         assert!(!score_bins.has_same_hits(&ScoreBins::new(
             Score::Output,
@@ -384,13 +388,13 @@ mod tests {
         };
         assert!(score_bins(Score::WholeRow, 1).distinguishes_all());
         assert!(!score_bins(Score::WholeRow, 2).distinguishes_all());
-        assert!(!score_bins(Score::Coordinate(0), 0).distinguishes_all());
+        assert!(!score_bins(Score::Coordinate(Coordinate(0)), 0).distinguishes_all());
     }
 
     #[test]
     fn a_learned_score_is_counted_on_unused_rows_and_learned_again_from_later_ones() {
+        use crate::attack::learner::trend::Trend;
         use crate::attack::lesson::Lesson;
-        use crate::attack::score::trend::Trend;
         // A number with or without ⊥ next to it. On D the rows with an odd index have ⊥, on D' the
         // others.
         let bottom = Cell::symbol("⊥");
@@ -404,8 +408,7 @@ mod tests {
             (of(2, 1000, |index| row(index, 1)), of(2, 1000, |index| row(index, 0)));
         let lesson: (Vec<&[Cell]>, Vec<&[Cell]>) =
             (left.iter().step_by(2).collect(), right.iter().step_by(2).collect());
-        let trend =
-            Trend::learn(Lesson { left: &lesson.0, right: &lesson.1 }).expect("⊥ next to numbers");
+        let trend = Trend::learn(Lesson::of(&lesson.0, &lesson.1)).expect("⊥ next to numbers");
         let mut score_bins = ScoreBins::new(Score::Trend(trend.clone()), &left, &right);
         // Only rows with an odd index are counted: with ⊥ on D, without ⊥ on D'.
         let score = |row: &[Cell]| score_bins.bins().index(trend.score(row));

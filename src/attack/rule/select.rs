@@ -11,32 +11,19 @@ use rayon::prelude::*;
 use crate::attack::answer::Answer;
 use crate::attack::bins::Counts;
 use crate::attack::fit::order::{Order, orders};
-use crate::attack::rule::goal::{Caution, Goal, Odds};
+use crate::attack::learner::View;
+use crate::attack::rule::goal::{Caution, Goal};
 use crate::attack::rule::ordered::OrderedBins;
 use crate::attack::rule::score_bins::ScoreBins;
-use crate::stats::Forecast;
-
-/// Degrees of pessimism, in standard errors, with which a procedure chooses its cuts for the ε
-/// bound.
-const PESSIMISM: [f64; 3] = [2.0, 4.0, 8.0];
-
-/// The same for the δ bound, the most pessimistic first, which wins where they agree. A rare event
-/// that only one side shows has few hits, and it costs little to be wrong about it.
-const DELTA_PESSIMISM: [f64; 3] = [4.0, 1.5, 0.5];
-
-/// The pessimism, in standard errors, with which procedures for the ε bound are compared.
-const COMPARISON: f64 = 5.0;
-
-/// A log-ratio is in the right order already. Only the cuts are left to choose, so less pessimism
-/// is enough for the ε bound.
-const RATIO: f64 = 0.7;
+use crate::attack::tuning::select::{BETTER, COMPARISON, DELTA_PESSIMISM, PESSIMISM, RATIO};
+use crate::stats::Rates;
 
 /// A selected set of answers, with its cross-validated result.
 pub struct Selected {
     /// An answer for each bin.
     pub answers: Vec<Answer>,
     /// How often such a rule is correct and wrong on draws that it was not learned from.
-    pub forecast: Forecast,
+    pub forecast: Rates,
     /// The pessimistic value of the goal, for comparison with other scores.
     pub value: f64,
 }
@@ -47,7 +34,7 @@ struct Attempt {
     value: f64,
     order: Order,
     z: f64,
-    odds: Odds,
+    rates: Rates,
 }
 
 /// Selects the best rule for each goal from the counts of each fold.
@@ -69,20 +56,16 @@ pub fn select(
     let ratio = score_bins.score().is_ratio();
     let ease = (n / explored.max(n)).sqrt() * if ratio { RATIO } else { 1.0 };
     // The pessimism of the cuts, and of the comparison.
-    let cautions = |goal: Goal, order: Order| match goal {
-        Goal::Epsilon { .. } | Goal::Steady { .. } | Goal::Measure { .. } => (
-            PESSIMISM.map(|z| z * ease),
-            Caution { draws: n, z: (COMPARISON + order.caution()) * ease },
-        ),
-        // The freer the order, the more of what was counted is chance. Errors of the counts are
-        // added to those of the certify draws.
-        Goal::Delta { .. } => (
-            DELTA_PESSIMISM,
-            Caution {
-                z: certify.z + order.delta_caution() * (certify.draws / n).sqrt(),
-                ..certify
-            },
-        ),
+    let cautions = |goal: Goal, order: Order| {
+        if goal.is_delta() {
+            // The freer the order, the more of what was counted is chance. Errors of the counts are
+            // added to those of the certify draws.
+            let z = certify.z + order.delta_caution() * (certify.draws / n).sqrt();
+            (DELTA_PESSIMISM, Caution { z, ..certify })
+        } else {
+            let z = (COMPARISON + order.caution()) * ease;
+            (PESSIMISM.map(|z| z * ease), Caution { draws: n, z })
+        }
     };
     // For each order and each goal: one attempt per degree of pessimism.
     let attempts = orders(ratio).par_iter().map(|&order| {
@@ -91,93 +74,93 @@ pub fn select(
         let attempts = |goal: Goal| {
             let (pessimism, comparison) = cautions(goal, order);
             pessimism.map(|z| {
-                let odds = cross_validated(&ordered, folds, goal, z);
-                Attempt { value: goal.value(odds, comparison), order, z, odds }
+                let (rates, regions) = cross_validated(&ordered, folds, goal, z);
+                Attempt { value: goal.value(rates, regions, comparison), order, z, rates }
             })
         };
         goals.iter().map(|&goal| attempts(goal)).collect::<Vec<_>>()
     });
     let attempts: Vec<_> = attempts.collect();
     let best = (0..goals.len()).filter_map(|goal| {
-        // Simple orders come first; a later one must be better by a tenth of a per cent.
+        // Simple orders come first; a later one must be better by a little.
         let better = |best: Attempt, next: Attempt| {
-            if next.value > best.value + 1e-3 * best.value.abs() { next } else { best }
+            if next.value > best.value + BETTER * best.value.abs() { next } else { best }
         };
         attempts.iter().flat_map(|of_order| of_order[goal]).reduce(better)
     });
-    let selected = goals.iter().zip(best).map(|(&goal, Attempt { value, order, z, odds })| {
+    let selected = goals.iter().zip(best).map(|(&goal, Attempt { value, order, z, rates })| {
         let ordered = OrderedBins::new(bins, &all, order);
         // A rule that guessed on the folds may be too pessimistic to guess on all of them: then a
         // bolder one is better than none.
         let bolder = cautions(goal, order).0.into_iter().filter(|other| *other < z);
         let cuts =
             std::iter::once(z).chain(bolder).map(|z| ordered.best_cut(goal, ordered.caution(z)));
-        let cut = cuts.reduce(|first, next| if first.odds.regions > 0.0 { first } else { next });
+        let cut = cuts.reduce(|first, next| if first.regions > 0 { first } else { next });
         let answers = cut.map(|cut| ordered.answers(cut)).unwrap_or_default();
-        Selected {
-            answers,
-            forecast: Forecast { correct: odds.correct, wrong: odds.wrong, draws: n },
-            value,
-        }
+        Selected { answers, forecast: Rates { draws: n, ..rates }, value }
     });
     selected.collect()
 }
 
-/// The result of rules that are cut on all folds except one and tallied on this fold.
+/// The result of rules that are cut on all folds except one and tallied on this fold, and how many
+/// answers they give.
 /// `without_fold` has the bins ordered without it.
-fn cross_validated(without_fold: &[OrderedBins], folds: &[Counts], goal: Goal, z: f64) -> Odds {
-    let (mut correct, mut wrong, mut draws, mut regions) = (0, 0, 0.0, 0.0_f64);
+fn cross_validated(
+    without_fold: &[OrderedBins],
+    folds: &[Counts],
+    goal: Goal,
+    z: f64,
+) -> (Rates, u8) {
+    let (mut correct, mut wrong, mut draws, mut regions) = (0, 0, 0.0, 0);
     for (ordered, fold) in without_fold.iter().zip(folds) {
         let cut = ordered.best_cut(goal, ordered.caution(z));
         let tally = fold.tally(&ordered.answers(cut));
         (correct, wrong, draws) = (correct + tally.0, wrong + tally.1, draws + fold.draws());
-        regions = regions.max(cut.odds.regions);
+        regions = regions.max(cut.regions);
     }
-    Odds {
-        correct: correct as f64 / f64::max(draws, 1.0),
-        wrong: wrong as f64 / f64::max(draws, 1.0),
-        regions,
-    }
+    let share = |count: u64| count as f64 / f64::max(draws, 1.0);
+    (Rates { correct: share(correct), wrong: share(wrong), draws }, regions)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::attack::learner::Score;
+    use crate::attack::learner::naive_bayes::{Features, NaiveBayes};
     use crate::attack::lesson::Lesson;
-    use crate::attack::score::Score;
-    use crate::attack::score::naive_bayes::{Features, NaiveBayes};
+    use crate::model::Measure;
     use crate::output::{Cell, Rows};
 
     #[test]
     fn a_value_is_z_standard_errors_below_the_estimate() {
         for (correct, wrong) in [(0.3, 0.1), (0.02, 0.001), (0.6, 0.4), (0.004, 0.0), (0.1, 0.3)] {
-            for (delta, regions) in [(0.0, 2.0), (0.001, 1.0), (0.003, 2.0), (0.05, 1.0)] {
+            for (delta, regions) in [(0.0, 2), (0.001, 1), (0.003, 2), (0.05, 1)] {
                 for (n, z) in [(1e3, 2.0), (1e4, 0.5), (1e5, 8.0), (1e6, 5.0)] {
-                    let (odds, caution) =
-                        (Odds { correct, wrong, regions }, Caution { draws: n, z });
+                    let (rates, caution) =
+                        (Rates { correct, wrong, draws: n }, Caution { draws: n, z });
+                    let half = f64::from(regions) / 2.0;
                     // Half a wrong guess is added.
                     let wrong = wrong + 0.5 / n;
-                    let excess = |x: f64| correct - delta * regions / 2.0 - x * wrong;
+                    let excess = |x: f64| correct - delta * half - x * wrong;
                     let error = |x: f64| ((correct + x * x * wrong) / n).sqrt();
-                    for (goal, z) in
-                        [(Goal::Epsilon { delta }, z), (Goal::Steady { delta }, 6.0 * z)]
-                    {
-                        let x = goal.value(odds, caution);
+                    let measure = Measure::Epsilon { delta };
+                    let steady = Goal::steady(&measure).expect("a goal for ε");
+                    for (goal, z) in [(Goal::new(&measure), z), (steady, 6.0 * z)] {
+                        let x = goal.value(rates, regions, caution);
                         if excess(0.0) <= z * error(0.0) {
                             assert_eq!(x, 0.0);
                         } else {
                             assert!(
                                 x > 0.0 && (excess(x) - z * error(x)).abs() < 1e-9 * correct,
-                                "{odds:?} {caution:?}: {x}"
+                                "{rates:?} {caution:?}: {x}"
                             );
                         }
                     }
                     let x = 0.7_f64.exp();
-                    let value = Goal::Delta { odds: x }.value(odds, caution);
-                    assert!(
-                        (value * regions / 2.0 - (correct - x * wrong - z * error(x))).abs()
-                            < 1e-12
-                    );
+                    let measure = Measure::Delta { epsilon: 0.7 };
+                    assert_eq!(Goal::steady(&measure), None);
+                    let value = Goal::new(&measure).value(rates, regions, caution);
+                    assert!((value * half - (correct - x * wrong - z * error(x))).abs() < 1e-12);
                 }
             }
         }
@@ -198,12 +181,9 @@ mod tests {
 
     #[test]
     fn the_forecast_of_a_selected_rule_is_its_cross_validated_result() {
-        let goals = [
-            Goal::Epsilon { delta: 0.01 },
-            Goal::Steady { delta: 0.01 },
-            Goal::Delta { odds: 0.5_f64.exp() },
-        ];
-        let odds = Odds { correct: 0.75, wrong: 0.25, regions: 2.0 };
+        let [epsilon, delta] = [Measure::Epsilon { delta: 0.01 }, Measure::Delta { epsilon: 0.5 }];
+        let steady = Goal::steady(&epsilon).expect("a goal for ε");
+        let goals = [Goal::new(&epsilon), steady, Goal::new(&delta)];
         let (left, right) = rows();
         let lesson = |rows: &Rows| rows.iter().map(<[Cell]>::to_vec).collect::<Vec<_>>();
         let (of_left, of_right) = (lesson(&left), lesson(&right));
@@ -211,10 +191,8 @@ mod tests {
             of_left.iter().map(Vec::as_slice).collect(),
             of_right.iter().map(Vec::as_slice).collect(),
         );
-        let learned = Score::NaiveBayes(NaiveBayes::learn(
-            Lesson { left: &of_left, right: &of_right },
-            Features::Cells,
-        ));
+        let learned =
+            Score::NaiveBayes(NaiveBayes::learn(Lesson::of(&of_left, &of_right), Features::Cells));
         // Five standard errors for an order without a parameter per bin; 0.7 times as many for the
         // ε of a learned score, which is counted on half of the rows.
         for (score, n, ease) in [(Score::Output, 8000.0, 1.0), (learned, 4000.0, 0.7)] {
@@ -224,7 +202,7 @@ mod tests {
                 let all = select(&score_bins, &goals, explored, certify);
                 assert_eq!(all.len(), goals.len());
                 for (goal, selected) in goals.into_iter().zip(all) {
-                    let Forecast { correct, wrong, draws } = selected.forecast;
+                    let Rates { correct, wrong, draws } = selected.forecast;
                     assert_eq!((correct, wrong, draws), (0.75, 0.25, n));
                     let (right, wrong) = score_bins.counts().tally(&selected.answers);
                     assert_eq!((right as f64, wrong as f64), (0.75 * n, 0.25 * n));
@@ -233,8 +211,9 @@ mod tests {
                     let learned = score_bins.score().is_learned();
                     let for_delta = if learned { cautious } else { certify };
                     let expected = goal.value(
-                        odds,
-                        if matches!(goal, Goal::Delta { .. }) { for_delta } else { pessimistic },
+                        Rates { correct: 0.75, wrong: 0.25, draws: n },
+                        2,
+                        if goal.is_delta() { for_delta } else { pessimistic },
                     );
                     assert!(
                         (selected.value - expected).abs() < 1e-9,

@@ -10,23 +10,18 @@
 use crate::attack::answer::Answer;
 use crate::attack::fit::order::{CALIBRATED, Order};
 use crate::attack::rule::gain::gain;
-use crate::attack::rule::goal::{Caution, Goal, Odds};
+use crate::attack::rule::goal::{Caution, Goal};
 use crate::attack::rule::ordered::OrderedBins;
 use crate::attack::rule::score_bins::ScoreBins;
-use crate::stats::Forecast;
-
-/// The log-likelihood that a more flexible curve must gain.
-const GAIN: f64 = 3.0;
-
-/// Log-odds this many standard errors below the promise contradict it.
-const CONTRADICTED: f64 = 3.0;
+use crate::attack::tuning::tail::{CONTRADICTED, GAIN};
+use crate::stats::Rates;
 
 /// A rule for the tails of a score.
 pub struct TailRule {
     /// An answer for each bin.
     pub answers: Vec<Answer>,
     /// What the curve promises.
-    pub forecast: Forecast,
+    pub forecast: Rates,
     /// The pessimistic odds that the certify draws should show.
     pub value: f64,
     /// How well the curve predicts the side of a draw: the gain of log-likelihood per draw.
@@ -40,13 +35,11 @@ pub fn select(score_bins: &ScoreBins, goal: Goal, caution: Caution) -> Option<Ta
     let (order, gain) = calibration(score_bins);
     let ordered = OrderedBins::new(bins, &all, order);
     let cut = ordered.best_cut(goal, caution);
-    let Odds { correct, wrong, .. } = cut.odds;
-    let forecast = Forecast { correct, wrong, draws: all.draws() };
     let (observed, promised) = cross_validated(score_bins, order, goal, caution);
     (!contradicts(observed, promised)).then(|| TailRule {
         answers: ordered.answers(cut),
-        forecast,
-        value: goal.value(cut.odds, caution),
+        forecast: cut.rates,
+        value: goal.value(cut.rates, cut.regions, caution),
         gain,
     })
 }
@@ -65,7 +58,7 @@ fn cross_validated(
         let ordered = OrderedBins::new(score_bins.bins(), &all.without(fold), order);
         let cut = ordered.best_cut(goal, caution);
         let (draws, tally) = (fold.draws(), fold.tally(&ordered.answers(cut)));
-        promised = (promised.0 + draws * cut.odds.correct, promised.1 + draws * cut.odds.wrong);
+        promised = (promised.0 + draws * cut.rates.correct, promised.1 + draws * cut.rates.wrong);
         observed = (observed.0 + tally.0, observed.1 + tally.1);
     }
     (observed, promised)
@@ -99,7 +92,8 @@ mod tests {
     use rand::SeedableRng;
 
     use super::*;
-    use crate::attack::score::Score;
+    use crate::attack::learner::Score;
+    use crate::model::Measure;
     use crate::noise::{Generator, gaussian};
     use crate::output::{Cell, Rows};
 
@@ -107,6 +101,8 @@ mod tests {
     /// itself.
     const SPREAD: f64 = 0.2;
     const ROWS: usize = 400_000;
+
+    const PURE: Measure = Measure::Epsilon { delta: 0.0 };
 
     /// A million certify draws, and two standard errors.
     const CAUTION: Caution = Caution { draws: 1e6, z: 2.0 };
@@ -129,8 +125,7 @@ mod tests {
     #[test]
     fn the_promise_of_a_calibrated_score_agrees_with_its_tails() {
         let score_bins = score_bins(|score| score);
-        let rule =
-            select(&score_bins, Goal::Epsilon { delta: 0.0 }, CAUTION).expect("no contradiction");
+        let rule = select(&score_bins, Goal::new(&PURE), CAUTION).expect("no contradiction");
         // The slope of the line is known up to 2/(√800,000 · 0.2) = 0.011. The tolerance is five
         // times this, plus five standard errors of the hits.
         let promised = (rule.forecast.correct / rule.forecast.wrong).ln();
@@ -153,7 +148,7 @@ mod tests {
         // middle would promise the opposite.
         let flipped = |score: f64| if score.abs() > 2.0 * SPREAD { -score } else { score };
         let score_bins = score_bins(flipped);
-        if let Some(rule) = select(&score_bins, Goal::Epsilon { delta: 0.0 }, CAUTION) {
+        if let Some(rule) = select(&score_bins, Goal::new(&PURE), CAUTION) {
             let promised = (rule.forecast.correct / rule.forecast.wrong).ln();
             let (correct, wrong) = score_bins.counts().tally(&rule.answers);
             let chance = (1.0 / (correct as f64 + 1.0) + 1.0 / (wrong as f64 + 1.0)).sqrt();
@@ -178,7 +173,7 @@ mod tests {
         let score_bins = ScoreBins::new(Score::Output, &side(1.0), &side(-1.0));
         for order in CALIBRATED {
             let (observed, promised) =
-                cross_validated(&score_bins, order, Goal::Epsilon { delta: 0.0 }, CAUTION);
+                cross_validated(&score_bins, order, Goal::new(&PURE), CAUTION);
             assert_eq!(observed, (6000, 2000));
             // Curves are shrunk a little towards even odds.
             assert!(

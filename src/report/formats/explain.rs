@@ -183,6 +183,7 @@ fn attack_view(attack: Attack) -> &'static str {
         Attack::Interactions => "three components at a time, and decision trees over all of them",
         Attack::Fractions => "the fractional parts of the numbers",
         Attack::FloatBits => "how many bits the numbers use",
+        Attack::Learner(learner) => learner.0,
     }
 }
 

@@ -8,7 +8,7 @@ use crate::model::{Confidence, Error, Tally};
 use crate::report::persistence::witness::Witness;
 use crate::sample::Sampler;
 use crate::stats::fixed::Limits;
-use crate::stats::{Forecast, Method};
+use crate::stats::{Method, Rates};
 use crate::target::{PairStream, Phase, Target, TargetError};
 
 /// How a witness is checked.
@@ -73,7 +73,7 @@ pub fn replay(
     // The witness is what is known before these draws. Whatever it says, the bounds hold.
     let claim = &witness.claim;
     let regions = witness.rule.regions();
-    let forecast = Forecast::of(witness.tally);
+    let forecast = Rates::of(witness.tally);
     // A witness that refutes only δ is checked for δ.
     let only_delta = claim.second().filter(|_| witness.epsilon_lower <= claim.main().value);
     let method =

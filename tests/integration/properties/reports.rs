@@ -54,7 +54,7 @@ fn refused_or_compared(text: &[u8]) -> Result<(), TestCaseError> {
     for audit in audits {
         prop_assert!(explain(audit, Some(&before)).contains("What the run found"));
     }
-    let refuted = &now.audits[0].pairs[0].row;
+    let refuted = &now.audits[0].statements[0].row;
     let same = |row: &&dp_audit::audit::Row| {
         (&row.audit, &row.pair, row.claim_epsilon, row.claim_delta)
             == (&refuted.audit, &refuted.pair, refuted.claim_epsilon, refuted.claim_delta)
@@ -62,8 +62,9 @@ fn refused_or_compared(text: &[u8]) -> Result<(), TestCaseError> {
     let rows: Vec<_> = before
         .audits
         .iter()
-        .flat_map(|audit| &audit.pairs)
-        .map(|pair| &pair.row)
+        .flat_map(|audit| &audit.statements)
+        .filter(|statement| statement.list == "pairs")
+        .map(|statement| &statement.row)
         .filter(same)
         .collect();
     let [earlier] = rows[..] else { return Ok(()) };

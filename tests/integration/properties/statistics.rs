@@ -6,7 +6,7 @@ use dp_audit::stats::binomial::{lower_limit, upper_tail};
 use dp_audit::stats::fixed::Limits;
 use dp_audit::stats::power::{detectable_epsilon, power};
 use dp_audit::stats::wealth::{Bet, Ledger};
-use dp_audit::stats::{Certified, Forecast, Level, Method, Weights};
+use dp_audit::stats::{Certified, Level, Method, Rates, Weights};
 use dp_audit::{Claim, Side, Tally, Verdict};
 use proptest::prelude::*;
 
@@ -65,7 +65,7 @@ fn certified(judged: &[(Tally, u8); 2], level: Level, claim: &Claim) -> [Certifi
 fn bet() -> impl Strategy<Value = Bet> {
     (0.0..1.0_f64, 0.0..1.0_f64, 1.0..1e9_f64, regions(), tally()).prop_map(
         |(guessed, right, draws, regions, tally)| Bet {
-            forecast: Forecast { correct: guessed * right, wrong: guessed * (1.0 - right), draws },
+            forecast: Rates { correct: guessed * right, wrong: guessed * (1.0 - right), draws },
             regions,
             tally,
         },

@@ -106,7 +106,7 @@ fn any_two_different_cells_tell_the_sides_apart() {
         let found = report(&audit_of(1.0, 0.0, leaking(left, right)), sure(2_000));
         well_formed(&found);
         assert_eq!(found.verdict, Verdict::Violated, "{left:?} or {right:?}: {:?}", found.bounds);
-        let rule = found.rule.expect("a rule refuted the claim").describe(&found.symbols);
+        let rule = found.rule.as_ref().expect("a rule refuted the claim").describe(&found.symbols);
         assert!(!rule.contains("NaN ") && !rule.is_empty(), "{rule}");
     }
 }

@@ -15,7 +15,7 @@ use dp_audit::{
 };
 use rand::SeedableRng;
 
-use crate::harness::{Runnable as _, audit_of, defaults};
+use crate::harness::{Runnable as _, audit_of, defaults, found};
 
 /// A mechanism that adds noise to 0 or 1 and may go wrong from one call of a batch to the next.
 struct Batchwise(fn(Side, StreamSeed, usize) -> Vec<f64>);

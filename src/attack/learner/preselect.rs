@@ -1,25 +1,18 @@
-//! Preselects the most significant of many scores by a quick chi-square test.
+//! Selects the most significant of many scores by a quick chi-square test.
 
 use rayon::prelude::*;
 
+use super::view::View;
 use crate::attack::bins::Bins;
 use crate::attack::bins::Counts;
 use crate::attack::lesson::Lesson;
-use crate::attack::score::Score;
+use crate::attack::tuning::preselect::{BINNED, MAX_CELLS, MAX_ROWS, MIN_ROWS};
 use crate::model::Side;
 use crate::output::Rows;
 
-/// Rows per side for the test: between these limits, and fewer for wide outputs.
-const MAX_ROWS: usize = 1 << 16;
-const MIN_ROWS: usize = 1 << 12;
-const MAX_CELLS: usize = 1 << 21;
-
-/// Rows per side from which bins are made.
-const BINNED: usize = 1 << 12;
-
 /// The scores on which the two sides differ most significantly, at most `max` of them, in their old
 /// order.
-pub fn preselect(lesson: Lesson, scores: Vec<Score>, max: usize) -> Vec<Score> {
+pub fn preselect<V: View>(lesson: Lesson, scores: Vec<V>, max: usize) -> Vec<V> {
     if scores.len() <= max {
         return scores;
     }
@@ -40,7 +33,7 @@ pub fn preselect(lesson: Lesson, scores: Vec<Score>, max: usize) -> Vec<Score> {
 }
 
 /// How different the binned scores of the two sides are.
-fn contrast(score: &Score, left: &Rows, right: &Rows) -> f64 {
+fn contrast(score: &impl View, left: &Rows, right: &Rows) -> f64 {
     let (left, right) = (score.of(left), score.of(right));
     let bins = Bins::learn_coarse(left.iter().take(BINNED).chain(right.iter().take(BINNED)));
     let mut counts = Counts::new(bins.len());
@@ -53,6 +46,8 @@ fn contrast(score: &Score, left: &Rows, right: &Rows) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::attack::learner::coordinate::Coordinate;
+    use crate::attack::learner::output::Output;
     use crate::output::Cell;
 
     fn rows(cells: &[(Cell, usize)]) -> Rows {
@@ -66,23 +61,22 @@ mod tests {
         let [a, b, c] = ["a", "b", "c"].map(Cell::symbol);
         // Two rows and two columns: n·(ad − bc)² divided by the product of all row and column sums;
         // one degree of freedom.
-        let found =
-            contrast(&Score::Output, &rows(&[(a, 60), (b, 40)]), &rows(&[(a, 70), (b, 130)]));
+        let found = contrast(&Output, &rows(&[(a, 60), (b, 40)]), &rows(&[(a, 70), (b, 130)]));
         let chi_square =
             300.0 * (60.0 * 130.0 - 40.0 * 70.0_f64).powi(2) / (100.0 * 200.0 * 130.0 * 170.0);
         assert!((found - (chi_square - 1.0) / 2_f64.sqrt()).abs() < 1e-9, "{found}");
         // Three columns: the sum of (observed − expected)²/expected over all six counts; two
         // degrees of freedom.
         let found = contrast(
-            &Score::Output,
+            &Output,
             &rows(&[(a, 30), (b, 50), (c, 20)]),
             &rows(&[(a, 50), (b, 30), (c, 20)]),
         );
         let chi_square = 4.0 * 10.0_f64.powi(2) / 40.0;
         assert!((found - (chi_square - 2.0) / 2.0).abs() < 1e-9, "{found}");
-        assert_eq!(contrast(&Score::Output, &rows(&[(a, 30)]), &rows(&[(a, 50)])), 0.0);
+        assert_eq!(contrast(&Output, &rows(&[(a, 30)]), &rows(&[(a, 50)])), 0.0);
         // A bin with hits from D only; these rows come after those that the bins are made from.
-        let found = contrast(&Score::Output, &rows(&[(a, 5000), (c, 5000)]), &rows(&[(a, 10_000)]));
+        let found = contrast(&Output, &rows(&[(a, 5000), (c, 5000)]), &rows(&[(a, 10_000)]));
         let chi_square =
             20_000.0 * (5000.0 * 10_000.0_f64).powi(2) / (1e4 * 1e4 * 15_000.0 * 5000.0);
         assert!((found - (chi_square - 1.0) / 2_f64.sqrt()).abs() < 1e-6, "{found}");
@@ -106,11 +100,11 @@ mod tests {
         let (left, right) = (side([5, 5, 5, 6, 5, 5, 5, 9, 7, 5]), side([5; 10]));
         let (left, right): (Vec<&[Cell]>, Vec<&[Cell]>) =
             (left.iter().map(Vec::as_slice).collect(), right.iter().map(Vec::as_slice).collect());
-        let lesson = Lesson { left: &left, right: &right };
-        let all = || (0..10).rev().map(Score::Coordinate).collect::<Vec<_>>();
-        assert_eq!(preselect(lesson, all(), 1), [7].map(Score::Coordinate));
-        assert_eq!(preselect(lesson, all(), 2), [8, 7].map(Score::Coordinate));
-        assert_eq!(preselect(lesson, all(), 3), [8, 7, 3].map(Score::Coordinate));
+        let lesson = Lesson::of(&left, &right);
+        let all = || (0..10).rev().map(Coordinate).collect::<Vec<_>>();
+        assert_eq!(preselect(lesson, all(), 1), [7].map(Coordinate));
+        assert_eq!(preselect(lesson, all(), 2), [8, 7].map(Coordinate));
+        assert_eq!(preselect(lesson, all(), 3), [8, 7, 3].map(Coordinate));
         assert_eq!(preselect(lesson, all(), 10), all());
     }
 }

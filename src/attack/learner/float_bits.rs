@@ -6,7 +6,67 @@
 //! of the implementation that the ideal mechanism does not have. So it is tested only if an audit
 //! asks for it.
 
-use crate::output::Cell;
+use serde::{Deserialize, Serialize};
+
+use super::preselect::preselect;
+use super::view::{View, has_cell};
+use super::{Cost, Learner, Score};
+use crate::attack::family::Attack;
+use crate::attack::lesson::Lesson;
+use crate::attack::tuning::coordinate::MAX_COORDINATES;
+use crate::output::{Cell, Symbols};
+
+pub const LEARNER: Learner = Learner {
+    name: "float-bits",
+    sees: "how many bits the most significant components use",
+    cost: Cost::Quick,
+    attacks: &[Attack::FloatBits],
+    widths: 1..=usize::MAX,
+    learn,
+};
+
+fn learn(lesson: Lesson) -> Vec<Score> {
+    let of_component =
+        |index: usize| [Score::LowestBit(LowestBit(index)), Score::BitsUsed(BitsUsed(index))];
+    let all = (0..lesson.width()).flat_map(of_component).collect();
+    preselect(lesson, all, 2 * MAX_COORDINATES)
+}
+
+/// The exponent of the lowest bit of the component with this index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LowestBit(pub usize);
+
+impl View for LowestBit {
+    fn score(&self, row: &[Cell]) -> Cell {
+        lowest_bit(row[self.0])
+    }
+
+    fn check(&self, width: usize) -> Result<(), String> {
+        has_cell(self.0, width)
+    }
+
+    fn describe(&self, names: &Symbols) -> String {
+        format!("the exponent of the lowest bit of {}", names.column(self.0))
+    }
+}
+
+/// The exponent of the component with this index, together with the number of bits that it uses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BitsUsed(pub usize);
+
+impl View for BitsUsed {
+    fn score(&self, row: &[Cell]) -> Cell {
+        bits_used(row[self.0])
+    }
+
+    fn check(&self, width: usize) -> Result<(), String> {
+        has_cell(self.0, width)
+    }
+
+    fn describe(&self, names: &Symbols) -> String {
+        format!("64 × exponent + bits used of {}", names.column(self.0))
+    }
+}
 
 /// The exponent of zero, which is a multiple of every power of two. It is larger than the exponent
 /// of any other number.
@@ -33,8 +93,7 @@ fn exponents(number: f64) -> Option<(i32, i32)> {
 /// The exponent of the lowest bit that is set: it is at least `-k` if and only if the number is a
 /// multiple of `2^-k`. Keeps symbols.
 #[inline]
-#[must_use]
-pub fn lowest_bit(cell: Cell) -> Cell {
+fn lowest_bit(cell: Cell) -> Cell {
     cell.as_number().map_or(cell, |number| {
         Cell::number(f64::from(exponents(number).map_or(OF_ZERO, |(_, lowest)| lowest)))
     })
@@ -43,8 +102,7 @@ pub fn lowest_bit(cell: Cell) -> Cell {
 /// 64 times the exponent plus the number of bits from the highest to the lowest: how fine the grid
 /// is at this magnitude. Keeps symbols.
 #[inline]
-#[must_use]
-pub fn bits_used(cell: Cell) -> Cell {
+fn bits_used(cell: Cell) -> Cell {
     let code = |(highest, lowest): (i32, i32)| 64 * highest + (highest - lowest + 1);
     cell.as_number().map_or(cell, |number| {
         Cell::number(f64::from(exponents(number).map_or(64 * OF_ZERO, code)))

@@ -9,12 +9,26 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::plain::numbers;
+use super::view::{View, complete};
+use super::{Cost, Learner, Score};
 use crate::attack::bins::sort;
+use crate::attack::family::Attack;
 use crate::attack::fit::smooth;
 use crate::attack::fit::table::{STEPS, in_steps};
 use crate::attack::lesson::Lesson;
+use crate::attack::tuning::trend::{GROUPS, MAX_ROWS, REACH};
 use crate::model::Side;
-use crate::output::Cell;
+use crate::output::{Cell, Symbols};
+
+pub const LEARNER: Learner = Learner {
+    name: "trend",
+    sees: "the smallest number, given how often a symbol occurs in the row",
+    cost: Cost::Quick,
+    attacks: &[Attack::Patterns],
+    widths: 2..=usize::MAX,
+    learn: |lesson| Trend::learn(lesson).map(Score::Trend).into_iter().collect(),
+};
 
 /// Log-odds as lines in the count of a symbol, one for each group of numbers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -47,9 +61,6 @@ impl TrendHits {
         self.groups.iter().flatten().fold((0.0, 0.0), |sum, hits| (sum.0 + hits.0, sum.1 + hits.1))
     }
 }
-
-/// The number of groups of numbers.
-const GROUPS: usize = 24;
 
 impl Trend {
     /// Learns the lines; None if rows do not mix numbers with a symbol of varying count.
@@ -99,19 +110,6 @@ impl Trend {
         self.lines = lines.map(|(start, slope)| (start - even, slope)).collect();
     }
 
-    /// Whether there is a line for every group.
-    #[must_use]
-    pub fn is_complete(&self) -> bool {
-        self.lines.len() == self.edges.len() + 2
-    }
-
-    /// The log-odds of a row, in whole steps.
-    #[must_use]
-    pub fn score(&self, row: &[Cell]) -> Cell {
-        let (start, slope) = self.lines[self.group(row)];
-        Cell::number(f64::from(in_steps(start + slope * self.times(row) as f64)) / STEPS)
-    }
-
     fn group(&self, row: &[Cell]) -> usize {
         smallest_number(row).map_or(self.edges.len() + 1, |number| {
             self.edges.partition_point(|edge| *edge <= number)
@@ -123,14 +121,31 @@ impl Trend {
     }
 }
 
+impl View for Trend {
+    fn score(&self, row: &[Cell]) -> Cell {
+        let (start, slope) = self.lines[self.group(row)];
+        Cell::number(f64::from(in_steps(start + slope * self.times(row) as f64)) / STEPS)
+    }
+
+    fn check(&self, _: usize) -> Result<(), String> {
+        complete(self.lines.len() == self.edges.len() + 2)
+    }
+
+    fn describe(&self, _: &Symbols) -> String {
+        "the log-ratio of the number and the symbols beside it".to_owned()
+    }
+
+    fn is_ratio(&self) -> bool {
+        true
+    }
+}
+
 fn smallest_number(row: &[Cell]) -> Option<f64> {
-    row.iter().filter_map(|cell| cell.as_number()).reduce(f64::min)
+    numbers(row).reduce(f64::min)
 }
 
 /// The symbol whose count varies most from row to row, if any does.
 fn most_varied_symbol<'a>(rows: impl Iterator<Item = &'a [Cell]>) -> Option<Cell> {
-    /// The number of rows that are examined.
-    const MAX_ROWS: usize = 4096;
     let mut counts: BTreeMap<u64, (Cell, Vec<f64>)> = BTreeMap::new();
     let mut examined = 0.0;
     for row in rows.take(MAX_ROWS) {
@@ -153,7 +168,6 @@ fn most_varied_symbol<'a>(rows: impl Iterator<Item = &'a [Cell]>) -> Option<Cell
 /// The hits of a group and of its neighbours on both sides, because the slope is small compared
 /// with the standard error of a single group.
 fn pooled(groups: &[Vec<(f64, f64)>], group: usize) -> Vec<(f64, f64)> {
-    const REACH: usize = 1;
     let near = &groups[group.saturating_sub(REACH)..groups.len().min(group + REACH + 1)];
     let mut sum = vec![(0.0, 0.0); groups[group].len()];
     for hits in near {
@@ -180,7 +194,7 @@ mod tests {
     fn rows_without_symbols_have_no_trend() {
         let numbers = [Cell::number(1.0), Cell::number(2.0)];
         let rows: Vec<&[Cell]> = vec![&numbers; 100];
-        assert!(Trend::learn(Lesson { left: &rows, right: &rows }).is_none());
+        assert!(Trend::learn(Lesson::of(&rows, &rows)).is_none());
     }
 
     #[test]
@@ -192,7 +206,7 @@ mod tests {
         let plain: Vec<[Cell; 2]> =
             (0..960).map(|index| row(index, if index % 2 == 0 { bottom } else { other })).collect();
         let rows: Vec<&[Cell]> = plain.iter().map(<[Cell; 2]>::as_slice).collect();
-        let mut trend = Trend::learn(Lesson { left: &rows, right: &rows }).unwrap();
+        let mut trend = Trend::learn(Lesson::of(&rows, &rows)).unwrap();
         let mut hits = trend.no_hits(2);
         for index in 0..97_000 {
             // With the symbol 4 of 5 rows are from D; without it one half.
@@ -242,10 +256,10 @@ mod tests {
         left.extend(vec![vec![bottom; 3]; 200]);
         right.extend(vec![vec![bottom; 3]; 800]);
         let even = (left.len() as f64 / right.len() as f64).ln();
-        let mut trend = Trend::learn(Lesson { left: &borrowed(&left), right: &borrowed(&right) })
+        let mut trend = Trend::learn(Lesson::of(&borrowed(&left), &borrowed(&right)))
             .expect("⊥ next to numbers");
         assert_eq!(trend.symbol, bottom);
-        assert!(trend.is_complete());
+        assert_eq!(trend.check(3), Ok(()));
         let check = |row: &[Cell], expected: f64| {
             let found = trend.score(row).raw();
             assert_eq!((found * STEPS).fract(), 0.0);
@@ -263,7 +277,7 @@ mod tests {
         }
         check(&[bottom; 3], -4_f64.ln());
         trend.lines.pop();
-        assert!(!trend.is_complete());
+        assert!(trend.check(3).is_err());
     }
 
     #[test]

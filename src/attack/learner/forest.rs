@@ -6,30 +6,33 @@
 //! It is written here because the trees must be written to witnesses, must not depend on the number
 //! of threads, and must read symbols as well as numbers; no crate does all of this.
 
+use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use super::view::{View, complete, listed};
+use super::{Cost, Learner, Score};
 use crate::attack::bins::Bins;
+use crate::attack::family::Attack;
 use crate::attack::fit::table::{STEPS, in_steps};
 use crate::attack::lesson::Lesson;
-use crate::output::{Cell, Rows};
+use crate::attack::tuning::forest::{
+    DEPTH, MAX_ROWS, MAX_VALUES, MIN_ROWS, RATE, SHRINKAGE, TREES,
+};
+use crate::output::{Cell, Rows, Symbols};
 use crate::stats::binomial::logistic;
 
-/// The number of trees.
-const TREES: usize = 32;
-/// Questions in a row.
-const DEPTH: usize = 3;
-/// The part of each tree's correction that is applied.
-const RATE: f64 = 0.3;
-/// Added to the weight of each leaf, so that leaves with few rows say little.
-const SHRINKAGE: f64 = 20.0;
-/// The most values that are read for a tree: rows times components.
-const MAX_VALUES: usize = 1 << 20;
-/// The most rows of each side.
-const MAX_ROWS: usize = 1 << 15;
+pub const LEARNER: Learner = Learner {
+    name: "forest",
+    sees: "decision trees over all components",
+    cost: Cost::Slow,
+    attacks: &[Attack::Interactions],
+    widths: 2..=usize::MAX,
+    learn: |lesson| Forest::learn(lesson).map(Score::Forest).into_iter().collect(),
+};
 
 /// Trees over binned components.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -62,16 +65,15 @@ struct Table {
 }
 
 impl Forest {
-    /// Learns trees from these rows; None if there are too few rows or components.
-    #[must_use]
-    pub fn learn(lesson: Lesson) -> Option<Self> {
+    /// Learns trees from these rows; None if there are too few.
+    fn learn(lesson: Lesson) -> Option<Self> {
         let width = lesson.width();
         let most = (MAX_VALUES / width.max(1) / 2).min(MAX_ROWS);
         let (left, right) = (
             &lesson.left[..lesson.left.len().min(most)],
             &lesson.right[..lesson.right.len().min(most)],
         );
-        if width < 2 || left.len().min(right.len()) < 256 {
+        if left.len().min(right.len()) < MIN_ROWS {
             return None;
         }
         let cells = |index: usize| {
@@ -97,8 +99,7 @@ impl Forest {
     }
 
     /// The components that the trees ask about most, at most three, from 0.
-    #[must_use]
-    pub fn main_components(&self) -> Vec<usize> {
+    fn main_components(&self) -> Vec<usize> {
         let mut asked: BTreeMap<usize, usize> = BTreeMap::new();
         let questions =
             self.trees.iter().flat_map(|tree| &tree.questions).filter(|question| question.bin > 0);
@@ -109,21 +110,31 @@ impl Forest {
         components
     }
 
-    /// Whether outputs of this width can be scored.
-    #[must_use]
-    pub fn is_complete(&self, width: usize) -> bool {
+    /// The log-ratio of a row whose components are in these bins.
+    fn sum(&self, bin: impl Fn(usize) -> usize) -> Cell {
+        let steps: i64 =
+            self.trees.iter().map(|tree| i64::from(tree.leaves[tree.leaf(&bin)])).sum();
+        Cell::number(steps as f64 / STEPS)
+    }
+}
+
+impl View for Forest {
+    fn score(&self, row: &[Cell]) -> Cell {
+        self.sum(|component| self.columns[component].index(row[component]))
+    }
+
+    fn check(&self, width: usize) -> Result<(), String> {
         let asks = |tree: &Tree| tree.questions.iter().all(|question| question.component < width);
         let tree = |tree: &Tree| {
             tree.questions.len() == (1 << DEPTH) - 1
                 && tree.leaves.len() == 1 << DEPTH
                 && asks(tree)
         };
-        self.columns.len() == width && self.trees.iter().all(tree)
+        complete(self.columns.len() == width && self.trees.iter().all(tree))
     }
 
-    /// The log-ratios of all rows.
-    #[must_use]
-    pub fn scores(&self, rows: &Rows) -> Vec<Cell> {
+    /// The bin of each component that is asked for is looked up once for all trees.
+    fn of<'a>(&self, rows: &'a Rows) -> Cow<'a, [Cell]> {
         let mut asked = vec![false; self.columns.len()];
         self.trees
             .iter()
@@ -134,14 +145,24 @@ impl Forest {
             for component in (0..row.len()).filter(|component| asked[*component]) {
                 bins[component] = self.columns[component].index(row[component]);
             }
-            let steps: i64 = self
-                .trees
-                .iter()
-                .map(|tree| i64::from(tree.leaves[tree.leaf(|component| bins[component])]))
-                .sum();
-            Cell::number(steps as f64 / STEPS)
+            self.sum(|component| bins[component])
         };
         rows.iter().map(score).collect()
+    }
+
+    fn describe(&self, names: &Symbols) -> String {
+        format!(
+            "the log-ratio of decision trees, mostly on {}",
+            listed(self.main_components(), names)
+        )
+    }
+
+    fn is_ratio(&self) -> bool {
+        true
+    }
+
+    fn is_late(&self) -> bool {
+        true
     }
 }
 
@@ -271,7 +292,7 @@ mod tests {
         let (left, right) = (rows(1, false), rows(2, true));
         let (left, right): (Vec<&[Cell]>, Vec<&[Cell]>) =
             (left.iter().collect(), right.iter().collect());
-        Forest::learn(Lesson { left: &left, right: &right }).expect("enough rows")
+        Forest::learn(Lesson::of(&left, &right)).expect("enough rows")
     }
 
     #[test]
@@ -286,7 +307,7 @@ mod tests {
             (row[2], row[4]) = (Cell::number(third), Cell::number(fifth));
             let mut rows = Rows::new(6);
             rows.push(&row);
-            forest.scores(&rows)[0].raw()
+            forest.of(&rows)[0].raw()
         };
         // Where the third is large, a large fifth is nine or ten times as likely on D, and a small
         // one three times as likely on D'.
@@ -297,7 +318,7 @@ mod tests {
         // On other rows, D is scored higher than D' on average: by the sum of both divergences,
         // which is about 0.4.
         let mean = |rows: &Rows| {
-            forest.scores(rows).iter().map(|score| score.raw()).sum::<f64>() / rows.len() as f64
+            forest.of(rows).iter().map(|score| score.raw()).sum::<f64>() / rows.len() as f64
         };
         assert!(mean(&rows(3, false)) - mean(&rows(4, true)) > 0.2);
     }
@@ -305,13 +326,13 @@ mod tests {
     #[test]
     fn a_forest_with_missing_parts_is_not_complete() {
         let forest = learned();
-        assert!(forest.is_complete(6) && !forest.is_complete(5));
+        assert!(forest.check(6).is_ok() && forest.check(5).is_err());
         let mut fewer = forest.clone();
         fewer.trees[0].leaves.pop();
-        assert!(!fewer.is_complete(6));
+        assert!(fewer.check(6).is_err());
         let mut beyond = forest;
         beyond.trees[3].questions[0].component = 6;
-        assert!(!beyond.is_complete(6));
+        assert!(beyond.check(6).is_err());
         // Its words do not need the component to exist.
         assert!(beyond.main_components().len() <= 3);
     }
@@ -321,6 +342,6 @@ mod tests {
         let (left, right) = (rows(1, false), rows(2, true));
         let (left, right): (Vec<&[Cell]>, Vec<&[Cell]>) =
             (left.iter().take(200).collect(), right.iter().collect());
-        assert_eq!(Forest::learn(Lesson { left: &left, right: &right }), None);
+        assert_eq!(Forest::learn(Lesson::of(&left, &right)), None);
     }
 }

@@ -4,17 +4,24 @@
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use super::view::{View, complete, listed};
+use super::{Cost, Learner, Score};
 use crate::attack::bins::Counts;
+use crate::attack::family::Attack;
 use crate::attack::fit::table::{STEPS, in_steps};
 use crate::attack::lesson::Lesson;
+use crate::attack::tuning::tuple::{MAX_COMPONENTS, PARTS};
 use crate::model::Side;
-use crate::output::Cell;
+use crate::output::{Cell, Symbols};
 
-/// With more components there are too many triples to try.
-const MAX_COMPONENTS: usize = 32;
-
-/// The most parts of a component.
-const PARTS: usize = 4;
+pub const LEARNER: Learner = Learner {
+    name: "tuple",
+    sees: "three components at a time, each in a few parts",
+    cost: Cost::Slow,
+    attacks: &[Attack::Interactions],
+    widths: 3..=MAX_COMPONENTS,
+    learn: |lesson| Tuple::learn_triple(lesson).map(Score::Tuple).into_iter().collect(),
+};
 
 /// The log-ratio of a row, given which part each of its chosen components is in.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -77,14 +84,9 @@ impl Divided {
 }
 
 impl Tuple {
-    /// The three components that tell the sides apart best; None if there are too few or too many
-    /// components.
-    #[must_use]
-    pub fn learn_triple(lesson: Lesson) -> Option<Self> {
+    /// The three components that tell the sides apart best; None if fewer than three vary.
+    fn learn_triple(lesson: Lesson) -> Option<Self> {
         let width = lesson.width();
-        if !(3..=MAX_COMPONENTS).contains(&width) {
-            return None;
-        }
         let brief = lesson.brief();
         let divided: Vec<Divided> =
             (0..width).into_par_iter().map(|component| Divided::learn(brief, component)).collect();
@@ -148,23 +150,35 @@ impl Tuple {
     }
 
     /// The components, from 0.
-    pub fn components(&self) -> impl Iterator<Item = usize> {
+    fn components(&self) -> impl Iterator<Item = usize> {
         self.components.iter().map(|divided| divided.component)
     }
+}
 
-    /// Whether every combination has a ratio and outputs of this width have all components.
-    #[must_use]
-    pub fn is_complete(&self, width: usize) -> bool {
-        let combinations =
-            self.components.iter().map(Divided::parts).try_fold(1, usize::checked_mul);
-        combinations == Some(self.steps.len())
-            && self.components().all(|component| component < width)
+impl View for Tuple {
+    fn score(&self, row: &[Cell]) -> Cell {
+        Cell::number(f64::from(self.steps[self.combination(row)]) / STEPS)
     }
 
-    /// The log-ratio of a row.
-    #[must_use]
-    pub fn score(&self, row: &[Cell]) -> Cell {
-        Cell::number(f64::from(self.steps[self.combination(row)]) / STEPS)
+    fn check(&self, width: usize) -> Result<(), String> {
+        let combinations =
+            self.components.iter().map(Divided::parts).try_fold(1, usize::checked_mul);
+        complete(
+            combinations == Some(self.steps.len())
+                && self.components().all(|component| component < width),
+        )
+    }
+
+    fn describe(&self, names: &Symbols) -> String {
+        format!("the joint log-ratio of {}", listed(self.components(), names))
+    }
+
+    fn is_ratio(&self) -> bool {
+        true
+    }
+
+    fn is_late(&self) -> bool {
+        true
     }
 }
 
@@ -180,7 +194,10 @@ mod tests {
         let (left, right) = (side(false), side(true));
         let (left, right): (Vec<&[Cell]>, Vec<&[Cell]>) =
             (left.iter().map(Vec::as_slice).collect(), right.iter().map(Vec::as_slice).collect());
-        Tuple::learn_triple(Lesson { left: &left, right: &right })
+        match LEARNER.learn(Lesson::of(&left, &right)).pop() {
+            Some(Score::Tuple(triple)) => Some(triple),
+            _ => None,
+        }
     }
 
     #[test]
@@ -207,7 +224,7 @@ mod tests {
             let found = found.score(&row(&yeses)).raw();
             assert!((found - exact).abs() < 0.4, "{yeses:?}: {found} against {exact}");
         }
-        assert!(found.is_complete(10) && !found.is_complete(8));
+        assert!(found.check(10).is_ok() && found.check(8).is_err());
     }
 
     #[test]

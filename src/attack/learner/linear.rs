@@ -9,32 +9,29 @@ use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use super::view::{View, complete};
+use super::{Cost, Learner, Score};
+use crate::attack::family::Attack;
 use crate::attack::fit::table::STEPS;
 use crate::attack::lesson::Lesson;
+use crate::attack::tuning::linear::{
+    MAX_COMPONENTS, MAX_EIGEN, MIDDLE, RIDGE, ROWS_PER_COMPONENT, TIED_MIDDLE,
+};
 use crate::model::number::Brief;
 use crate::output::{Cell, Symbols};
 
-/// More components than this have no linear score: the covariances would have too many entries.
-const MAX_COMPONENTS: usize = 2048;
-
-/// More components than this have no directions of variance, because eigenvectors take too long.
-const MAX_EIGEN: usize = 256;
-
-/// Added to each variance, as a share of it. Noise that cancels leaves rounding errors, and these
-/// must not be mistaken for data: they are far below the square root of this.
-const RIDGE: f64 = 1e-6;
+pub const LEARNER: Learner = Learner {
+    name: "linear",
+    sees: "weighted sums: linear discriminants, clipped ones, and directions of variance",
+    cost: Cost::Slow,
+    attacks: &[Attack::Directions],
+    widths: 2..=MAX_COMPONENTS,
+    learn: |lesson| Linear::learn(lesson).into_iter().map(Score::Linear).collect(),
+};
 
 /// Rows whose products are summed at a time. It is fixed, so that sums do not depend on the number
 /// of threads.
 const BLOCK: usize = 2048;
-
-/// For heavy tails, the side of the middle on which a number lies says more than its size. So one
-/// discriminant clips each component to this middle part of its numbers.
-const MIDDLE: f64 = 0.2;
-
-/// The same for the sum with one weight for all components: little more than the number of
-/// components above their medians.
-const TIED_MIDDLE: f64 = 0.02;
 
 /// How the weights were found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -69,8 +66,8 @@ impl Linear {
     /// sides differ most.
     #[must_use]
     pub fn learn(lesson: Lesson) -> Vec<Self> {
-        let (width, rows) = (lesson.width(), lesson.left.len().min(lesson.right.len()));
-        if !(2..=MAX_COMPONENTS).contains(&width) || rows < 2 * width {
+        let rows = lesson.left.len().min(lesson.right.len());
+        if rows < ROWS_PER_COMPONENT * lesson.width() {
             return Vec::new();
         }
         let raw = || {
@@ -105,30 +102,30 @@ impl Linear {
         discriminants.into_iter().flatten().chain(directions).collect()
     }
 
-    /// Whether it is a log-ratio.
-    #[must_use]
-    pub fn is_ratio(&self) -> bool {
-        self.kind != Weights::Direction
-    }
+}
 
-    /// Whether all components have the same weight.
-    #[must_use]
-    pub fn is_tied(&self) -> bool {
-        self.kind == Weights::Tied
-    }
-
-    /// Whether there is a weight for every component of outputs of this width.
-    #[must_use]
-    pub fn is_complete(&self, width: usize) -> bool {
+impl View for Linear {
+    fn check(&self, width: usize) -> Result<(), String> {
         let clips =
             [&self.lows, &self.highs].iter().all(|ends| ends.is_empty() || ends.len() == width)
                 && self.lows.len() == self.highs.len();
-        self.means.len() == width && self.weights.len() == width && clips
+        complete(self.means.len() == width && self.weights.len() == width && clips)
+    }
+
+    fn is_ratio(&self) -> bool {
+        self.kind != Weights::Direction
+    }
+
+    fn is_learned(&self) -> bool {
+        true
+    }
+
+    fn is_late(&self) -> bool {
+        self.kind != Weights::Tied
     }
 
     /// The sum in words: its largest terms, `0.53·y[3] − 0.21·y[1] + 8 more terms`.
-    #[must_use]
-    pub fn describe(&self, names: &Symbols) -> String {
+    fn describe(&self, names: &Symbols) -> String {
         const SHOWN: usize = 3;
         let mut terms: Vec<usize> =
             (0..self.weights.len()).filter(|index| self.weights[*index] != 0.0).collect();
@@ -153,8 +150,7 @@ impl Linear {
     }
 
     /// The sum, in whole steps.
-    #[must_use]
-    pub fn score(&self, row: &[Cell]) -> Cell {
+    fn score(&self, row: &[Cell]) -> Cell {
         let clipped =
             |index: usize, number: f64| match (self.lows.get(index), self.highs.get(index)) {
                 (Some(low), Some(high)) => number.max(*low).min(*high),
@@ -380,7 +376,7 @@ mod tests {
         let (left, right) = (side(0.0), side(1.0));
         let (left, right): (Vec<&[Cell]>, Vec<&[Cell]>) =
             (left.iter().map(Vec::as_slice).collect(), right.iter().map(Vec::as_slice).collect());
-        test(Lesson { left: &left, right: &right })
+        test(Lesson::of(&left, &right))
     }
 
     fn score(linear: &Linear, row: &[f64]) -> f64 {
@@ -411,7 +407,7 @@ mod tests {
         }
         assert!(
             found[0].is_ratio()
-                && found.iter().all(|linear| linear.is_complete(2) && !linear.is_complete(3))
+                && found.iter().all(|linear| linear.check(2).is_ok() && linear.check(3).is_err())
         );
     }
 
@@ -475,7 +471,7 @@ mod tests {
                 .collect()
         };
         let found = lesson(&mut rows, Linear::learn);
-        let tied = found.iter().find(|linear| linear.is_tied()).expect("a tied sum");
+        let tied = found.iter().find(|linear| !linear.is_late()).expect("a tied sum");
         assert!(tied.is_ratio());
         let of = |above: [bool; 4]| {
             let row: Vec<f64> = (0..4_u8)
@@ -505,13 +501,14 @@ mod tests {
 
     #[test]
     fn too_few_rows_or_components_have_no_sum() {
+        let learn = |lesson: Lesson| LEARNER.learn(lesson);
         let mut constant = |_| vec![1.0, 2.0, 3.0];
-        assert!(lesson(&mut constant, Linear::learn).is_empty());
+        assert!(lesson(&mut constant, learn).is_empty());
         let mut one = |shift: f64| vec![shift];
-        assert!(lesson(&mut one, Linear::learn).is_empty());
+        assert!(lesson(&mut one, learn).is_empty());
         let mut wide = |shift: f64| vec![shift; 3000];
         assert!(
-            lesson(&mut wide, |lesson| Linear::learn(lesson.brief().first_half().first_half()))
+            lesson(&mut wide, |lesson| learn(lesson.brief().first_half().first_half()))
                 .is_empty()
         );
     }
