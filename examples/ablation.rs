@@ -12,7 +12,7 @@ use std::io;
 use std::path::PathBuf;
 
 use dp_audit::attack::{LEARNERS, Learner};
-use dp_audit::{Audit, Preparer, Settings, run, suite};
+use dp_audit::{Audit, Evidence, Preparer, Settings, run, suite};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
@@ -27,16 +27,19 @@ fn main() -> Result<(), Box<dyn Error>> {
         let audits: Vec<Audit> =
             audits.iter().map(|audit| ablated(audit.clone(), without)).collect();
         for report in run(&audits, settings, &Preparer::default(), &()).audits {
-            for result in &report.results {
-                let evidence = result.outcome.as_ref().map_err(ToString::to_string)?;
+            for judged in report.statements() {
+                if let Some(error) = judged.error() {
+                    return Err(error.to_string().into());
+                }
+                let lower = judged.evidence().map_or(0.0, Evidence::lower);
                 csv.write_record([
                     without,
                     &report.audit.name,
-                    &result.pair,
+                    judged.name(),
                     &report.audit.claim.main().value.to_string(),
-                    &evidence.verdict.to_string(),
-                    &evidence.bounds.lower.to_string(),
-                    &result.seconds.to_string(),
+                    &judged.conclusion().to_string(),
+                    &lower.to_string(),
+                    &judged.result.seconds.to_string(),
                 ])?;
             }
         }

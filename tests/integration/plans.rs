@@ -79,10 +79,8 @@ fn a_plan_run_by_another_process_gives_the_result_of_the_run_in_one_piece() {
     ];
     let audits: Vec<Audit> = files.iter().flat_map(|file| committed(file)).collect();
     let results = assert_same(&audits, Settings { draws: Some(60_000), ..defaults(3) });
-    let evidence: Vec<&PrivacyEvidence> = results
-        .iter()
-        .map(|result| result.outcome.as_ref().unwrap().privacy().unwrap())
-        .collect();
+    let evidence: Vec<&PrivacyEvidence> =
+        results.iter().map(|result| result.outcome.as_ref().unwrap().privacy().unwrap()).collect();
     assert!(
         evidence.iter().any(|found| found.behaviour.is_some())
             && evidence.iter().any(|found| found.behaviour.is_none())
@@ -215,8 +213,7 @@ fn parts_of_a_pair_that_others_certify_give_the_evidence_of_the_run_in_one_piece
 #[test]
 fn draws_that_depend_on_what_they_show_or_on_time_are_not_divided() {
     let audit = committed("basics/laplace-count.toml").remove(0);
-    let batches =
-        |settings| audit.plans(settings, 1).next().unwrap().pair().divisible_batches();
+    let batches = |settings| audit.plans(settings, 1).next().unwrap().pair().divisible_batches();
     assert!(batches(defaults(1)).is_some());
     assert_eq!(batches(Settings { until: Until::Decided, ..defaults(1) }), None);
     assert_eq!(batches(Settings { max_seconds: 5.0.try_into().ok(), ..defaults(1) }), None);

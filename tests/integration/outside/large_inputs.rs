@@ -20,8 +20,8 @@ const CONFIDENCE: f64 = 1.0 - FALSE_ALARM;
 #[cfg(unix)]
 mod programs {
     use super::*;
-    use crate::harness::{Found, load};
     use crate::harness::program::script;
+    use crate::harness::{Found, load};
 
     /// The report on an awk program: `cells` prints the cells of one output; `right` is 1 on the
     /// right side.

@@ -403,7 +403,7 @@ fn files_that_contradict_themselves_are_refused_although_their_hash_fits() {
     shards.both(|line| set(line, "/result/statement/outcome/Ok/privacy/draws", 7));
     shards.refused("draws", &["it has 7 draws of 20000"]);
     shards.both(|line| set(line, "/result/statement/name", "another"));
-    shards.refused("pair", &["it is about another pair"]);
+    shards.refused("pair", &["it is about another statement"]);
     shards.both(|line| set(line, "/definition/audit/resolution", 0.5));
     shards.refused("audits", &["are not those that the shards say they ran"]);
     shards.second(&forged(text, |line| set(line, "/run/build", "other")));

@@ -31,9 +31,9 @@ fn every_refutation_of_the_suite_is_confirmed_on_another_seed() {
     for (audit, found) in audits.iter().zip(&report.audits) {
         let Some(witness) = Witness::of(report.settings, found) else {
             // Groups of outputs are no rule that could be frozen.
-            let by_a_rule = found
-                .privacy()
-                .any(|(judged, evidence)| judged.verdict() == Some(Verdict::Violated) && !evidence.by_groups);
+            let by_a_rule = found.privacy().any(|(judged, evidence)| {
+                judged.verdict() == Some(Verdict::Violated) && !evidence.by_groups
+            });
             assert!(!by_a_rule, "{}: a refutation has a witness", audit.name);
             continue;
         };

@@ -73,8 +73,7 @@ fn rarely_flagged(audits: &[Audit], settings: impl Fn(u64) -> Settings, seeds: u
     let wrong = |judged: Judged<'_>| {
         judged.conclusion() == Conclusion::Violated || judged.contradicts_truth()
     };
-    let flags =
-        (0..seeds).filter(|seed| audits.run(settings(*seed)).judged().any(wrong)).count();
+    let flags = (0..seeds).filter(|seed| audits.run(settings(*seed)).judged().any(wrong)).count();
     assert_rare(
         &format!("{}: runs flagged", audits[0].name),
         flags,
