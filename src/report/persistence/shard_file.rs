@@ -21,7 +21,7 @@ use crate::report::persistence::shard::Shard;
 use crate::report::persistence::store::{check_folder, unwritable};
 
 /// The version of the format.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 /// The end of the names of shard files.
 pub const EXTENSION: &str = "jsonl";
