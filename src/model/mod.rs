@@ -21,7 +21,7 @@ mod whole;
 
 pub use accuracy::{AccuracyClaim, FailureLimits};
 pub use bounds::{Bounds, RuleEstimate};
-pub use checked::{Confidence, Delta, Epsilon};
+pub use checked::{Confidence, Delta};
 pub use claim::{Claim, Limit, Measure, Metric};
 pub use dataset::{Dataset, Record};
 pub use domain::{Domain, Kind, Nasty, RecordDomain, SearchRequest};

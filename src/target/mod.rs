@@ -29,7 +29,7 @@ mod timing;
 pub use closure::{Closure, Feature};
 pub use error::{PrepareError, Problem, ProcessError, TargetError};
 pub use in_process::{InProcess, Mechanism, Misfit, Universe};
-pub use seed::{PairStream, Phase, Place, StreamSeed};
+pub use seed::{PairStream, Phase, StreamSeed};
 pub use stop::{Stop, Stoppable};
 pub use subject::Subject;
 pub use timing::Timing;

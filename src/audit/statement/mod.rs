@@ -35,7 +35,7 @@ pub use privacy::{
 };
 pub use row::{Row, as_expected};
 pub use stability::StabilityEvidence;
-pub use words::{capitalised, rounded, short};
+pub use words::{capitalised, short};
 
 /// Something that an audit states about its mechanism.
 #[derive(Clone, Copy, Debug)]

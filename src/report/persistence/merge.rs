@@ -26,8 +26,6 @@ pub struct MergedRun {
     pub selection: Selection,
     /// The results of all items.
     pub results: Combined,
-    /// The number of shards.
-    pub shards: usize,
 }
 
 /// A shard that was read.
@@ -65,7 +63,7 @@ impl MergedRun {
         let results = items(shards, &audits, settings)?;
         let results = Combined::new(&audits, settings, results)
             .map_err(|error| Error::Merge { reason: error.to_string() })?;
-        Ok(Self { audits, settings, selection: header.selection, results, shards: header.of })
+        Ok(Self { audits, settings, selection: header.selection, results })
     }
 }
 

@@ -282,12 +282,6 @@ impl ShardFile {
         }
     }
 
-    /// Where it is.
-    #[must_use]
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
     /// The number of items that an interrupted shard finished.
     #[must_use]
     pub fn finished(&self) -> usize {

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use dp_audit::report::persistence::identity::bytes_hash;
+use dp_audit::fronts::bytes_hash;
 use serde_json::Value;
 
 use super::resume::{BIT, contents, json, timeless};
