@@ -158,7 +158,12 @@ fn summary_line(audit: &AuditReport, seconds: f64) -> String {
 /// The largest bound against its claim, and what is farthest from another claim.
 fn findings(audit: &AuditReport) -> Vec<String> {
     let about_claim = |judged: &Judged<'_>| judged.kind().is_about_claim();
-    let best = audit.statements().filter(about_claim).filter_map(Judged::evidence).map(Evidence::lower).fold(0.0, f64::max);
+    let best = audit
+        .statements()
+        .filter(about_claim)
+        .filter_map(Judged::evidence)
+        .map(Evidence::lower)
+        .fold(0.0, f64::max);
     let Limit { measure, value } = audit.audit.claim.main();
     let (symbol, bound) = (measure.symbol(), Brief(round_down(best, 3)));
     let mut findings = Vec::new();

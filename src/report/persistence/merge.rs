@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use crate::audit::{Audit, Combined, Part, Statement, WorkItem, WorkResult, divide};
 use crate::model::{Error, Settings};
-use crate::report::persistence::identity::{Difference, RunIdentity};
+use crate::report::persistence::identity::{Mismatch, RunIdentity};
 use crate::report::persistence::shard_file::{
     Definition, EXTENSION, Selection, ShardContent, ShardHeader, shard_of,
 };
@@ -109,14 +109,14 @@ fn check_same_run(first: &Read, shard: &Read) -> Result<(), Error> {
         Err(refused(path, &format!("{what} is {other}, and {one} in {first}")))
     };
     match one.run.difference(&other.run) {
-        Some(Difference::Version([one, other])) => {
+        Some(Mismatch::Version([one, other])) => {
             return different("the version of dp-audit", &one, &other);
         }
-        Some(Difference::Build) => {
+        Some(Mismatch::Build) => {
             return Err(refused(path, &format!("another build of dp-audit wrote it than {first}")));
         }
-        Some(Difference::Option(option, [one, other])) => return different(option, &one, &other),
-        Some(Difference::Audits([one, other])) => return different("its run", &one, &other),
+        Some(Mismatch::Option(option, [one, other])) => return different(option, &one, &other),
+        Some(Mismatch::Audits([one, other])) => return different("its run", &one, &other),
         None => {}
     }
     if one.of != other.of {

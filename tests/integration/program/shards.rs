@@ -149,11 +149,7 @@ fn shards_in_any_order_on_any_threads_are_the_run_on_one_machine() {
         .map(|file| std::fs::read_to_string(file).unwrap())
         .collect();
     assert!(
-        texts
-            .iter()
-            .filter(|text| text.contains("{\"batches\":["))
-            .count()
-            > 2,
+        texts.iter().filter(|text| text.contains("{\"batches\":[")).count() > 2,
         "pairs are cut into parts"
     );
     assert_eq!(
