@@ -57,7 +57,7 @@ pub enum Plan {
     /// Compare two outputs in this metric.
     Stability(PairPlan, Metric),
     /// Count failures.
-    Accuracy(AccuracyPlan),
+    Accuracy(Box<AccuracyPlan>),
 }
 
 /// What was found about a statement.
@@ -308,7 +308,7 @@ impl<'a> Statement<'a> {
                 Plan::of_claim(audit.plan(statement.pair, settings, uncertain))
             }
             Self::Accuracy(accuracy) => {
-                Plan::Accuracy(AccuracyPlan::new(audit, accuracy, settings, uncertain))
+                Plan::Accuracy(Box::new(AccuracyPlan::new(audit, accuracy, settings, uncertain)))
             }
         }
     }
@@ -371,7 +371,7 @@ impl Plan {
     pub fn draws(&self) -> u64 {
         match self {
             Self::Stability(..) => stability::EVALUATIONS_OF_PAIR,
-            Self::Privacy(pair) | Self::Accuracy(AccuracyPlan { pair, .. }) => pair.draws,
+            Self::Privacy(_) | Self::Accuracy(_) => self.pair().draws,
         }
     }
 
