@@ -75,6 +75,10 @@
 //!
 //! Without the default feature `cli` the library has what auditing needs and no more.
 
+// What only the program uses has no user in the library alone; with the program, the compiler finds
+// code that nobody uses.
+#![cfg_attr(not(feature = "cli"), allow(dead_code, unused_imports))]
+
 mod api;
 mod attack;
 mod audit;

@@ -170,13 +170,19 @@ pub struct Words {
 /// What a statement of some kind answers. What was found is absent while nothing was run, and where
 /// the mechanism could not be run.
 pub trait Kind {
-    /// What one is called: `pair`.
-    fn noun(&self) -> &'static str;
+    /// What one is called.
+    fn noun(&self) -> &'static str {
+        "pair"
+    }
     /// The list of the JSON report that has it, and the table of an audit file that states it.
-    fn list(&self) -> [&'static str; 2];
+    fn list(&self) -> [&'static str; 2] {
+        ["pairs", "pair"]
+    }
     /// Whether it is about the audit's own claim. Such statements share reach, control and
     /// expectation.
-    fn is_about_claim(&self) -> bool;
+    fn is_about_claim(&self) -> bool {
+        true
+    }
     /// The verdict that is expected of it alone.
     fn expected(&self) -> Option<Expectation>;
 

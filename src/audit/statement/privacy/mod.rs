@@ -96,18 +96,6 @@ impl Privacy<'_> {
 }
 
 impl Kind for Privacy<'_> {
-    fn noun(&self) -> &'static str {
-        "pair"
-    }
-
-    fn list(&self) -> [&'static str; 2] {
-        ["pairs", "pair"]
-    }
-
-    fn is_about_claim(&self) -> bool {
-        true
-    }
-
     fn expected(&self) -> Option<Expectation> {
         self.statement.expected()
     }
