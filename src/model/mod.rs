@@ -15,6 +15,8 @@ mod settings;
 mod side;
 mod tally;
 pub mod text;
+#[cfg(feature = "cli")]
+pub(crate) mod toml_place;
 mod truth;
 mod verdict;
 mod whole;
