@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::judged::Judgement;
-use super::statement::{Evidence, Kind, Plan, PrivacyEvidence, Whole};
+use super::statement::{Evidence, Kind, LISTS, Plan, PrivacyEvidence, Whole};
 use super::{Audit, Judged, SearchHistory};
 use crate::model::{Agreement, Conclusion, ControlResult, Settings, Verdict};
 use crate::target::{TargetError, Timing};
@@ -113,11 +113,13 @@ impl RunReport {
     #[must_use]
     pub fn counts(&self) -> Vec<(&'static str, usize)> {
         let mut counts: Vec<(&'static str, usize)> = Vec::new();
-        for judged in self.judged() {
-            let noun = judged.kind().noun();
-            match counts.iter_mut().find(|(counted, _)| *counted == noun) {
-                Some((_, count)) => *count += 1,
-                None => counts.push((noun, 1)),
+        for list in LISTS {
+            let kinds = self.judged().map(Judged::kind);
+            for kind in kinds.filter(|kind| kind.list()[0] == list) {
+                match counts.iter_mut().find(|(noun, _)| *noun == kind.noun()) {
+                    Some((_, count)) => *count += 1,
+                    None => counts.push((kind.noun(), 1)),
+                }
             }
         }
         counts

@@ -77,15 +77,18 @@ impl PairStatement<'_> {
         ]
     }
 
-    /// What the JSON report has for every pair besides the columns.
+    /// What the JSON report has for every pair besides the columns. What a kind does not have is null.
     pub(super) fn details(self, was_run: bool) -> Map<String, Value> {
         let pair = self.pair;
         let text = |data: &crate::model::Dataset| was_run.then(|| data.to_string());
-        Map::from_iter([
+        let absent = ["sentence", "rule_epsilon_estimate", "rule_epsilon_upper", "picture"];
+        let mut details = Map::from_iter(absent.map(|key| (key.to_owned(), Value::Null)));
+        details.extend([
             ("truth_delta".to_owned(), json!(pair.truth.delta.filter(|_| was_run))),
             ("left".to_owned(), json!(text(&pair.left))),
             ("right".to_owned(), json!(text(&pair.right))),
-        ])
+        ]);
+        details
     }
 
     /// The bound that shows most of the claim: that of δ if it shows more than the main one.

@@ -451,6 +451,25 @@ mod tests {
     }
 
     #[test]
+    fn what_does_not_change_results_is_as_it_is_in_the_resumed_run() {
+        let folder = tempfile::tempdir().unwrap();
+        let csv = Destination::open(&folder.path().join("audit.csv")).unwrap();
+        let ran = vec![pair(INCONCLUSIVE, Expectation::Consistent)];
+        let report = Arc::new(report_of(audit("a"), ran, vec![]));
+        let mut subject = (*report.audit).clone();
+        let open = |audit: &Audit, start| {
+            let audits = std::slice::from_ref(audit);
+            let warn = |warning: &str| panic!("{warning}");
+            Journal::open(&csv, audits, Settings::default(), start, warn).unwrap().unwrap()
+        };
+        open(&subject, Start::Over).hear(Event::AuditFinished { report: &report });
+        subject.allow_inconclusive = Some("a known limit".to_owned());
+        let found = open(&subject, Start::Resumed).found(&subject);
+        let Some(Known::Finished(found)) = found else { panic!("{found:?}") };
+        assert_eq!((&*found.audit, &found.results), (&subject, &report.results));
+    }
+
+    #[test]
     fn a_stream_has_no_journal_and_cannot_be_resumed() {
         let csv = Destination::open(Path::new("-")).unwrap();
         let open = |start| {
