@@ -16,7 +16,7 @@ use crate::output::{Cell, MAX_WIDTH, Rows, Symbols};
 pub trait Mechanism: Sized + Send + Sync + 'static {
     /// The name that audit files use.
     const NAME: &'static str;
-    /// One line for `dp-audit list`.
+    /// One line for `dp-audit show --mechanisms`.
     const SUMMARY: &'static str;
     /// The parameters; a type that rejects unknown keys.
     type Params: DeserializeOwned;
