@@ -11,7 +11,7 @@ use std::error::Error;
 use std::io;
 use std::path::PathBuf;
 
-use dp_audit::attack::{LEARNERS, Learner};
+use dp_audit::parts::{LEARNERS, Learner};
 use dp_audit::{Audit, Evidence, Preparer, Settings, run, suite};
 
 fn main() -> Result<(), Box<dyn Error>> {

@@ -2,7 +2,7 @@
 //! audit_in_a_test` shows what the assertions say.
 
 use dp_audit::Finding;
-use dp_audit::noise::{Generator, laplace};
+use dp_audit::{noise::Generator, noise::laplace};
 
 /// The mean of values between 0 and 1 with Laplace noise, or nothing if there are too few of them.
 ///

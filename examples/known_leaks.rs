@@ -13,10 +13,12 @@ use std::error::Error;
 use std::io;
 use std::str::FromStr;
 
-use dp_audit::attack::Learner;
-use dp_audit::noise::{Generator, bernoulli, discrete_laplace, gaussian, laplace};
-use dp_audit::rand::{RngExt, SeedableRng};
+use dp_audit::parts::Learner;
 use dp_audit::{Attack, Finding, Output, OutputRow};
+use dp_audit::{
+    noise::Generator, noise::bernoulli, noise::discrete_laplace, noise::gaussian, noise::laplace,
+};
+use dp_audit::{rand::RngExt, rand::SeedableRng};
 use rayon::prelude::*;
 
 /// What a mechanism releases.

@@ -11,9 +11,12 @@
 use std::path::Path;
 use std::{env, fs};
 
-use dp_audit::search::{Arena, DataPair, DomainPairs, Effort, SHARES, search};
-use dp_audit::stats::binomial::lower_limit;
+use dp_audit::parts::lower_limit;
 use dp_audit::{PairPlan, Preparer, Settings, TargetSource, suite};
+use dp_audit::{
+    search::Arena, search::DataPair, search::DomainPairs, search::Effort, search::SHARES,
+    search::search,
+};
 
 const CATEGORIES: &str = "record = { type = \"category\", values = [\"a\", \"b\"] }";
 /// One answer for each record, so another order is no neighbour.

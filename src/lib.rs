@@ -51,7 +51,9 @@
 //! # The modules
 //!
 //! The order is the data flow; each knows only those above it, and `tests/architecture.rs` checks
-//! it. Only what this page lists is the public API.
+//! it. Only what this page lists is the public API: besides the
+//! names of the crate itself, [`parts`] has the statistics and the attack by themselves, and
+//! `fronts` what another front needs.
 //!
 //! ```text
 //! model      claims, datasets, tallies, verdicts, settings: data that everyone knows
@@ -73,54 +75,97 @@
 //!
 //! Without the default feature `cli` the library has what auditing needs and no more.
 
+// What only the program uses has no user in the library alone; with the program, the compiler finds
+// code that nobody uses.
+#![cfg_attr(not(feature = "cli"), allow(dead_code, unused_imports))]
+
 mod api;
-#[doc(hidden)]
-pub mod attack;
-#[doc(hidden)]
-pub mod audit;
-#[doc(hidden)]
+mod attack;
+mod audit;
 #[cfg(feature = "cli")]
-pub mod calibrate;
-#[doc(hidden)]
-pub mod catalogue;
-#[doc(hidden)]
+mod calibrate;
+mod catalogue;
 #[cfg(feature = "cli")]
-pub mod cli;
-#[doc(hidden)]
-pub mod model;
+mod cli;
+mod model;
 pub mod noise;
-#[doc(hidden)]
-pub mod output;
-#[doc(hidden)]
+mod output;
 #[cfg(feature = "cli")]
-pub mod report;
-#[doc(hidden)]
-pub mod sample;
+mod report;
+mod sample;
 pub mod search;
-#[doc(hidden)]
-pub mod stats;
-#[doc(hidden)]
+mod stats;
 #[cfg(feature = "cli")]
 pub mod suite;
-#[doc(hidden)]
-pub mod target;
+mod target;
 
 pub use api::{Finding, MechanismAudit, audit};
 pub use attack::Attack;
 #[doc(inline)]
 pub use audit::{
-    Accuracy, AccuracyEvidence, AccuracyPlan, Audit, AuditReport, CertifyPart, Control, Event,
-    Evidence, Exploration, Judged, Listener, Pair, PairPlan, PairStatement, PartsError, Plan,
-    Preparer, PrivacyEvidence, RunReport, StabilityEvidence, Statement, StatementResult,
-    TargetSource, certify_range, conclude, explore, run,
+    Accuracy, AccuracyEvidence, AccuracyPlan, Audit, AuditReport, CertifyPart, Control, Curves,
+    Event, Evidence, EvidencePath, Exploration, Judged, Listener, LookTallies, Pair, PairPlan,
+    PairStatement, PartsError, Piece, Plan, Preparer, PrivacyEvidence, ProfilePoint, RunReport,
+    StabilityEvidence, Statement, StatementResult, TargetSource, WealthPoint, certify_range,
+    conclude, explore, run,
 };
 pub use model::{
-    AccuracyClaim, AskedReach, Bounds, Claim, Confidence, ControlResult, Dataset, Expectation,
-    FailureLimits, Reason, Record, Relation, Settings, Side, Tally, Truth, Until, Verdict,
+    AccuracyClaim, Agreement, AskedReach, Bounds, Claim, Conclusion, Confidence, ControlResult,
+    Dataset, Expectation, FailureLimits, Reason, Record, Relation, Settings, Side, Tally, Truth,
+    Until, Verdict,
 };
 pub use output::{Cell, Output, OutputEvent, OutputRow, Rows, Symbols, TextView};
 pub use rand;
 pub use target::{PrepareError, StreamSeed, Subject, Target, TargetError};
+
+/// The parts that audits are made of, for those who study or measure them: statistics of counts,
+/// learners, samplers. The program needs none of these names.
+pub mod parts {
+    pub use crate::attack::{
+        AnswerCounts, Cost, DrawBudget, Explorer, GuessRule, LEARNERS, Learner, LearnerName,
+        ScoreHistogram, Tallies, judge, tally_of,
+    };
+    pub use crate::model::Grounds;
+    pub use crate::sample::{Sampler, Schedule};
+    pub use crate::stats::binomial::{lower_limit, upper_tail};
+    pub use crate::stats::fixed::Limits;
+    pub use crate::stats::power::{detectable_epsilon, power};
+    pub use crate::stats::wealth::{Bet, Ledger};
+    pub use crate::stats::{Certified, Level, Method, Rates, Weights, bounds};
+    pub use crate::target::{PairStream, Phase};
+}
+
+/// What a front of its own needs: reports, gates, files, divided runs, and targets that ask a
+/// function in blocks. The program `dp-audit` and the Python package are two fronts.
+#[cfg(feature = "cli")]
+pub mod fronts {
+    pub use crate::audit::{
+        CombineError, Combined, Kind, Known, Part, Picture, Row, Scale, Shown, TableCell, Whole,
+        Words, WorkItem, WorkResult, divide, explorations, run_item, run_with,
+    };
+    pub use crate::cli::{main, main_with};
+    pub use crate::model::Error;
+    pub use crate::model::checked::Positive;
+    pub use crate::output::{MAX_WIDTH, OutputBlock, Probe, Reading};
+    pub use crate::report::formats::explain::explain;
+    pub use crate::report::formats::html::{Html, cards};
+    pub use crate::report::formats::json::{Json, JsonReport};
+    pub use crate::report::gate::Gate;
+    pub use crate::report::gate::baseline::{Comparison, Difference};
+    pub use crate::report::gate::exit_code::ExitCode;
+    pub use crate::report::persistence::files::Format;
+    pub use crate::report::persistence::identity::bytes_hash;
+    pub use crate::report::persistence::journal::{Journal, Start};
+    pub use crate::report::persistence::replay::{ReplaySettings, pair as replayed_pair, replay};
+    pub use crate::report::persistence::store::Destination;
+    pub use crate::report::persistence::witness::{Witness, identity};
+    pub use crate::target::columns::{Columns, FIRST_OUTPUTS, first_requests, first_seed};
+    pub use crate::target::process::blocks::{Block, blocks};
+    pub use crate::target::recorded::{
+        HeaderRow, Recorded, Recording, RowOrder, SampleNames, draws,
+    };
+    pub use crate::target::{Stop, Stoppable};
+}
 
 /// Makes the target of a plan that names a built-in mechanism or a program.
 ///

@@ -1,5 +1,5 @@
 //! The program `dp-audit`; all of it is in the library.
 
 fn main() -> std::process::ExitCode {
-    dp_audit::cli::main()
+    dp_audit::fronts::main()
 }

@@ -7,11 +7,14 @@
 
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use dp_audit::model::Side;
-use dp_audit::output::{MAX_WIDTH, OutputBlock, Probe, Reading, Rows, Symbols, TextView};
-use dp_audit::target::columns::{Columns, FIRST_OUTPUTS, first_requests, first_seed};
-use dp_audit::target::process::blocks::{Block, blocks};
-use dp_audit::target::{Phase, Stop, StreamSeed, Target, TargetError};
+use dp_audit::Side;
+use dp_audit::fronts::Stop;
+use dp_audit::fronts::{Block, blocks};
+use dp_audit::fronts::{Columns, FIRST_OUTPUTS, first_requests, first_seed};
+use dp_audit::fronts::{MAX_WIDTH, OutputBlock, Probe, Reading};
+use dp_audit::parts::Phase;
+use dp_audit::{Rows, Symbols, TextView};
+use dp_audit::{StreamSeed, Target, TargetError};
 use numpy::{PyArray1, PyArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;

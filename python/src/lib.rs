@@ -26,7 +26,7 @@ use pyo3::prelude::*;
 /// The program `dp-audit`; the first argument is its own name. Returns its exit code.
 #[pyfunction]
 fn main(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
-    py.detach(|| dp_audit::cli::main_with(arguments) as u8)
+    py.detach(|| dp_audit::fronts::main_with(arguments) as u8)
 }
 
 #[pymodule]

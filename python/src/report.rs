@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use dp_audit::model::Settings;
-use dp_audit::report::formats::html::{Html, cards};
-use dp_audit::report::formats::json::{Json, JsonReport};
-use dp_audit::report::gate::Gate;
-use dp_audit::report::gate::baseline::Comparison;
-use dp_audit::report::gate::exit_code::ExitCode;
-use dp_audit::report::persistence::files::Format;
-use dp_audit::report::persistence::witness::Witness;
+use dp_audit::Settings;
+use dp_audit::fronts::Comparison;
+use dp_audit::fronts::ExitCode;
+use dp_audit::fronts::Format;
+use dp_audit::fronts::Gate;
+use dp_audit::fronts::Witness;
+use dp_audit::fronts::{Html, cards};
+use dp_audit::fronts::{Json, JsonReport};
 use dp_audit::{AuditReport, RunReport};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;

@@ -2,17 +2,19 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use dp_audit::model::checked::Positive;
+use dp_audit::fronts::Positive;
+use dp_audit::fronts::Stop;
 use dp_audit::noise::Generator;
 use dp_audit::rand::Rng;
-use dp_audit::search::{
-    Arena, DataPair, DomainPairs, Effort, Finalist, Found, PairSource, SHARES, SearchError,
-    pair_toml, search,
-};
-use dp_audit::target::{PrepareError, Stop, Target, TargetError};
 use dp_audit::{
     Audit, AuditReport, Dataset, Pair, PairPlan, Plan, Record, RunReport, StatementResult, Truth,
     suite,
+};
+use dp_audit::{PrepareError, Target, TargetError};
+use dp_audit::{
+    search::Arena, search::DataPair, search::DomainPairs, search::Effort, search::Finalist,
+    search::Found, search::PairSource, search::SHARES, search::SearchError, search::pair_toml,
+    search::search,
 };
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;

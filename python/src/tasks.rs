@@ -4,11 +4,12 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-use dp_audit::audit::{
-    Combined, Exploration, Part, WorkItem, WorkResult, divide, explorations, run_item, run_with,
+use dp_audit::Exploration;
+use dp_audit::Settings;
+use dp_audit::fronts::Stop;
+use dp_audit::fronts::{
+    Combined, Part, WorkItem, WorkResult, divide, explorations, run_item, run_with,
 };
-use dp_audit::model::Settings;
-use dp_audit::target::Stop;
 use dp_audit::{Audit, PairPlan, Preparer, TargetSource};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;

@@ -142,9 +142,9 @@ impl<'a> Plans<'a> {
             for (index, plan) in self.statements(audit).iter().enumerate() {
                 match plan.divisible().map(|pair| (pair, pair.ranges(parts(plan, shards, most)))) {
                     Some((pair, ranges)) if ranges.len() > 1 => {
-                        ranges.into_iter().for_each(|range| {
+                        for range in ranges {
                             add(part_cost(pair, &range), Part::Batches(index, range));
-                        })
+                        }
                     }
                     _ => add(cost(plan), Part::Whole(index)),
                 }

@@ -40,6 +40,6 @@ pub use statement::{
     Exploration, Kind, LISTS, LookTallies, PairStatement, PartsError, Picture, Piece, Plan,
     PrivacyEvidence, ProfilePoint, Row, Scale, Shown, StabilityEvidence, Statement, TableCell,
     WealthPoint, Whole, Words, as_expected, behaviour, capitalised, certify_range, conclude,
-    explore, rounded, short,
+    explore, short,
 };
 pub use work::{PartResult, WorkResult, run_item};

@@ -66,7 +66,7 @@ pub enum Known {
     /// Everything.
     Finished(Arc<AuditReport>),
     /// What a search did, and what it found about some of its statements.
-    Searched(Vec<StatementResult>, Arc<SearchHistory>),
+    Searched(Vec<StatementResult>, Option<Arc<SearchHistory>>),
 }
 
 /// Does the same, but skips audits whose results are already known.
@@ -109,7 +109,7 @@ pub fn run_with(
                 report.audits.push(finished);
                 continue;
             }
-            Some(Known::Searched(found, search)) => (found, Some(search)),
+            Some(Known::Searched(found, search)) => (found, search),
             None => (Vec::new(), None),
         };
         let results = plans.into_iter().map(|mut plan| {

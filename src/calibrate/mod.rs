@@ -12,7 +12,7 @@ mod rate;
 
 use rayon::prelude::*;
 
-pub use audits::{boundary_audits, power_audits, too_little_noise};
+pub use audits::{boundary_audits, power_audits};
 pub use rate::Rate;
 
 use crate::audit::{self, Audit, AuditReport};
@@ -197,7 +197,7 @@ mod tests {
             calls.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         };
         // With 4,000 draws, half of the required noise is detected every time.
-        let audit = &too_little_noise(2.0).unwrap();
+        let audit = &audits::too_little_noise(2.0).unwrap();
         let found = repeat(audit, 4_000, repetition, &done).unwrap();
         assert_eq!(found.violated, Rate { hits: 12, trials: 12 });
         assert_eq!(calls.into_inner(), 12);

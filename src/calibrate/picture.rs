@@ -3,7 +3,7 @@
 
 use super::Outcome;
 use crate::model::number::percent;
-use crate::report::formats::svg::{Drawing, Scale, Style};
+use crate::report::formats::svg::{Axis, Drawing, Style};
 
 const WIDTH: f64 = 760.0;
 /// The frame: left, right, top and bottom.
@@ -43,7 +43,7 @@ pub fn false_alarms(outcomes: &[Outcome]) -> Option<String> {
     let [left, right, top, bottom] = FRAME;
     let end = top + ROW_HEIGHT * rows.len() as f64;
     let max = rows.iter().map(|row| row.violated.interval().1).fold(allowed, f64::max) * 1.1;
-    let x = Scale::new(0.0, max, left, right);
+    let x = Axis::new(0.0, max, left, right);
     let title = "False alarms for mechanisms that leak exactly as much as they claim";
     let mut drawing = titled(end + bottom, title);
     for tick in 0..=5 {
@@ -72,7 +72,7 @@ pub fn power(outcomes: &[Outcome]) -> Option<String> {
     let (left, right, end) = (60.0, right - 200.0, top + CURVES_HEIGHT);
     let logs = points.iter().map(|point| (point.draws as f64).log10());
     let (first, last) = (logs.clone().reduce(f64::min)?.floor(), logs.reduce(f64::max)?.ceil());
-    let (x, y) = (Scale::new(first, last, left, right), Scale::new(0.0, 1.0, end, top));
+    let (x, y) = (Axis::new(first, last, left, right), Axis::new(0.0, 1.0, end, top));
     let title = "How often too little noise is detected, by number of draws";
     let mut drawing = titled(end + bottom + 10.0, title);
     for tick in 0..=5 {

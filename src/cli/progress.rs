@@ -7,7 +7,7 @@ use console::style;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::screen::print_error;
-use crate::audit::{Audit, AuditReport, Event, Judged, Listener, Row};
+use crate::audit::{Audit, AuditReport, Event, Evidence, Judged, Listener};
 use crate::model::number::{Brief, round_down};
 use crate::model::{Agreement, Limit, Verdict};
 
@@ -158,7 +158,12 @@ fn summary_line(audit: &AuditReport, seconds: f64) -> String {
 /// The largest bound against its claim, and what is farthest from another claim.
 fn findings(audit: &AuditReport) -> Vec<String> {
     let about_claim = |judged: &Judged<'_>| judged.kind().is_about_claim();
-    let best = audit.statements().filter(about_claim).filter_map(lower).fold(0.0, f64::max);
+    let best = audit
+        .statements()
+        .filter(about_claim)
+        .filter_map(Judged::evidence)
+        .map(Evidence::lower)
+        .fold(0.0, f64::max);
     let Limit { measure, value } = audit.audit.claim.main();
     let (symbol, bound) = (measure.symbol(), Brief(round_down(best, 3)));
     let mut findings = Vec::new();
@@ -169,18 +174,8 @@ fn findings(audit: &AuditReport) -> Vec<String> {
     // If several are equal, the first.
     let worst =
         others.reduce(|worst, next| if next.reach() > worst.reach() { next } else { worst });
-    findings.extend(worst.and_then(|judged| {
-        let (measured, allowed) = (judged.words().measured, judged.kind().shown()?.claimed);
-        Some(format!("{}, allowed {}", measured.trim_start_matches("it "), Brief(allowed)))
-    }));
+    findings.extend(worst.and_then(Judged::bound));
     if findings.is_empty() { vec!["nothing could be run".to_owned()] } else { findings }
-}
-
-/// The bound in the unit of the claim.
-fn lower(judged: Judged<'_>) -> Option<f64> {
-    let mut row = Row::default();
-    judged.kind().columns(&mut row);
-    row.lower.map(|lower| lower.0)
 }
 
 fn mark(agreement: Agreement) -> console::StyledObject<&'static str> {

@@ -46,7 +46,7 @@ impl Searched {
 
     /// What a run need not do again.
     fn known(&self) -> Known {
-        Known::Searched(self.results.clone(), self.history().unwrap_or_default())
+        Known::Searched(self.results.clone(), self.history())
     }
 
     /// The report of its pairs, all of which the search has judged.

@@ -9,7 +9,7 @@ use crate::model::checked::Positive;
 use crate::model::number::{counted, grouped};
 use crate::model::{Error, Settings, Side};
 use crate::report::gate::exit_code::ExitCode;
-use crate::target::{PairStream, Phase, Problem, TargetError};
+use crate::target::{PairStream, Phase, ProcessProblem, TargetError};
 
 /// Draws of each side of each pair.
 const DRAWS: usize = 8;
@@ -95,7 +95,7 @@ fn key(error: &TargetError) -> String {
                 .command
                 .split(' ')
                 .next()
-                .filter(|_| matches!(error.problem, Problem::NotStarted { .. }));
+                .filter(|_| matches!(error.problem, ProcessProblem::NotStarted { .. }));
             format!("{} {:?} {}", program.unwrap_or_default(), error.problem, error.stderr)
         }
         other => other.to_string(),

@@ -15,13 +15,15 @@ mod settings;
 mod side;
 mod tally;
 pub mod text;
+#[cfg(feature = "cli")]
+pub(crate) mod toml_place;
 mod truth;
 mod verdict;
 mod whole;
 
 pub use accuracy::{AccuracyClaim, FailureLimits};
 pub use bounds::{Bounds, RuleEstimate};
-pub use checked::{Confidence, Delta, Epsilon};
+pub use checked::{Confidence, Delta};
 pub use claim::{Claim, Limit, Measure, Metric};
 pub use dataset::{Dataset, Record};
 pub use domain::{Domain, Kind, Nasty, RecordDomain, SearchRequest};

@@ -1,7 +1,7 @@
 //! The search: race, freeze, certify, shrink, certify once more.
 
 use super::found::{Finalist, Found, SearchError};
-use super::race::{Entrant, Limit, Meter, OWN, Race};
+use super::race::{Budget, Entrant, Meter, OWN, Race};
 use super::shrink::shrink;
 use super::source::PairSource;
 use crate::audit::{Audit, Evidence, Listener, Pair, PairPlan, Plan, SearchHistory};
@@ -59,10 +59,13 @@ impl Effort {
     /// The seconds of a search if nobody says how many.
     pub const SECONDS: f64 = 60.0;
 
-    fn part(self, part: f64) -> Limit {
+    fn part(self, part: f64) -> Budget {
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a part of the draws
         let draws = (self.draws as f64 * part) as u64;
-        Limit { draws, seconds: self.seconds.map_or(f64::INFINITY, |seconds| part * seconds.get()) }
+        Budget {
+            draws,
+            seconds: self.seconds.map_or(f64::INFINITY, |seconds| part * seconds.get()),
+        }
     }
 }
 
@@ -93,12 +96,12 @@ pub fn search<S: PairSource>(
     let meter = Meter::start();
     let mut race = Race::new(arena, source, &meter, listener);
     let mut finalists: Vec<Finalist<S::Pair>> = Vec::new();
-    let limit = arena.effort.part(RACE);
+    let budget = arena.effort.part(RACE);
     let mut frozen: Vec<usize> = Vec::new();
     let mut refuted = None;
     while refuted.is_none() && finalists.len() < FINALISTS {
-        let racing = !race.dry && !race.is_over(limit);
-        let ready = if racing { race.generation(limit)? } else { None };
+        let racing = !race.dry && !race.is_over(budget);
+        let ready = if racing { race.generation(budget)? } else { None };
         if racing && ready.is_none() {
             continue;
         }
@@ -143,11 +146,11 @@ pub fn search<S: PairSource>(
         (refuted, finalists.last().map(|finalist| finalist.candidate.clone()))
     {
         let left_now = left(arena, &meter, &finalists);
-        let limit = Limit {
+        let budget = Budget {
             draws: meter.draws() + left_now.draws / 2,
             seconds: meter.seconds() + left_now.seconds / 2.0,
         };
-        let shrunk = shrink(&mut race, &found, draws, limit);
+        let shrunk = shrink(&mut race, &found, draws, budget);
         shrinks = shrunk.tried;
         if let Some(smallest) = shrunk.pair {
             let left = left(arena, &meter, &finalists);
@@ -182,9 +185,9 @@ pub fn search<S: PairSource>(
 }
 
 /// What is left of draws and time.
-fn left<P>(arena: &Arena<'_, P>, meter: &Meter, finalists: &[Finalist<P>]) -> Limit {
-    let Limit { draws, seconds } = arena.effort.part(1.0);
-    Limit {
+fn left<P>(arena: &Arena<'_, P>, meter: &Meter, finalists: &[Finalist<P>]) -> Budget {
+    let Budget { draws, seconds } = arena.effort.part(1.0);
+    Budget {
         draws: draws.saturating_sub(meter.draws() + certified(finalists)),
         seconds: (seconds - meter.seconds()).max(0.0),
     }

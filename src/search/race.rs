@@ -14,7 +14,7 @@ use super::source::PairSource;
 use crate::audit::{Event, Heat, Listener, Pair, PairPlan, Placing, Racer};
 use crate::model::checked::Positive;
 use crate::noise::Generator;
-use crate::target::{PrepareError, Problem, TargetError};
+use crate::target::{PrepareError, ProcessProblem, TargetError};
 
 /// Candidates that start together.
 const ENTRANTS: usize = 64;
@@ -91,7 +91,7 @@ impl Meter {
 
 /// How far a part of the search may go.
 #[derive(Clone, Copy, Debug)]
-pub struct Limit {
+pub struct Budget {
     /// Until so many draws were made in all.
     pub draws: u64,
     /// Until so many seconds have passed.
@@ -148,14 +148,14 @@ impl<'a, S: PairSource, L: Listener + ?Sized> Race<'a, S, L> {
         }
     }
 
-    /// Whether a limit is reached.
-    pub fn is_over(&self, limit: Limit) -> bool {
-        self.meter.draws() >= limit.draws || self.meter.seconds() >= limit.seconds
+    /// Whether the budget is used up.
+    pub fn is_over(&self, budget: Budget) -> bool {
+        self.meter.draws() >= budget.draws || self.meter.seconds() >= budget.seconds
     }
 
     /// One generation of candidates. Returns a candidate that will hardly fail to refute the claim,
     /// as soon as there is one.
-    pub fn generation(&mut self, limit: Limit) -> Result<Option<Entrant<S::Pair>>, SearchError> {
+    pub fn generation(&mut self, budget: Budget) -> Result<Option<Entrant<S::Pair>>, SearchError> {
         let parents: Vec<S::Pair> = self.elite.iter().map(|entrant| entrant.pair.clone()).collect();
         let mut entrants = Vec::new();
         while entrants.len() < ENTRANTS {
@@ -171,19 +171,19 @@ impl<'a, S: PairSource, L: Listener + ?Sized> Race<'a, S, L> {
         self.dry = entrants.is_empty();
         let mut draws = self.first_draws();
         loop {
-            entrants = self.heat(entrants, draws, limit)?;
-            if let Some(ready) = self.confirmed(&entrants, limit) {
+            entrants = self.heat(entrants, draws, budget)?;
+            if let Some(ready) = self.confirmed(&entrants, budget) {
                 self.remember(entrants);
                 return Ok(Some(ready));
             }
-            if entrants.len() <= WINNERS || self.is_over(limit) {
+            if entrants.len() <= WINNERS || self.is_over(budget) {
                 break;
             }
             entrants.truncate(entrants.len().div_ceil(2));
             draws *= 2;
         }
         self.remember(entrants);
-        Ok(self.settle(limit))
+        Ok(self.settle(budget))
     }
 
     /// The draws of the first heat. To tell a small ε from none takes 1/ε² draws.
@@ -215,13 +215,13 @@ impl<'a, S: PairSource, L: Listener + ?Sized> Race<'a, S, L> {
         &mut self,
         mut entrants: Vec<Entrant<S::Pair>>,
         draws: u64,
-        limit: Limit,
+        budget: Budget,
     ) -> Result<Vec<Entrant<S::Pair>>, SearchError> {
         let plans: Vec<PairPlan> =
             entrants.iter().map(|entrant| self.plan(&entrant.pair, draws)).collect();
         let (arena, meter, listener) = (self.arena, self.meter, self.listener);
         let score = |(entrant, plan): (&Entrant<S::Pair>, &PairPlan)| {
-            (meter.seconds() < limit.seconds)
+            (meter.seconds() < budget.seconds)
                 .then(|| arena.promise(&entrant.pair, plan, draws, Look::Quick, meter, listener))
         };
         let promises: Vec<_> = if arena.parallel {
@@ -314,13 +314,13 @@ impl<'a, S: PairSource, L: Listener + ?Sized> Race<'a, S, L> {
     fn confirmed(
         &mut self,
         entrants: &[Entrant<S::Pair>],
-        limit: Limit,
+        budget: Budget,
     ) -> Option<Entrant<S::Pair>> {
         let mut certain: Vec<&Entrant<S::Pair>> =
             entrants.iter().filter(|entrant| entrant.promise.sure > 1.0).collect();
         certain.sort_by(|one, other| other.promise.sure.total_cmp(&one.promise.sure));
         for entrant in certain.into_iter().take(3) {
-            if self.is_over(limit) {
+            if self.is_over(budget) {
                 break;
             }
             if let Ok(promise) = self.look(&entrant.pair, CONFIRM * entrant.draws)
@@ -338,13 +338,13 @@ impl<'a, S: PairSource, L: Listener + ?Sized> Race<'a, S, L> {
 
     /// Looks at the best candidates again with more and more draws, as long as they promise more
     /// than is claimed.
-    fn settle(&mut self, limit: Limit) -> Option<Entrant<S::Pair>> {
+    fn settle(&mut self, budget: Budget) -> Option<Entrant<S::Pair>> {
         for index in 0..self.elite.len().min(2) {
             while !self.elite[index].settled {
                 let entrant = &self.elite[index];
                 let draws = CONFIRM * entrant.draws;
-                let most = limit.draws.saturating_sub(self.meter.draws()) / 4;
-                if entrant.promise.share <= 1.0 || draws > most || self.is_over(limit) {
+                let most = budget.draws.saturating_sub(self.meter.draws()) / 4;
+                if entrant.promise.share <= 1.0 || draws > most || self.is_over(budget) {
                     self.elite[index].settled = true;
                     break;
                 }
@@ -362,7 +362,7 @@ impl<'a, S: PairSource, L: Listener + ?Sized> Race<'a, S, L> {
                     (draws, promise, promise.sure > 1.0);
                 if entrant.settled {
                     let entrant = entrant.clone();
-                    if let Some(ready) = self.confirmed(&[entrant], limit) {
+                    if let Some(ready) = self.confirmed(&[entrant], budget) {
                         return Some(ready);
                     }
                 }
@@ -403,7 +403,10 @@ fn is_fatal(error: &TargetError) -> bool {
     match error {
         TargetError::NotPrepared(error) => !matches!(error, PrepareError::Data { .. }),
         TargetError::Process(error) => {
-            matches!(error.problem, Problem::NotStarted { .. } | Problem::Version { .. })
+            matches!(
+                error.problem,
+                ProcessProblem::NotStarted { .. } | ProcessProblem::Version { .. }
+            )
         }
         TargetError::Interrupted => true,
         _ => false,
@@ -417,7 +420,7 @@ fn is_misfit(error: &TargetError) -> bool {
         TargetError::NotPrepared(_)
         | TargetError::AlwaysPanics { .. }
         | TargetError::Misfit { .. } => true,
-        TargetError::Process(error) => matches!(error.problem, Problem::Misfit { .. }),
+        TargetError::Process(error) => matches!(error.problem, ProcessProblem::Misfit { .. }),
         _ => false,
     }
 }

@@ -1,7 +1,7 @@
 //! Makes a pair smaller while the claim stays refuted. Each step is decided by fresh draws; the end
 //! is certified once more.
 
-use super::race::{Limit, Race};
+use super::race::{Budget, Race};
 use super::source::PairSource;
 use crate::audit::Listener;
 
@@ -26,7 +26,7 @@ pub fn shrink<S: PairSource, L: Listener + ?Sized>(
     race: &mut Race<'_, S, L>,
     first: &S::Pair,
     draws: u64,
-    limit: Limit,
+    budget: Budget,
 ) -> Shrunk<S::Pair> {
     let mut shrunk = Shrunk { pair: None, draws, tried: 0 };
     // Often far fewer draws are enough.
@@ -38,7 +38,7 @@ pub fn shrink<S: PairSource, L: Listener + ?Sized>(
     let mut now = first.clone();
     'smaller: loop {
         for candidate in race.source.smaller(&now) {
-            if race.is_over(limit) {
+            if race.is_over(budget) {
                 return shrunk;
             }
             shrunk.tried += 1;

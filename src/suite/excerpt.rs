@@ -5,69 +5,29 @@ use std::fmt::Write as _;
 use std::ops::Range;
 
 use toml::Spanned;
-use toml::de::{DeTable, DeValue};
+use toml::de::DeTable;
 
-/// One step of the path to a value.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum PathStep {
-    /// A key of a table.
-    Key(String),
-    /// An item of an array.
-    Index(usize),
-}
-
-/// The steps of a path such as `params.query.sum` or `pair.2.left`. Numbers are positions in an
-/// array.
-#[must_use]
-pub fn path_steps(path: &str) -> Vec<PathStep> {
-    let step =
-        |part: &str| part.parse().map_or_else(|_| PathStep::Key(part.to_owned()), PathStep::Index);
-    path.split('.').filter(|part| !part.is_empty()).map(step).collect()
-}
+use crate::model::toml_place::{PathStep, find_innermost, line_at};
 
 /// The byte range of a value in the text of a file. If the file does not contain the value, the
 /// range of the innermost table or array around it.
 #[must_use]
-pub fn find_span(text: &str, path: &[PathStep]) -> Option<Range<usize>> {
+pub fn find_span(text: &str, path: &[PathStep<'_>]) -> Option<Range<usize>> {
     let root = DeTable::parse(text).ok()?;
-    find_value(&root, path).map(Spanned::span)
+    find_innermost(root.get_ref(), path).map(Spanned::span)
 }
 
 /// The byte range of the last key of a path: that of an unknown key, whose value does not matter.
 #[must_use]
-pub fn find_key(text: &str, path: &[PathStep]) -> Option<Range<usize>> {
+pub fn find_key(text: &str, path: &[PathStep<'_>]) -> Option<Range<usize>> {
     let root = DeTable::parse(text).ok()?;
     let (PathStep::Key(last), around) = path.split_last()? else { return None };
     let table = if around.is_empty() {
         root.get_ref()
     } else {
-        find_value(&root, around)?.get_ref().as_table()?
+        find_innermost(root.get_ref(), around)?.get_ref().as_table()?
     };
     table.iter().find(|(key, _)| key.get_ref() == last).map(|(key, _)| key.span())
-}
-
-/// A value, or the innermost table or array around it.
-fn find_value<'a, 'i>(
-    root: &'a Spanned<DeTable<'i>>,
-    path: &[PathStep],
-) -> Option<&'a Spanned<DeValue<'i>>> {
-    let first = match path.first()? {
-        PathStep::Key(key) => root.get_ref().get(key.as_str())?,
-        PathStep::Index(_) => return None,
-    };
-    let mut innermost = first;
-    for step in &path[1..] {
-        let next = match (innermost.get_ref(), step) {
-            (DeValue::Table(table), PathStep::Key(key)) => table.get(key.as_str()),
-            (DeValue::Array(items), PathStep::Index(index)) => items.get(*index),
-            _ => None,
-        };
-        match next {
-            Some(next) => innermost = next,
-            None => break,
-        }
-    }
-    Some(innermost)
 }
 
 /// `line 3, column 7: message`, and below it the line with a mark.
@@ -76,8 +36,7 @@ pub fn with_location(text: &str, span: Range<usize>, message: &str) -> String {
     let start = char_boundary(text, span.start);
     let line_start = text[..start].rfind('\n').map_or(0, |end| end + 1);
     let line = text[line_start..].lines().next().unwrap_or_default();
-    let (number, column) =
-        (text[..start].matches('\n').count() + 1, text[line_start..start].chars().count() + 1);
+    let (number, column) = (line_at(text, start), text[line_start..start].chars().count() + 1);
     let end = char_boundary(text, span.end).clamp(start, line_start + line.len());
     let marked = text[start..end].chars().count().max(1);
     let mut message = format!("line {number}, column {column}: {message}");
@@ -104,6 +63,7 @@ fn char_boundary(text: &str, position: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::toml_place::path_steps;
 
     const TEXT: &str = "name = \"ä\"\nparams = { query = { sum = { lower = 3 } } }\n[[pair]]\nname = \"a\"\n[[pair]]\nname = \"b\"\nleft = [1]\n";
 

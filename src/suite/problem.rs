@@ -7,6 +7,7 @@ use std::path::Path;
 use super::excerpt;
 use super::several::Entry;
 use crate::model::FileProblem;
+use crate::model::toml_place::path_steps;
 
 /// What is wrong with a file, and at which key.
 pub struct KeyProblem {
@@ -36,7 +37,7 @@ impl KeyProblem {
 
     /// The problem as a message about the file, with its location.
     pub fn in_file(self, file: &Path, text: &str) -> FileProblem {
-        let steps = excerpt::path_steps(&self.path);
+        let steps = path_steps(&self.path);
         let key =
             || excerpt::find_key(text, &steps).filter(|_| self.message.contains("unknown field `"));
         let span = self.span.clone().or_else(key).or_else(|| excerpt::find_span(text, &steps));

@@ -125,7 +125,7 @@ pub struct ProcessError {
     /// The command line.
     pub command: String,
     /// What went wrong.
-    pub problem: Problem,
+    pub problem: ProcessProblem,
     /// The end of what it wrote to standard error.
     pub stderr: String,
     /// How to install what it needs, if the audit file says so.
@@ -136,7 +136,7 @@ pub struct ProcessError {
 #[derive(Clone, Debug, Error, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
-pub enum Problem {
+pub enum ProcessProblem {
     /// It could not be started.
     #[error("cannot be started: {reason}")]
     NotStarted {
@@ -218,7 +218,7 @@ pub enum Problem {
     },
 }
 
-impl Problem {
+impl ProcessProblem {
     /// Whether the program failed before it said hello. Then it fails whatever it is asked for.
     #[must_use]
     pub fn is_before_hello(&self) -> bool {

@@ -27,9 +27,9 @@ mod subject;
 mod timing;
 
 pub use closure::{Closure, Feature};
-pub use error::{PrepareError, Problem, ProcessError, TargetError};
+pub use error::{PrepareError, ProcessError, ProcessProblem, TargetError};
 pub use in_process::{InProcess, Mechanism, Misfit, Universe};
-pub use seed::{PairStream, Phase, Place, StreamSeed};
+pub use seed::{PairStream, Phase, StreamSeed};
 pub use stop::{Stop, Stoppable};
 pub use subject::Subject;
 pub use timing::Timing;

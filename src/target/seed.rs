@@ -49,28 +49,31 @@ impl PairStream {
 
     fn derive(self, phase: Phase, batch: u64, role: u64) -> StreamSeed {
         let half = |key| Mix::new().word(key).word(phase as u64).word(batch).word(role).end();
-        StreamSeed { halves: (half(self.0), half(self.1)), place: Place { phase, first: 0 } }
+        StreamSeed {
+            halves: (half(self.0), half(self.1)),
+            position: StreamPosition { phase, first: 0 },
+        }
     }
 }
 
 /// The position of a stream's draws among all draws of their side. Needed for outputs that are
 /// looked up in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct StreamPosition {
     /// The phase.
     pub phase: Phase,
     /// The number of draws of the same side and phase before these.
     pub first: u64,
 }
 
-/// The seed of one stream, and the place of its draws. It has 128 bits, so that no two streams of
-/// any run are equal by chance.
+/// The seed of one stream, and the position of its draws. It has 128 bits, so that no two streams
+/// of any run are equal by chance.
 ///
 /// Written as 32 hexadecimal digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StreamSeed {
     halves: (u64, u64),
-    place: Place,
+    position: StreamPosition,
 }
 
 impl fmt::Display for StreamSeed {
@@ -83,21 +86,21 @@ impl StreamSeed {
     /// The same seed, for draws that come after `first` others of their side.
     #[must_use]
     pub fn after(mut self, first: u64) -> Self {
-        self.place.first = first;
+        self.position.first = first;
         self
     }
 
-    /// The place of the draws.
+    /// The position of the draws.
     #[must_use]
-    pub fn place(self) -> Place {
-        self.place
+    pub fn place(self) -> StreamPosition {
+        self.position
     }
 
     /// The seed of one part of the stream's draws.
     #[must_use]
     pub fn part(self, index: u64) -> Self {
         let half = |key| Mix::new().word(key).word(index).end();
-        Self { halves: (half(self.halves.0), half(self.halves.1)), place: self.place }
+        Self { halves: (half(self.halves.0), half(self.halves.1)), position: self.position }
     }
 
     /// The seed in the form that generators need.

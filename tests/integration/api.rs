@@ -5,9 +5,9 @@
 
 use std::panic::catch_unwind;
 
-use dp_audit::noise::{Generator, bernoulli, laplace};
-use dp_audit::rand::{Rng, SeedableRng};
 use dp_audit::{Finding, Reason, Until, Verdict, audit};
+use dp_audit::{noise::Generator, noise::bernoulli, noise::laplace};
+use dp_audit::{rand::Rng, rand::SeedableRng};
 
 fn noisy_count(scale: f64) -> Finding {
     audit(move |records: &Vec<&str>, rng| records.len() as f64 + laplace(rng, scale))

@@ -1,4 +1,4 @@
-//! Bins in an order from "evidence for D" to "evidence for D'", and the best places to cut this
+//! Bins in an order from "evidence for D" to "evidence for D'", and the best points to cut this
 //! order.
 
 use crate::attack::answer::Answer;
@@ -9,18 +9,18 @@ use crate::attack::rule::goal::{Caution, Goal};
 use crate::attack::tuning::select::{CUTS, CUTS_AT_ENDS, ROUNDS};
 use crate::stats::Rates;
 
-/// Bins in order, and the places where the order may be cut.
+/// Bins in order, and the points where the order may be cut.
 pub struct OrderedBins {
     bins: usize,
     order: Vec<usize>,
     /// From before the first bin to after the last.
-    places: Vec<Place>,
+    points: Vec<CutPoint>,
     draws: f64,
 }
 
-/// A place to cut: `bins` bins are before it, with the shares `left` and `right` of all draws.
+/// A point to cut at: `bins` bins are before it, with the shares `left` and `right` of all draws.
 #[derive(Clone, Copy, Debug)]
-struct Place {
+struct CutPoint {
     bins: usize,
     left: f64,
     right: f64,
@@ -45,14 +45,14 @@ impl OrderedBins {
         let (order, sums) = sort_bins(bins, counts, order);
         let draws = counts.draws();
         let share = |hits: f64| hits / draws.max(1.0);
-        let place = |(cut, for_delta): (usize, bool)| Place {
+        let point = |(cut, for_delta): (usize, bool)| CutPoint {
             bins: cut,
             left: share(sums[cut].0),
             right: share(sums[cut].1),
             for_delta,
         };
-        let places = cuts(&sums).into_iter().map(place);
-        Self { bins: bins.len(), order, places: places.collect(), draws }
+        let points = cuts(&sums).into_iter().map(point);
+        Self { bins: bins.len(), order, points: points.collect(), draws }
     }
 
     /// `z` standard errors of frequencies in the draws of these bins.
@@ -62,13 +62,13 @@ impl OrderedBins {
 
     /// The cut with the best pessimistic value.
     pub fn best_cut(&self, goal: Goal, caution: Caution) -> Cut {
-        let end = self.places.len() - 1;
+        let end = self.points.len() - 1;
         let value = |head: usize, tail: usize| {
             goal.value(self.rates(head, tail), self.regions(head, tail), caution)
         };
         // Coordinate ascent, one cut at a time. It starts with a rule that guesses only D, and with
         // one that guesses only D'.
-        let tried = |place: &usize| !self.places[*place].for_delta || goal.is_delta();
+        let tried = |point: &usize| !self.points[*point].for_delta || goal.is_delta();
         let best_head = |tail: usize| best_of((0..=tail).filter(tried), |head| value(head, tail));
         let best_tail =
             |head: usize| best_of((head..=end).rev().filter(tried), |tail| value(head, tail));
@@ -89,8 +89,8 @@ impl OrderedBins {
         }
         let (_, head, tail) = best;
         Cut {
-            head: self.places[head].bins,
-            tail: self.places[tail].bins,
+            head: self.points[head].bins,
+            tail: self.points[tail].bins,
             rates: self.rates(head, tail),
             regions: self.regions(head, tail),
         }
@@ -104,11 +104,11 @@ impl OrderedBins {
         answers
     }
 
-    /// The expected result of guessing D before the place `head` and D' after the place `tail`.
+    /// The expected result of guessing D before the point `head` and D' after the point `tail`.
     #[inline]
     fn rates(&self, head: usize, tail: usize) -> Rates {
-        let end = self.places.len() - 1;
-        let [before, until, all] = [head, tail, end].map(|place| self.places[place]);
+        let end = self.points.len() - 1;
+        let [before, until, all] = [head, tail, end].map(|point| self.points[point]);
         Rates {
             correct: before.left + (all.right - until.right),
             wrong: before.right + (all.left - until.left),
@@ -119,7 +119,7 @@ impl OrderedBins {
     /// How many of the two answers it then gives.
     #[inline]
     fn regions(&self, head: usize, tail: usize) -> u8 {
-        u8::from(head > 0) + u8::from(tail < self.places.len() - 1)
+        u8::from(head > 0) + u8::from(tail < self.points.len() - 1)
     }
 }
 
@@ -145,7 +145,7 @@ fn sort_bins(bins: &Bins, counts: &Counts, order: Order) -> (Vec<usize>, Vec<(f6
     (sorted, sums)
 }
 
-/// The places where a cut is tried: all of them if there are few, else quantiles of the hits and
+/// The points where a cut is tried: all of them if there are few, else quantiles of the hits and
 /// geometric masses at both ends. For the bound on δ also the first and the last bins, one of which
 /// may be a rare event.
 fn cuts(sums: &[(f64, f64)]) -> Vec<(usize, bool)> {
@@ -170,11 +170,11 @@ fn cuts(sums: &[(f64, f64)]) -> Vec<(usize, bool)> {
     cuts
 }
 
-/// The place with the largest value; the first one if there are several.
-fn best_of(places: impl Iterator<Item = usize>, value: impl Fn(usize) -> f64) -> usize {
+/// The point with the largest value; the first one if there are several.
+fn best_of(points: impl Iterator<Item = usize>, value: impl Fn(usize) -> f64) -> usize {
     let start = (0, f64::NEG_INFINITY);
-    places
-        .map(|place| (place, value(place)))
+    points
+        .map(|point| (point, value(point)))
         .fold(start, |best, next| if next.1 > best.1 { next } else { best })
         .0
 }
@@ -321,6 +321,6 @@ mod tests {
 
     #[test]
     fn among_equal_places_the_first_is_best() {
-        assert_eq!(best_of([4, 2, 9, 7].into_iter(), |place| f64::from(u8::from(place != 4))), 2);
+        assert_eq!(best_of([4, 2, 9, 7].into_iter(), |point| f64::from(u8::from(point != 4))), 2);
     }
 }

@@ -35,7 +35,7 @@ pub use privacy::{
 };
 pub use row::{Row, as_expected};
 pub use stability::StabilityEvidence;
-pub use words::{capitalised, rounded, short};
+pub use words::{capitalised, short};
 
 /// Something that an audit states about its mechanism.
 #[derive(Clone, Copy, Debug)]
@@ -57,7 +57,7 @@ pub enum Plan {
     /// Compare two outputs in this metric.
     Stability(PairPlan, Metric),
     /// Count failures.
-    Accuracy(AccuracyPlan),
+    Accuracy(Box<AccuracyPlan>),
 }
 
 /// What was found about a statement.
@@ -170,13 +170,19 @@ pub struct Words {
 /// What a statement of some kind answers. What was found is absent while nothing was run, and where
 /// the mechanism could not be run.
 pub trait Kind {
-    /// What one is called: `pair`.
-    fn noun(&self) -> &'static str;
+    /// What one is called.
+    fn noun(&self) -> &'static str {
+        "pair"
+    }
     /// The list of the JSON report that has it, and the table of an audit file that states it.
-    fn list(&self) -> [&'static str; 2];
+    fn list(&self) -> [&'static str; 2] {
+        ["pairs", "pair"]
+    }
     /// Whether it is about the audit's own claim. Such statements share reach, control and
     /// expectation.
-    fn is_about_claim(&self) -> bool;
+    fn is_about_claim(&self) -> bool {
+        true
+    }
     /// The verdict that is expected of it alone.
     fn expected(&self) -> Option<Expectation>;
 
@@ -308,7 +314,7 @@ impl<'a> Statement<'a> {
                 Plan::of_claim(audit.plan(statement.pair, settings, uncertain))
             }
             Self::Accuracy(accuracy) => {
-                Plan::Accuracy(AccuracyPlan::new(audit, accuracy, settings, uncertain))
+                Plan::Accuracy(Box::new(AccuracyPlan::new(audit, accuracy, settings, uncertain)))
             }
         }
     }
@@ -371,7 +377,7 @@ impl Plan {
     pub fn draws(&self) -> u64 {
         match self {
             Self::Stability(..) => stability::EVALUATIONS_OF_PAIR,
-            Self::Privacy(pair) | Self::Accuracy(AccuracyPlan { pair, .. }) => pair.draws,
+            Self::Privacy(_) | Self::Accuracy(_) => self.pair().draws,
         }
     }
 

@@ -23,7 +23,7 @@ pub const SCHEMA: &str = "dp-audit-report/1";
 /// A complete report.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct JsonReport {
-    /// [`SCHEMA`].
+    /// The name and version of the schema.
     pub schema: String,
     /// The version of dp-audit.
     pub version: String,

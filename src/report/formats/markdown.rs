@@ -75,10 +75,10 @@ fn table(report: &RunReport, noun: &str) -> String {
         let row = Row::new(report.settings, judged);
         let cells = judged.kind().cells(&row);
         if text.is_empty() {
-            let titles: String = cells.iter().map(|cell| format!(" {} |", cell.title)).collect();
+            let titles: Vec<&str> = cells.iter().map(|cell| cell.title).collect();
             let lines: String =
                 cells.iter().map(|cell| if cell.is_number { "--:|" } else { "---|" }).collect();
-            let _ = writeln!(text, "| | verdict | audit | {noun} |{titles}");
+            let _ = writeln!(text, "| | verdict | audit | {noun} | {} |", titles.join(" | "));
             let _ = writeln!(text, "|---|---|---|---|{lines}");
         }
         let _ = write!(

@@ -7,7 +7,7 @@ use crate::attack::{Answer, Bar, Distribution, NumberLine};
 use crate::audit::{Curves, Judged, Picture, ProfilePoint};
 use crate::model::number::{Brief, counted, percent};
 use crate::model::{Bounds, Claim};
-use crate::report::formats::svg::{Drawing, Figure, Scale};
+use crate::report::formats::svg::{Axis, Drawing, Figure};
 
 pub(super) const WIDTH: f64 = 340.0;
 pub(super) const HEIGHT: f64 = 190.0;
@@ -106,9 +106,9 @@ pub fn distribution(drawn: &Distribution) -> Plot {
 }
 
 fn numbers(drawing: &mut Drawing, line: &NumberLine, score: &str) {
-    let x = Scale::new(line.from, line.to, 8.0, RIGHT);
+    let x = Axis::new(line.from, line.to, 8.0, RIGHT);
     let max = line.left.iter().chain(&line.right).copied().fold(0.0, f64::max);
-    let y = Scale::new(0.0, max * 1.05, BOTTOM, TOP);
+    let y = Axis::new(0.0, max * 1.05, BOTTOM, TOP);
     let bins = line.left.len();
     let edge = |index: usize| x.at(line.from + (line.to - line.from) * index as f64 / bins as f64);
     let mut begin = 0;
@@ -132,14 +132,14 @@ fn numbers(drawing: &mut Drawing, line: &NumberLine, score: &str) {
 /// leaves the picture.
 pub(super) fn x_axis(
     drawing: &mut Drawing,
-    scale: Scale,
+    axis: Axis,
     name: &str,
     marks: impl IntoIterator<Item = (f64, String)>,
 ) {
-    let (start, end) = scale.ends();
+    let (start, end) = axis.ends();
     drawing.line("ax", (start, BOTTOM), (end, BOTTOM));
     for (value, label) in marks {
-        let x = scale.at(value);
+        let x = axis.at(value);
         drawing.line("ax", (x, BOTTOM), (x, BOTTOM + 3.0));
         let half = label.chars().count() as f64 * CHAR_WIDTH / 2.0;
         drawing.text(
@@ -163,9 +163,9 @@ fn fitted(text: &str, width: f64) -> String {
     }
 }
 
-/// Round values of a scale with their labels.
-fn numbered(scale: Scale) -> impl Iterator<Item = (f64, String)> {
-    scale.ticks(5.0).into_iter().map(|tick| (tick, Brief(tick).to_string()))
+/// Round values of an axis with their labels.
+fn numbered(axis: Axis) -> impl Iterator<Item = (f64, String)> {
+    axis.ticks(5.0).into_iter().map(|tick| (tick, Brief(tick).to_string()))
 }
 
 /// Whether the names of all bars fit beside them. If not, each name is above its bar.
@@ -182,7 +182,7 @@ fn bars(drawing: &mut Drawing, bars: &[Bar], top: f64) {
     let max = bars.iter().flat_map(|bar| [bar.left, bar.right]).fold(1e-9, f64::max);
     let (beside, height) = (names_fit_beside(bars), bar_height(bars));
     let left = if beside { BAR_LEFT } else { 4.0 };
-    let x = Scale::new(0.0, max, 0.0, WIDTH - left - BAR_RIGHT);
+    let x = Axis::new(0.0, max, 0.0, WIDTH - left - BAR_RIGHT);
     for (index, bar) in bars.iter().enumerate() {
         let mut y = top + index as f64 * height + 2.0;
         if let Some(class) = shade(bar.answer) {
@@ -242,7 +242,7 @@ pub fn profile(curves: &Curves, claim: &Claim, bounds: Bounds) -> Plot {
         .filter(|value| *value > 0.0)
         .fold(1e-2, f64::min);
     let floor = (min.log10() - 0.5).floor().max(-9.0);
-    let (x, y) = (Scale::new(0.0, end, LEFT, RIGHT), Scale::new(floor, 0.0, BOTTOM, TOP));
+    let (x, y) = (Axis::new(0.0, end, LEFT, RIGHT), Axis::new(floor, 0.0, BOTTOM, TOP));
     let at = |epsilon: f64, delta: f64| (x.at(epsilon), y.at(delta.log10()));
     #[allow(clippy::cast_possible_truncation)] // from -9 to 0
     for power in (floor as i32..=0).step_by(if floor < -4.0 { 2 } else { 1 }) {
@@ -306,14 +306,14 @@ pub fn wealth(picture: &Curves, refuted: bool) -> Plot {
     let mut drawing = Drawing::new(WIDTH, HEIGHT);
     let decade = |draws: u64| (draws.max(1) as f64).log10();
     let (first, last) = (picture.wealth.first(), picture.wealth.last());
-    let x = Scale::new(
+    let x = Axis::new(
         first.map_or(2.0, |point| decade(point.draws)).floor(),
         last.map_or(3.0, |point| decade(point.draws)),
         LEFT,
         RIGHT,
     );
     let threshold = picture.threshold;
-    let y = Scale::new(-0.5 * threshold, 1.5 * threshold, BOTTOM, TOP);
+    let y = Axis::new(-0.5 * threshold, 1.5 * threshold, BOTTOM, TOP);
     drawing.rect("refute", LEFT, TOP, RIGHT - LEFT, y.at(threshold) - TOP);
     drawing.line("grid", (LEFT, y.at(0.0)), (RIGHT, y.at(0.0)));
     drawing.text("e", LEFT - 3.0, y.at(0.0) + 4.0, "start");

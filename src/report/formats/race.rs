@@ -5,7 +5,7 @@ use maud::{Markup, html};
 
 use crate::audit::{Heat, SearchHistory};
 use crate::report::formats::plot::{BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH, x_axis};
-use crate::report::formats::svg::{Drawing, Scale, Style};
+use crate::report::formats::svg::{Axis, Drawing, Style};
 
 /// The most rounds that are drawn: the first and the last ones.
 const MAX_HEATS: usize = 40;
@@ -17,8 +17,8 @@ const MOST: f64 = 2.0;
 pub fn race(history: &SearchHistory) -> Markup {
     let heats = shown(&history.heats);
     let mut drawing = Drawing::new(WIDTH, HEIGHT);
-    let x = Scale::new(0.5, heats.len() as f64 + 0.5, LEFT, RIGHT);
-    let y = Scale::new(0.0, MOST, BOTTOM, TOP);
+    let x = Axis::new(0.5, heats.len() as f64 + 0.5, LEFT, RIGHT);
+    let y = Axis::new(0.0, MOST, BOTTOM, TOP);
     drawing.rect("refute", LEFT, TOP, RIGHT - LEFT, y.at(1.0) - TOP);
     drawing.line("claim", (LEFT, y.at(1.0)), (RIGHT, y.at(1.0)));
     for share in [0.0, 1.0, MOST] {

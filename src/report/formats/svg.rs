@@ -1,18 +1,18 @@
-//! Simple SVG drawings: scales, lines, dots and text. They are part of a page, whose style sheet
+//! Simple SVG drawings: axes, lines, dots and text. They are part of a page, whose style sheet
 //! defines their look, or separate files.
 
 use maud::{Markup, PreEscaped, Render, html};
 
-/// A linear map from values to coordinates.
+/// An axis: a linear map from values to coordinates.
 #[derive(Clone, Copy)]
-pub struct Scale {
+pub struct Axis {
     from: f64,
     to: f64,
     start: f64,
     end: f64,
 }
 
-impl Scale {
+impl Axis {
     /// Maps `from … to` to the coordinates `start … end`. Values outside are drawn at the border.
     #[must_use]
     pub fn new(from: f64, to: f64, start: f64, end: f64) -> Self {
@@ -32,7 +32,7 @@ impl Scale {
         (self.start, self.end)
     }
 
-    /// Round values within the scale, at most about `max_ticks`.
+    /// Round values within the axis, at most about `max_ticks`.
     #[must_use]
     pub fn ticks(self, max_ticks: f64) -> Vec<f64> {
         let step = round_step((self.to - self.from) / max_ticks);
@@ -269,19 +269,19 @@ mod tests {
 
     #[test]
     fn ticks_are_round_and_within() {
-        assert_eq!(Scale::new(0.0, 1.5, 0.0, 1.0).ticks(5.0), [0.0, 0.5, 1.0, 1.5]);
-        assert_eq!(Scale::new(-7.0, 12.0, 0.0, 1.0).ticks(5.0), [-5.0, 0.0, 5.0, 10.0]);
-        assert_eq!(Scale::new(1.0, 1.0, 0.0, 1.0).ticks(5.0).first(), Some(&1.0));
+        assert_eq!(Axis::new(0.0, 1.5, 0.0, 1.0).ticks(5.0), [0.0, 0.5, 1.0, 1.5]);
+        assert_eq!(Axis::new(-7.0, 12.0, 0.0, 1.0).ticks(5.0), [-5.0, 0.0, 5.0, 10.0]);
+        assert_eq!(Axis::new(1.0, 1.0, 0.0, 1.0).ticks(5.0).first(), Some(&1.0));
     }
 
     #[test]
-    fn values_outside_a_scale_are_drawn_at_its_border() {
-        let scale = Scale::new(0.0, 2.0, 100.0, 50.0);
+    fn values_outside_an_axis_are_drawn_at_its_border() {
+        let axis = Axis::new(0.0, 2.0, 100.0, 50.0);
         assert_eq!(
-            [-1.0, 0.0, 1.0, 2.0, 3.0].map(|value| scale.at(value)),
+            [-1.0, 0.0, 1.0, 2.0, 3.0].map(|value| axis.at(value)),
             [100.0, 100.0, 75.0, 50.0, 50.0]
         );
-        assert_eq!(scale.ends(), (100.0, 50.0));
+        assert_eq!(axis.ends(), (100.0, 50.0));
     }
 
     #[test]

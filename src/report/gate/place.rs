@@ -2,10 +2,11 @@
 //! to show a problem beside the text.
 
 use std::fs;
-use std::ops::Range;
 use std::path::{Component, Path, PathBuf};
 
 use toml::de::{DeTable, DeValue};
+
+use crate::model::toml_place::{PathStep, find, line_at};
 
 /// A place in the repository.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -46,19 +47,17 @@ impl Key {
     fn line(self, text: &str, audit: &str) -> Option<usize> {
         let file = DeTable::parse(text).ok()?;
         let shared = file.get_ref();
-        let span = own_table(shared, audit)
-            .and_then(|own| self.span(own))
-            .or_else(|| self.span(shared))?;
-        Some(text.get(..span.start)?.matches('\n').count() + 1)
+        let path = self.path();
+        let value = own_table(shared, audit)
+            .and_then(|own| find(own, &path))
+            .or_else(|| find(shared, &path))?;
+        Some(line_at(text, value.span().start))
     }
 
-    fn span(self, table: &DeTable<'_>) -> Option<Range<usize>> {
+    fn path(self) -> Vec<PathStep<'static>> {
         match self {
-            Self::Top(key) => Some(table.get(key)?.span()),
-            Self::Table(name, index) => match table.get(name)?.get_ref() {
-                DeValue::Array(claims) => Some(claims.get(index)?.span()),
-                _ => None,
-            },
+            Self::Top(key) => vec![PathStep::Key(key)],
+            Self::Table(name, index) => vec![PathStep::Key(name), PathStep::Index(index)],
         }
     }
 }

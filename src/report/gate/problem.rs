@@ -230,11 +230,11 @@ impl ProblemFinder {
 /// The keys of the audit file that a problem is about, the best first.
 fn keys(kind: ProblemKind, worst: Option<Judged<'_>>) -> Vec<Key> {
     // A statement about something else than the claim has a table of its own.
-    let table = worst.filter(|worst| !worst.kind().is_about_claim()).and_then(|worst| {
+    let table = worst.filter(|worst| !worst.kind().is_about_claim()).map(|worst| {
         let name = worst.kind().list()[1];
         let same = worst.report.statements().filter(|other| other.kind().list()[1] == name);
         let index = same.take_while(|other| !std::ptr::eq(other.result, worst.result)).count();
-        Some(Key::Table(name, index))
+        Key::Table(name, index)
     });
     let own = table.map_or_else(|| vec![Key::Top("claim"), Key::Top("stability")], |key| vec![key]);
     let first = match kind {

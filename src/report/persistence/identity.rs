@@ -31,9 +31,9 @@ pub struct RunIdentity {
     pub names: String,
 }
 
-/// A difference between two runs.
+/// A mismatch between two runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Difference {
+pub enum Mismatch {
     /// They have different versions of dp-audit.
     Version([String; 2]),
     /// They have different builds.
@@ -60,32 +60,32 @@ impl RunIdentity {
         }
     }
 
-    /// The first difference from another run; `None` if both are the same.
+    /// The first mismatch with another run; `None` if both are the same.
     #[must_use]
-    pub fn difference(&self, other: &Self) -> Option<Difference> {
+    pub fn difference(&self, other: &Self) -> Option<Mismatch> {
         let both = [self, other];
         if self.version != other.version {
-            return Some(Difference::Version(both.map(|run| run.version.clone())));
+            return Some(Mismatch::Version(both.map(|run| run.version.clone())));
         }
         if self.build != other.build {
-            return Some(Difference::Build);
+            return Some(Mismatch::Build);
         }
         let options = options(self.settings).into_iter().zip(options(other.settings));
         let different = options.into_iter().find(|((_, one), (_, other))| one != other);
         if let Some(((option, one), (_, other))) = different {
-            return Some(Difference::Option(option, [one, other]));
+            return Some(Mismatch::Option(option, [one, other]));
         }
         let is_same =
             self.audits == other.audits && self.pairs == other.pairs && self.names == other.names;
         (!is_same).then(|| {
-            Difference::Audits(both.map(|run| {
+            Mismatch::Audits(both.map(|run| {
                 format!("{} with {}", counted(run.audits, "audit"), counted(run.pairs, "pair"))
             }))
         })
     }
 }
 
-impl Difference {
+impl Mismatch {
     /// In words, if the first run wrote a file and the second one is running.
     #[must_use]
     pub fn since_then(&self) -> String {

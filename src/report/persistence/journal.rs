@@ -138,8 +138,11 @@ impl Journal {
     /// The results of an audit that the interrupted run finished, if that run is resumed.
     #[must_use]
     pub fn found(&self, audit: &Audit) -> Option<Known> {
-        let found = self.finished.get(&audit.name).filter(|_| self.start == Start::Resumed);
-        found.cloned().map(Known::Finished)
+        let found = self.finished.get(&audit.name).filter(|_| self.start == Start::Resumed)?;
+        let AuditReport { results, control, search, .. } = found.as_ref().clone();
+        // What does not change results, such as `allow_inconclusive`, is as it is now.
+        let report = AuditReport::new(Arc::new(audit.clone()), results, control);
+        Some(Known::Finished(Arc::new(report.with_search(search))))
     }
 
     /// Closes the journal when all reports are written. It is removed if all audits are finished.

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use crate::audit::{Audit, Combined, Part, Statement, WorkItem, WorkResult, divide};
 use crate::model::{Error, Settings};
-use crate::report::persistence::identity::{Difference, RunIdentity};
+use crate::report::persistence::identity::{Mismatch, RunIdentity};
 use crate::report::persistence::shard_file::{
     Definition, EXTENSION, Selection, ShardContent, ShardHeader, shard_of,
 };
@@ -26,8 +26,6 @@ pub struct MergedRun {
     pub selection: Selection,
     /// The results of all items.
     pub results: Combined,
-    /// The number of shards.
-    pub shards: usize,
 }
 
 /// A shard that was read.
@@ -65,7 +63,7 @@ impl MergedRun {
         let results = items(shards, &audits, settings)?;
         let results = Combined::new(&audits, settings, results)
             .map_err(|error| Error::Merge { reason: error.to_string() })?;
-        Ok(Self { audits, settings, selection: header.selection, results, shards: header.of })
+        Ok(Self { audits, settings, selection: header.selection, results })
     }
 }
 
@@ -111,14 +109,14 @@ fn check_same_run(first: &Read, shard: &Read) -> Result<(), Error> {
         Err(refused(path, &format!("{what} is {other}, and {one} in {first}")))
     };
     match one.run.difference(&other.run) {
-        Some(Difference::Version([one, other])) => {
+        Some(Mismatch::Version([one, other])) => {
             return different("the version of dp-audit", &one, &other);
         }
-        Some(Difference::Build) => {
+        Some(Mismatch::Build) => {
             return Err(refused(path, &format!("another build of dp-audit wrote it than {first}")));
         }
-        Some(Difference::Option(option, [one, other])) => return different(option, &one, &other),
-        Some(Difference::Audits([one, other])) => return different("its run", &one, &other),
+        Some(Mismatch::Option(option, [one, other])) => return different(option, &one, &other),
+        Some(Mismatch::Audits([one, other])) => return different("its run", &one, &other),
         None => {}
     }
     if one.of != other.of {

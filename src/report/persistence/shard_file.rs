@@ -21,7 +21,7 @@ use crate::report::persistence::shard::Shard;
 use crate::report::persistence::store::{check_folder, unwritable};
 
 /// The version of the format.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 /// The end of the names of shard files.
 pub const EXTENSION: &str = "jsonl";
@@ -280,12 +280,6 @@ impl ShardFile {
                 Ok(Self { end: before.end as u64, defined, complete: before.complete && known.len() == all, known, ..new })
             }
         }
-    }
-
-    /// Where it is.
-    #[must_use]
-    pub fn path(&self) -> &Path {
-        &self.path
     }
 
     /// The number of items that an interrupted shard finished.

@@ -19,7 +19,7 @@ use crate::model::number::counted;
 use crate::model::text::printable;
 use crate::output::OutputBlock;
 use crate::target::error::HELLO_TASK;
-use crate::target::{Problem, TargetError};
+use crate::target::{ProcessProblem, TargetError};
 
 /// Bytes per read.
 const READ_SIZE: usize = 1 << 16;
@@ -69,7 +69,8 @@ impl Child {
             } else {
                 "check that it is installed, and that its path is relative to the audit file's folder"
             };
-            command.fails(Problem::NotStarted { reason: format!("{error}; {remedy}") }, String::new())
+            let reason = format!("{error}; {remedy}");
+            command.fails(ProcessProblem::NotStarted { reason }, String::new())
         })
     }
 
@@ -164,7 +165,7 @@ impl Child {
     /// Fails if the child wrote something without a request.
     fn check_unrequested(&mut self) -> Result<(), TargetError> {
         match self.stdout.unrequested() {
-            Some(text) => Err(self.fail(Problem::Answer {
+            Some(text) => Err(self.fail(ProcessProblem::Answer {
                 reason: format!("it wrote more than it was asked for: {text}"),
             })),
             None => Ok(()),
@@ -187,12 +188,12 @@ impl Child {
         read(&mut self.stdout, deadline).map_err(|error| {
             let problem = match error {
                 AnswerError::Invalid(problem) => problem,
-                AnswerError::Timeout => Problem::Hung {
+                AnswerError::Timeout => ProcessProblem::Hung {
                     seconds: limit.as_secs_f64().to_string(),
                     task: task.to_owned(),
                 },
                 AnswerError::Closed => {
-                    Problem::Ended { how: self.how_it_ended(), task: task.to_owned() }
+                    ProcessProblem::Ended { how: self.how_it_ended(), task: task.to_owned() }
                 }
             };
             self.fail(problem)
@@ -214,7 +215,7 @@ impl Child {
     }
 
     /// Kills the child. The error contains the last part of its standard error.
-    pub fn fail(&mut self, problem: Problem) -> TargetError {
+    pub fn fail(&mut self, problem: ProcessProblem) -> TargetError {
         let _ = self.group.kill();
         self.command.fails(problem, self.stderr.text())
     }
@@ -229,15 +230,15 @@ fn spawn_thread(work: impl FnOnce() + Send + 'static) -> io::Result<()> {
 #[derive(Debug, PartialEq)]
 pub enum AnswerError {
     /// The answer is not valid.
-    Invalid(Problem),
+    Invalid(ProcessProblem),
     /// There was no answer within the time limit.
     Timeout,
     /// The pipe is closed.
     Closed,
 }
 
-impl From<Problem> for AnswerError {
-    fn from(problem: Problem) -> Self {
+impl From<ProcessProblem> for AnswerError {
+    fn from(problem: ProcessProblem) -> Self {
         Self::Invalid(problem)
     }
 }
@@ -281,7 +282,7 @@ impl StdoutReader {
         let reply = Reply::parse(&self.line(deadline)?)?;
         let got = reply.count();
         if got != count {
-            return Err(Problem::WrongCount { asked: count, got }.into());
+            return Err(ProcessProblem::WrongCount { asked: count, got }.into());
         }
         let block = match reply {
             Reply::Values(values) => OutputBlock::of_values(&values, width),
@@ -294,7 +295,7 @@ impl StdoutReader {
                 )
             }
         };
-        Ok(block.map_err(|reason| Problem::Answer { reason })?)
+        Ok(block.map_err(|reason| ProcessProblem::Answer { reason })?)
     }
 
     /// The beginning of what the child wrote without a request, if it did.
@@ -333,7 +334,7 @@ impl StdoutReader {
             }
             searched = rest.len();
             if searched > MAX_LINE_BYTES {
-                return Err(Problem::Answer {
+                return Err(ProcessProblem::Answer {
                     reason: format!("it wrote {searched} bytes without an end of line"),
                 }
                 .into());

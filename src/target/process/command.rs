@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::target::{Problem, ProcessError, TargetError};
+use crate::target::{ProcessError, ProcessProblem, TargetError};
 
 /// The worker for mechanisms in Python.
 pub const WORKER: &str = include_str!("../../../python/dp_audit/worker.py");
@@ -88,12 +88,14 @@ impl CommandLine {
         self.words.iter().map(|word| self.folder.join(word)).filter(|file| file.is_file())
     }
 
-    pub(super) fn fails(&self, problem: Problem, stderr: String) -> TargetError {
+    pub(super) fn fails(&self, problem: ProcessProblem, stderr: String) -> TargetError {
         // The setup hint helps only if something may be missing. A program that answers, although
         // incorrectly, is installed.
         let may_be_missing = matches!(
             problem,
-            Problem::NotStarted { .. } | Problem::Ended { .. } | Problem::Refused { .. }
+            ProcessProblem::NotStarted { .. }
+                | ProcessProblem::Ended { .. }
+                | ProcessProblem::Refused { .. }
         );
         let setup = self.setup.clone().filter(|_| may_be_missing);
         TargetError::Process(Box::new(ProcessError {

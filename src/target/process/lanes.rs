@@ -63,28 +63,28 @@ pub fn in_order<T: Send, E: Send>(
 
 /// Limits how many lanes work at the same time.
 #[derive(Default)]
-pub struct Places {
+pub struct Slots {
     taken: Mutex<usize>,
     freed: Condvar,
 }
 
 /// A lane's right to work. Dropping it lets another lane work.
-pub struct Place<'a>(&'a Places);
+pub struct Slot<'a>(&'a Slots);
 
-impl Places {
+impl Slots {
     /// Waits until fewer than `limit` lanes work.
-    pub fn take(&self, limit: usize) -> Place<'_> {
+    pub fn take(&self, limit: usize) -> Slot<'_> {
         let taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
         let mut taken = self
             .freed
             .wait_while(taken, |taken| *taken >= limit.max(1))
             .unwrap_or_else(PoisonError::into_inner);
         *taken += 1;
-        Place(self)
+        Slot(self)
     }
 }
 
-impl Drop for Place<'_> {
+impl Drop for Slot<'_> {
     fn drop(&mut self) {
         *self.0.taken.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
         self.0.freed.notify_one();
@@ -150,12 +150,12 @@ mod tests {
     }
 
     #[test]
-    fn no_more_lanes_work_than_there_are_places() {
-        let (places, working, most) = (Places::default(), AtomicUsize::new(0), AtomicUsize::new(0));
+    fn no_more_lanes_work_than_there_are_slots() {
+        let (slots, working, most) = (Slots::default(), AtomicUsize::new(0), AtomicUsize::new(0));
         thread::scope(|scope| {
             for _ in 0..8 {
                 scope.spawn(|| {
-                    let _place = places.take(3);
+                    let _slot = slots.take(3);
                     most.fetch_max(working.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
                     thread::sleep(std::time::Duration::from_millis(2));
                     working.fetch_sub(1, Ordering::SeqCst);

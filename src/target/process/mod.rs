@@ -35,13 +35,13 @@ use child::{Child, Greeted};
 pub use command::{CommandLine, WORKER};
 #[cfg(feature = "cli")]
 pub use group::end_on_signals;
-use lanes::{Places, in_order};
+use lanes::{Slots, in_order};
 use pace::Pace;
 use protocol::{Greeting, Hello, Request};
 use repeats::RepeatDetector;
 pub use workers::Workers;
 
-use super::{Phase, Problem, Stop, StreamSeed, Target, TargetError, Timing};
+use super::{Phase, ProcessProblem, Stop, StreamSeed, Target, TargetError, Timing};
 use crate::model::{Dataset, Params, Side};
 use crate::output::{OutputBlock, Reading, Rows, Symbols, TextView};
 
@@ -68,7 +68,7 @@ pub struct ChildProcess {
     waiting: Mutex<Vec<Child>>,
     /// Processes that are ready for requests.
     idle: Mutex<Vec<Child>>,
-    places: Places,
+    slots: Slots,
     pace: Pace,
     /// What the first child reported; all others must report the same width.
     hello: OnceLock<Hello>,
@@ -101,7 +101,7 @@ impl ChildProcess {
             workers: Arc::default(),
             waiting: Mutex::default(),
             idle: Mutex::default(),
-            places: Places::default(),
+            slots: Slots::default(),
             pace: Pace::default(),
             hello: OnceLock::new(),
             reading: OnceLock::new(),
@@ -166,7 +166,7 @@ impl ChildProcess {
             let reason = format!(
                 "it says width {width} and an earlier child of the same command said {first}"
             );
-            return Err(child.fail(Problem::Hello { reason }));
+            return Err(child.fail(ProcessProblem::Hello { reason }));
         }
         Ok(child)
     }
@@ -203,7 +203,7 @@ impl ChildProcess {
         child: &mut Child,
     ) -> Result<(), TargetError> {
         if self.repeats.is_repeat(side, seed, rows) {
-            Err(child.fail(Problem::Repeats))
+            Err(child.fail(ProcessProblem::Repeats))
         } else {
             Ok(())
         }
@@ -262,7 +262,7 @@ impl Target for ChildProcess {
         .max(1);
         let drawn = blocks.chunks(at_once).try_for_each(|blocks| {
             let lane = |next: &dyn Fn() -> Option<usize>, done: &mut dyn FnMut(usize, Rows)| {
-                let _place = self.places.take(most);
+                let _slot = self.slots.take(most);
                 // A lane that has nothing to do needs no process.
                 let Some(first) = next() else { return Ok(()) };
                 let mut child = self.child()?;

@@ -11,7 +11,7 @@ use crate::model::Side;
 use crate::output::{OutputBlock, Probe, Reading, Rows, Texts};
 use crate::stats::sources::difference;
 use crate::target::columns::{Columns, FIRST_OUTPUTS, first_requests, first_seed};
-use crate::target::{Problem, StreamSeed, TargetError};
+use crate::target::{ProcessProblem, StreamSeed, TargetError};
 
 /// The outputs of either side, in the requests that ask for them. If time is limited, the later
 /// requests are left out.
@@ -50,7 +50,7 @@ impl ChildProcess {
                     let reason = format!(
                         "{error}; the system allows no more processes or threads; choose fewer with --threads"
                     );
-                    Err(self.command.fails(Problem::NotStarted { reason }, String::new()))
+                    Err(self.command.fails(ProcessProblem::NotStarted { reason }, String::new()))
                 }
             };
             vec![first, second]
@@ -73,7 +73,7 @@ impl ChildProcess {
             if let [left, right, other_left, other_right] = &equally_many(&earlier)[..]
                 && let Some(what) = difference([left, right], [other_left, other_right])
             {
-                return Err(child.fail(Problem::KeepsNoise { what }));
+                return Err(child.fail(ProcessProblem::KeepsNoise { what }));
             }
             lock(&self.idle).push(child);
         }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::model::text::printable;
 use crate::model::{Dataset, Params, Side};
 use crate::output::MAX_WIDTH;
-use crate::target::{Problem, StreamSeed};
+use crate::target::{ProcessProblem, StreamSeed};
 
 /// The version of the protocol.
 pub const VERSION: u64 = 1;
@@ -75,27 +75,27 @@ struct HelloLine {
 
 impl Hello {
     /// Parses it. The version is checked first, because another version may have other keys.
-    pub fn parse(text: &str) -> Result<Self, Problem> {
+    pub fn parse(text: &str) -> Result<Self, ProcessProblem> {
         let value = value(text)?;
         match value.get(VERSION_KEY).map(Value::as_u64) {
             Some(Some(VERSION)) => {}
             Some(_) => {
-                return Err(Problem::Version {
+                return Err(ProcessProblem::Version {
                     ours: VERSION,
                     theirs: value[VERSION_KEY].to_string(),
                 });
             }
             None => {
-                return Err(Problem::Hello {
+                return Err(ProcessProblem::Hello {
                     reason: format!("it has no {VERSION_KEY}: {}", shortened(text)),
                 });
             }
         }
         let HelloLine { width, seeded, columns, reusable, start_up, .. } =
-            HelloLine::deserialize(value).map_err(|error| Problem::Hello {
+            HelloLine::deserialize(value).map_err(|error| ProcessProblem::Hello {
                 reason: format!("{error}: {}", shortened(text)),
             })?;
-        let wrong = |reason: String| Err(Problem::Hello { reason });
+        let wrong = |reason: String| Err(ProcessProblem::Hello { reason });
         if !(1..=MAX_WIDTH).contains(&width) {
             return wrong(format!(
                 "width is {width}, must be a whole number from 1 to {MAX_WIDTH}"
@@ -153,12 +153,12 @@ struct BlockLine {
 
 impl Reply {
     /// Parses it.
-    pub fn parse(text: &str) -> Result<Self, Problem> {
+    pub fn parse(text: &str) -> Result<Self, ProcessProblem> {
         match value(text)? {
             Value::Array(values) => Ok(Self::Values(values)),
             value => {
                 let BlockLine { count, symbols } =
-                    BlockLine::deserialize(value).map_err(|error| Problem::Answer {
+                    BlockLine::deserialize(value).map_err(|error| ProcessProblem::Answer {
                         reason: format!("{error}: {}", shortened(text)),
                     })?;
                 Ok(Self::Block { count, symbols })
@@ -176,8 +176,8 @@ impl Reply {
 }
 
 /// A line as JSON. If it has the key `error` or `misfit`, the child cannot continue.
-fn value(text: &str) -> Result<Value, Problem> {
-    let value: Value = serde_json::from_str(text).map_err(|error| Problem::Answer {
+fn value(text: &str) -> Result<Value, ProcessProblem> {
+    let value: Value = serde_json::from_str(text).map_err(|error| ProcessProblem::Answer {
         reason: format!("it wrote a line that is not JSON ({error}): {}", shortened(text)),
     })?;
     let message = |key: &str| {
@@ -187,8 +187,8 @@ fn value(text: &str) -> Result<Value, Problem> {
         })
     };
     match (message("error"), message("misfit")) {
-        (Some(message), _) => Err(Problem::Refused { message }),
-        (None, Some(message)) => Err(Problem::Misfit { message }),
+        (Some(message), _) => Err(ProcessProblem::Refused { message }),
+        (None, Some(message)) => Err(ProcessProblem::Misfit { message }),
         (None, None) => Ok(value),
     }
 }

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use dp_audit::noise::Generator;
-use dp_audit::stats::binomial::upper_tail;
+use dp_audit::parts::upper_tail;
 use dp_audit::{
     Audit, Cell, Claim, Confidence, PairPlan, PrepareError, PrivacyEvidence, Rows, RunReport,
     Settings, Side, StreamSeed, Target, TargetError, Until, Verdict, suite,

@@ -7,9 +7,9 @@
 
 use std::fmt::Write as _;
 
-use dp_audit::noise::{Generator, bernoulli};
-use dp_audit::target::recorded::{HeaderRow, Recording, RowOrder};
+use dp_audit::fronts::{HeaderRow, Recording, RowOrder};
 use dp_audit::{Cell, Reason, Verdict, audit};
+use dp_audit::{noise::Generator, noise::bernoulli};
 use rand::{RngExt, SeedableRng};
 
 use crate::harness::{FALSE_ALARM, audit_of, report, sure};

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use dp_audit::target::{PairStream, Phase};
+use dp_audit::parts::{PairStream, Phase};
 use dp_audit::{Cell, Rows, Side};
 
 use crate::harness::program::{

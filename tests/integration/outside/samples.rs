@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::process::Output;
 
-use dp_audit::noise::{Generator, bernoulli, laplace};
-use dp_audit::target::recorded::{HeaderRow, Recording, RowOrder};
+use dp_audit::fronts::{HeaderRow, Recording, RowOrder};
 use dp_audit::{Reason, Verdict};
+use dp_audit::{noise::Generator, noise::bernoulli, noise::laplace};
 use rand::SeedableRng;
 
 use crate::harness::program::{self, Table, assert_has, code, errors, shown};

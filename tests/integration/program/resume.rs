@@ -3,9 +3,9 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use dp_audit::audit::Known;
-use dp_audit::report::persistence::journal::{Journal, Start};
-use dp_audit::report::persistence::store::Destination;
+use dp_audit::fronts::Destination;
+use dp_audit::fronts::Known;
+use dp_audit::fronts::{Journal, Start};
 use serde_json::Value;
 
 use crate::harness::program::{

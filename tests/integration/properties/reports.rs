@@ -3,11 +3,11 @@
 use std::sync::LazyLock;
 
 use dp_audit::Audit;
+use dp_audit::Conclusion;
 use dp_audit::Settings;
-use dp_audit::model::Conclusion;
-use dp_audit::report::formats::explain::explain;
-use dp_audit::report::formats::json::JsonReport;
-use dp_audit::report::gate::baseline::Comparison;
+use dp_audit::fronts::Comparison;
+use dp_audit::fronts::JsonReport;
+use dp_audit::fronts::explain;
 use proptest::prelude::*;
 use proptest::sample::Index;
 use serde_json::Value;
@@ -55,7 +55,7 @@ fn refused_or_compared(text: &[u8]) -> Result<(), TestCaseError> {
         prop_assert!(explain(audit, Some(&before)).contains("What the run found"));
     }
     let refuted = &now.audits[0].statements[0].row;
-    let same = |row: &&dp_audit::audit::Row| {
+    let same = |row: &&dp_audit::fronts::Row| {
         (&row.audit, &row.pair, row.claim_epsilon, row.claim_delta)
             == (&refuted.audit, &refuted.pair, refuted.claim_epsilon, refuted.claim_delta)
     };

@@ -1,9 +1,9 @@
 //! Guess rules learned from any outputs.
 
-use dp_audit::attack::{DrawBudget, Explorer, GuessRule};
 use dp_audit::noise::Generator;
-use dp_audit::sample::Sampler;
-use dp_audit::target::{PairStream, Phase};
+use dp_audit::parts::Sampler;
+use dp_audit::parts::{DrawBudget, Explorer, GuessRule};
+use dp_audit::parts::{PairStream, Phase};
 use dp_audit::{Attack, Cell, Rows, Side, StreamSeed, Symbols, Target, TargetError};
 use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};

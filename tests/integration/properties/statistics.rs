@@ -1,12 +1,12 @@
 //! Limits, bounds and bets.
 
-use dp_audit::attack::{AnswerCounts, Tallies, tally_of};
-use dp_audit::model::Grounds;
-use dp_audit::stats::binomial::{lower_limit, upper_tail};
-use dp_audit::stats::fixed::Limits;
-use dp_audit::stats::power::{detectable_epsilon, power};
-use dp_audit::stats::wealth::{Bet, Ledger};
-use dp_audit::stats::{Certified, Level, Method, Rates, Weights};
+use dp_audit::parts::Grounds;
+use dp_audit::parts::Limits;
+use dp_audit::parts::{AnswerCounts, Tallies, tally_of};
+use dp_audit::parts::{Bet, Ledger};
+use dp_audit::parts::{Certified, Level, Method, Rates, Weights};
+use dp_audit::parts::{detectable_epsilon, power};
+use dp_audit::parts::{lower_limit, upper_tail};
 use dp_audit::{Claim, Side, Tally, Verdict};
 use proptest::prelude::*;
 
@@ -160,7 +160,7 @@ proptest! {
     #[test]
     fn a_verdict_is_violated_exactly_when_a_bound_exceeds_the_claim(judged in judged(), looks in ledger(), claim in claim(), resolution in 0.0..5.0_f64, asked_reach in 0.0..1.0_f64) {
         let level = Level::of_pair(0.95, 1);
-        let bounds = dp_audit::stats::bounds(&ledger_of(&looks), &certified(&judged, level, &claim), None, &claim, level);
+        let bounds = dp_audit::parts::bounds(&ledger_of(&looks), &certified(&judged, level, &claim), None, &claim, level);
         let refuted = bounds.epsilon_lower > claim.epsilon() || bounds.delta_lower > claim.delta();
         let (reach, control) = (bounds.reach(&claim), None);
         let grounds = Grounds { claim, bounds, outputs_never_repeat: false, reach, asked_reach, resolution, control };
@@ -175,7 +175,7 @@ proptest! {
         let ledger = ledger_of(&looks);
         let at = |confidence: f64, pairs| {
             let level = Level::of_pair(confidence, pairs);
-            dp_audit::stats::bounds(&ledger, &certified(&judged, level, &claim), None, &claim, level)
+            dp_audit::parts::bounds(&ledger, &certified(&judged, level, &claim), None, &claim, level)
         };
         for (easy, hard) in [(at(low, 1), at(1.0 - (1.0 - low) / 7.0, 1)), (at(low, 1), at(low, pairs))] {
             // The border of a region is followed to within 2e-4 of the bound, from below.

@@ -3,11 +3,11 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, LazyLock};
 
-use dp_audit::noise::{Generator, bernoulli, laplace};
-use dp_audit::report::persistence::replay;
-use dp_audit::report::persistence::replay::ReplaySettings;
-use dp_audit::report::persistence::witness::Witness;
+use dp_audit::fronts::ReplaySettings;
+use dp_audit::fronts::Witness;
+use dp_audit::fronts::{replay, replayed_pair};
 use dp_audit::{Attack, Cell, Side};
+use dp_audit::{noise::Generator, noise::bernoulli, noise::laplace};
 use proptest::prelude::*;
 use proptest::sample::Index;
 use serde_json::{Value, json};
@@ -169,7 +169,7 @@ proptest! {
         let read = read.map_err(TestCaseError::fail)?;
         prop_assert_eq!(&read, &forged);
         let shown = read.rule.describe(&read.symbols);
-        let Ok(pair) = replay::pair(&read, audit) else { return Ok(()) };
+        let Ok(pair) = replayed_pair(&read, audit) else { return Ok(()) };
         if read.check(audit, pair, given.target.as_ref()).is_err() {
             return Ok(());
         }
@@ -177,7 +177,7 @@ proptest! {
         // With probability below 1e-9 a bound of a valid judgement lies above the truth, which is ε
         // = 2 for the count with half the noise.
         let settings = ReplaySettings { draws: 2_000, seed: 5, confidence: confidence(1.0 - 1e-9) };
-        let again = catch_unwind(AssertUnwindSafe(|| replay::replay(&read, given.target.as_ref(), settings, &|_| ())));
+        let again = catch_unwind(AssertUnwindSafe(|| replay(&read, given.target.as_ref(), settings, &|_| ())));
         let again = again.map_err(|_| TestCaseError::fail(format!("a panic: {shown}")))?.unwrap();
         prop_assert_eq!(again.tally.draws(), 2_000, "{}", shown);
         prop_assert!(audit.name != "laplace" || again.epsilon_lower <= 2.0, "{}: {:?}", shown, again);

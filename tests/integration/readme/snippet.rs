@@ -2,7 +2,7 @@
 
 #[test]
 fn the_noisy_sum_keeps_its_promise() {
-    use dp_audit::noise::laplace;
+    use dp_audit::{noise::laplace};
     dp_audit::audit(|ages: &Vec<f64>, rng| ages.iter().sum::<f64>() + laplace(rng, 100.0))
         .claim(1.0, 0.0)                                        // ε, δ
         .pair(vec![34.0, 51.0], vec![34.0, 51.0, 100.0])        // neighbours; several pairs may follow

@@ -3,10 +3,10 @@
 
 use std::process::Output;
 
-use dp_audit::report::persistence::replay;
-use dp_audit::report::persistence::replay::ReplaySettings;
-use dp_audit::report::persistence::witness::Witness;
-use dp_audit::target::{PairStream, Phase};
+use dp_audit::fronts::ReplaySettings;
+use dp_audit::fronts::Witness;
+use dp_audit::fronts::{replay, replayed_pair};
+use dp_audit::parts::{PairStream, Phase};
 use dp_audit::{Expectation, Side, Verdict};
 use serde_json::Value;
 
@@ -41,7 +41,7 @@ fn every_refutation_of_the_suite_is_confirmed_on_another_seed() {
         let read = Witness::from_json(&witness.sealed().to_string())
             .unwrap_or_else(|error| panic!("{}: {error}", audit.name));
         assert_eq!(read, witness, "{}: what is read is what was written", audit.name);
-        let pair = replay::pair(&read, audit).unwrap();
+        let pair = replayed_pair(&read, audit).unwrap();
         let target = dp_audit::prepare(
             audit.plans(report.settings, 1).find(|plan| plan.pair().pair == *pair).unwrap().pair(),
         )
@@ -49,7 +49,7 @@ fn every_refutation_of_the_suite_is_confirmed_on_another_seed() {
         read.check(audit, pair, target.as_ref())
             .unwrap_or_else(|error| panic!("{}: {error}", audit.name));
         let settings = ReplaySettings { draws: 1_500_000, seed: 99, confidence: confidence(0.999) };
-        let again = replay::replay(&read, target.as_ref(), settings, &|_| ()).unwrap();
+        let again = replay(&read, target.as_ref(), settings, &|_| ()).unwrap();
         assert_eq!(again.tally.draws(), settings.draws);
         assert!(
             again.confirmed,
@@ -258,8 +258,7 @@ fn a_rule_that_has_memorised_the_draws_of_the_witnesss_seed_is_not_confirmed() {
         .expect("the weaker claim is refuted");
     witness.claim = audits[0].claim.clone();
     witness.file = "audits/correct.toml".to_owned();
-    witness.fingerprint =
-        dp_audit::report::persistence::witness::identity(&audits[0], &audits[0].pairs[0]);
+    witness.fingerprint = dp_audit::fronts::identity(&audits[0], &audits[0].pairs[0]);
     witness.rule = serde_json::from_value(memorised(outputs)).unwrap();
     write(folder.path(), "forged.json", &witness.sealed().to_string());
     let replay = |more: &[&str]| {

@@ -1,6 +1,6 @@
 //! Binomial limits against exact ones (`scripts/binomial_fixtures.py`, mpmath with 40 digits).
 
-use dp_audit::stats::binomial::lower_limit;
+use dp_audit::parts::lower_limit;
 
 use crate::harness::repository;
 

@@ -1,7 +1,7 @@
 //! The suite of bugs: broken mechanisms are caught, their correct twins are not flagged, and
 //! floating-point bits count only where an audit asks.
 
-use dp_audit::model::Conclusion;
+use dp_audit::Conclusion;
 use dp_audit::{Audit, Expectation, Judged, Settings, Until, Verdict};
 
 use super::suites::comes_out_as_expected;

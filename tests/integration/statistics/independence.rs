@@ -6,13 +6,13 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use dp_audit::noise::{Generator, gaussian, laplace};
-use dp_audit::report::gate::Gate;
-use dp_audit::report::gate::exit_code::ExitCode;
-use dp_audit::target::PairStream;
+use dp_audit::fronts::ExitCode;
+use dp_audit::fronts::Gate;
+use dp_audit::parts::PairStream;
 use dp_audit::{
     Cell, Rows, RunReport, Settings, Side, StreamSeed, Target, TargetError, Until, Verdict,
 };
+use dp_audit::{noise::Generator, noise::gaussian, noise::laplace};
 use rand::SeedableRng;
 
 use crate::harness::{Runnable as _, audit_of, defaults, found};

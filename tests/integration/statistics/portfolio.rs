@@ -1,7 +1,7 @@
 //! Leaks that no single component shows must be found by the portfolio of attacks.
 
-use dp_audit::noise::{Generator, bernoulli, gaussian, laplace};
 use dp_audit::{Cell, Side, Verdict};
+use dp_audit::{noise::Generator, noise::bernoulli, noise::gaussian, noise::laplace};
 
 use crate::harness::{Outputs, audit, audit_of, committed, report, settings, sure};
 

@@ -1,9 +1,9 @@
 //! A green verdict means something: an attack that sees nothing, or too little, is inconclusive,
 //! and the printed power is what happens.
 
-use dp_audit::noise::{Generator, gaussian, laplace};
 use dp_audit::rand::RngExt as _;
 use dp_audit::{Finding, Output, Reason, Verdict, audit};
+use dp_audit::{noise::Generator, noise::gaussian, noise::laplace};
 use statrs::function::erf::erfc;
 
 /// A million draws would take longer and say the same.

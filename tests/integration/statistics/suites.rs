@@ -1,8 +1,8 @@
 //! Suites with exact truths: mechanisms that sit on their claims are consistent, and their twins
 //! are caught.
 
+use dp_audit::Agreement;
 use dp_audit::Expectation;
-use dp_audit::model::Agreement;
 
 use crate::harness::{Runnable as _, committed, defaults};
 

@@ -33,7 +33,7 @@ pub struct CertifyPart {
     pub exploration: String,
     /// The tallies of all rules on the draws of each look that are in the part.
     pub looks: Vec<LookTallies>,
-    /// What identifies the mechanism, in the first part. See [`behaviour`].
+    /// What identifies the mechanism, in the first part. A hash of its first outputs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub behaviour: Option<String>,
     /// Whether the same seed gives the same draws.

@@ -18,6 +18,8 @@ mod explore;
 mod path;
 mod run;
 
+use std::fmt::Write as _;
+
 use serde_json::{Map, Value, json};
 
 pub use certify::{CertifyPart, LookTallies, Piece, certify_range};
@@ -94,18 +96,6 @@ impl Privacy<'_> {
 }
 
 impl Kind for Privacy<'_> {
-    fn noun(&self) -> &'static str {
-        "pair"
-    }
-
-    fn list(&self) -> [&'static str; 2] {
-        ["pairs", "pair"]
-    }
-
-    fn is_about_claim(&self) -> bool {
-        true
-    }
-
     fn expected(&self) -> Option<Expectation> {
         self.statement.expected()
     }
@@ -327,7 +317,7 @@ impl Kind for Privacy<'_> {
                 format!(", claimed {}", Brief(delta)),
             ));
         } else if audit.claim.second().is_some() && delta > 0.0 {
-            shown[0].2 += &format!(" (δ = {})", Brief(delta));
+            let _ = write!(shown[0].2, " (δ = {})", Brief(delta));
         }
         let estimate = evidence.estimate.epsilon / audit.claim.epsilon();
         Some(Scale { reach, estimate, asked: audit.reach.at_least(), shown })

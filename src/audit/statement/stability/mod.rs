@@ -153,18 +153,6 @@ impl Stability<'_> {
 }
 
 impl Kind for Stability<'_> {
-    fn noun(&self) -> &'static str {
-        "pair"
-    }
-
-    fn list(&self) -> [&'static str; 2] {
-        ["pairs", "pair"]
-    }
-
-    fn is_about_claim(&self) -> bool {
-        true
-    }
-
     fn expected(&self) -> Option<Expectation> {
         self.statement.expected()
     }

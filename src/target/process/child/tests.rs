@@ -192,7 +192,8 @@ proptest! {
         let got = answer.outputs.len();
         prop_assume!(asked != got);
         let found = rows(&answer.bytes(), 1 << 16, asked, answer.width);
-        prop_assert_eq!(found.err(), Some(AnswerError::Invalid(Problem::WrongCount { asked, got })));
+        let problem = ProcessProblem::WrongCount { asked, got };
+        prop_assert_eq!(found.err(), Some(AnswerError::Invalid(problem)));
     }
 
     #[test]
