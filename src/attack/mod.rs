@@ -29,6 +29,7 @@
 //! | `bins/grid.rs` | finds the bin of a number in constant time |
 //! | `bins/counts.rs` | hits per bin and side |
 //! | `fit/smooth.rs` | curves and straight lines of log-odds, by penalised logistic regression |
+//! | `fit/matrix.rs` | sums of products, Cholesky factors, eigenvectors |
 //! | `fit/order.rs` | orders of bins, and the share of D in each bin |
 //! | `fit/table.rs` | the log-ratio of one cell as a table |
 //! | `lesson.rs` | the training rows of a learned score |

@@ -5,13 +5,13 @@
 //! left there is the data. Where the means are equal and the noise is not, the directions in which
 //! the sides' variances differ most are looked at.
 
-use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::view::{View, complete};
 use super::{Cost, Learner, Score};
 use crate::attack::family::Attack;
+use crate::attack::fit::matrix::{Factor, Square, sums_of_products};
 use crate::attack::fit::table::STEPS;
 use crate::attack::lesson::Lesson;
 use crate::attack::tuning::linear::{
@@ -92,7 +92,7 @@ impl Linear {
         let discriminants = [RIDGE, strong_ridge(lesson)]
             .map(|ridge| found.discriminant(scale, ridge, Weights::Discriminant));
         let directions =
-            (lesson.width() <= MAX_EIGEN).then(|| factor(&found.right.covariance, RIDGE)).flatten();
+            (lesson.width() <= MAX_EIGEN).then(|| found.right.covariance.factor(RIDGE)).flatten();
         let directions = directions
             .map(|factor| extreme_directions(&found.left.covariance, &factor))
             .unwrap_or_default();
@@ -237,7 +237,7 @@ impl Scale {
     }
 
     /// The score with these weights of standardised components; 0 at `middle`.
-    fn linear(&self, weights: &DVector<f64>, middle: &DVector<f64>, kind: Weights) -> Linear {
+    fn linear(&self, weights: &[f64], middle: &[f64], kind: Weights) -> Linear {
         let varies =
             |index: usize| self.deviations[index].is_finite() && self.deviations[index] > 0.0;
         let weight = |index: usize| {
@@ -269,27 +269,32 @@ fn finite(cell: Cell) -> Option<f64> {
 
 /// The mean and the covariance of standardised rows.
 struct Moments {
-    mean: DVector<f64>,
-    covariance: DMatrix<f64>,
+    mean: Vec<f64>,
+    covariance: Square,
 }
 
 impl Moments {
     fn of(rows: &[&[Cell]], scale: &Scale) -> Self {
         let width = scale.means.len();
-        let blocks: Vec<(DVector<f64>, DMatrix<f64>)> = rows
+        let blocks: Vec<(Vec<f64>, Square)> = rows
             .par_chunks(BLOCK)
             .map(|rows| {
-                let values = DMatrix::from_fn(width, rows.len(), |index, row| {
+                sums_of_products(width, rows.len(), |index, row| {
                     scale.standardised(rows[row], index)
-                });
-                (values.column_sum(), &values * values.transpose())
+                })
             })
             .collect();
-        let zero = (DVector::zeros(width), DMatrix::zeros(width, width));
-        let (sum, products) =
-            blocks.into_iter().fold(zero, |sums, block| (sums.0 + block.0, sums.1 + block.1));
-        let mean = sum / rows.len().max(1) as f64;
-        let covariance = products / rows.len().max(1) as f64 - &mean * mean.transpose();
+        let zero = (vec![0.0; width], Square::from_fn(width, |_, _| 0.0));
+        let (sum, products) = blocks.iter().fold(zero, |(mut sum, mut products), block| {
+            sum.iter_mut().zip(&block.0).for_each(|(sum, term)| *sum += term);
+            products.add(&block.1);
+            (sum, products)
+        });
+        let count = rows.len().max(1) as f64;
+        let mean: Vec<f64> = sum.iter().map(|sum| sum / count).collect();
+        let covariance = Square::from_fn(width, |row, column| {
+            products.at(row, column) / count - mean[row] * mean[column]
+        });
         Self { mean, covariance }
     }
 }
@@ -307,20 +312,23 @@ impl Differences {
         Self { left, right }
     }
 
-    fn middle(&self) -> DVector<f64> {
-        (&self.left.mean + &self.right.mean) * 0.5
+    fn middle(&self) -> Vec<f64> {
+        self.left.mean.iter().zip(&self.right.mean).map(|(a, b)| (a + b) * 0.5).collect()
     }
 
     /// The linear discriminant with this ridge; `kind` says whether its weights are free. None if
     /// there is none.
     fn discriminant(&self, scale: &Scale, ridge: f64, kind: Weights) -> Option<Linear> {
-        let difference = &self.left.mean - &self.right.mean;
-        let pooled = (&self.left.covariance + &self.right.covariance) * 0.5;
+        let difference: Vec<f64> =
+            self.left.mean.iter().zip(&self.right.mean).map(|(a, b)| a - b).collect();
+        let (left, right) = (&self.left.covariance, &self.right.covariance);
+        let pooled = Square::from_fn(difference.len(), |row, column| {
+            (left.at(row, column) + right.at(row, column)) * 0.5
+        });
         let weights = if kind == Weights::Tied {
-            let ones = DVector::from_element(difference.len(), 1.0);
-            &ones * (difference.sum() / (&pooled * &ones).sum())
+            vec![difference.iter().sum::<f64>() / pooled.sum(); difference.len()]
         } else {
-            factor(&pooled, ridge)?.solve(&difference)
+            pooled.factor(ridge.max(RIDGE))?.solve(difference)
         };
         weights
             .iter()
@@ -334,30 +342,20 @@ fn strong_ridge(lesson: Lesson) -> f64 {
     lesson.width() as f64 / lesson.left.len().min(lesson.right.len()) as f64
 }
 
-/// The Cholesky factor of a covariance with this ridge; None if it has none.
-fn factor(covariance: &DMatrix<f64>, ridge: f64) -> Option<Cholesky<f64, Dyn>> {
-    let mut covariance = covariance.clone();
-    for index in 0..covariance.nrows() {
-        covariance[(index, index)] += ridge.max(RIDGE);
-    }
-    covariance.cholesky()
-}
-
-/// The two directions in which this covariance is largest and smallest, compared with another one
+/// The two directions in which this covariance is smallest and largest, compared with another one
 /// that is given by its factor. Both have variance 1 in the other one.
-fn extreme_directions(covariance: &DMatrix<f64>, other: &Cholesky<f64, Dyn>) -> Vec<DVector<f64>> {
+fn extreme_directions(covariance: &Square, other: &Factor) -> Vec<Vec<f64>> {
     // With other = L·Lᵀ, the variance along Lᵀ⁻¹·u is uᵀ·(L⁻¹·covariance·Lᵀ⁻¹)·u.
-    let lower = other.l();
-    let Some(half) = lower.solve_lower_triangular(covariance) else { return Vec::new() };
-    let Some(whole) = lower.solve_lower_triangular(&half.transpose()) else { return Vec::new() };
-    let eigen = ((&whole + whole.transpose()) * 0.5).symmetric_eigen();
-    let (least, most) = (eigen.eigenvalues.imin(), eigen.eigenvalues.imax());
-    let direction = |index: usize| {
-        lower.transpose().solve_upper_triangular(&eigen.eigenvectors.column(index).into_owned())
+    let Some(eigen) = other.whiten(covariance).eigen() else { return Vec::new() };
+    let direction = |vector: &[f64]| {
+        let mut direction = vector.to_vec();
+        other.solve_upper(&mut direction);
+        direction
     };
-    [least, most]
+    eigen
+        .extremes()
         .into_iter()
-        .filter_map(direction)
+        .map(direction)
         .filter(|direction| direction.iter().all(|value| value.is_finite()))
         .collect()
 }
