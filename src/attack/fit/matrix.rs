@@ -504,7 +504,8 @@ mod tests {
     }
 
     fn times(matrix: &Square, vector: &[f64]) -> Vec<f64> {
-        let cell = |row| (0..matrix.size).map(move |column| matrix.at(row, column) * vector[column]);
+        let cell =
+            |row| (0..matrix.size).map(move |column| matrix.at(row, column) * vector[column]);
         (0..matrix.size).map(|row| cell(row).sum()).collect()
     }
 
