@@ -50,7 +50,10 @@ type Mechanism = Box<dyn Fn(f64, &mut Generator) -> Release + Send + Sync>;
 ///   `table` would have with fresh noise;
 /// - the distance of the two answers in standard deviations for `gaussian`, `subsampled-gaussian`,
 ///   `random-covariance-5`, `-10` and `-50`, and `equal-correlation-10`, where the covariance
-///   matrix defines the distance.
+///   matrix defines the distance;
+/// - the number of random bits for `few-bits`, ε of the digit, parity or position for `last-digit`,
+///   `five-bits` and `permutation`, and the share of the draws that tell everything for `spike` and
+///   `rare-slice`.
 fn mechanism(case: &str, s: f64) -> Option<Mechanism> {
     Some(match case {
         "laplace" => Box::new(move |answer, rng| Release::Number(answer + laplace(rng, 1.0 / s))),
@@ -90,6 +93,44 @@ fn mechanism(case: &str, s: f64) -> Option<Mechanism> {
                 r#"{{"street": "Elm", "people": {:.9}, "year": 2024}}"#,
                 40.0 + answer + laplace(rng, 1.0 / s)
             ))
+        }),
+        // Noise of ε = 1 from a generator with few random bits: each answer has its own outputs.
+        "few-bits" => Box::new(move |answer, rng| {
+            let values = s.exp2();
+            let uniform = ((rng.random::<f64>() * values).floor() + 0.5) / values - 0.5;
+            Release::Number(answer - (1.0 - 2.0 * uniform.abs()).ln().copysign(uniform))
+        }),
+        // Noise of ε = 1, except for a few draws, which have hardly any.
+        "spike" => Box::new(move |answer, rng| {
+            let scale = if bernoulli(rng, s) { 1e-6 } else { 1.0 };
+            Release::Number(answer + laplace(rng, scale))
+        }),
+        // A first number that depends on nothing. Where it is largest, the second has no noise.
+        "rare-slice" => Box::new(move |answer, rng| {
+            let mark = laplace(rng, 1.0);
+            let scale = if mark > -(2.0 * s).ln() { 1e-3 } else { 1.0 };
+            Release::Numbers(vec![mark, answer + laplace(rng, scale)])
+        }),
+        // A whole number whose last digit is below five or not.
+        "last-digit" => Box::new(move |answer, rng| {
+            let upper = (answer == 1.0) ^ lies(rng, s);
+            let digit = f64::from(rng.random_range(0..5_u8)) + if upper { 5.0 } else { 0.0 };
+            Release::Number(gaussian(rng, 1e4).round() * 10.0 + digit)
+        }),
+        // The parity of five of twenty bits, beside a number that depends on nothing.
+        "five-bits" => Box::new(move |answer, rng| {
+            let mut bits: [bool; 20] = std::array::from_fn(|_| rng.random());
+            bits[17] = bits[2] ^ bits[5] ^ bits[9] ^ bits[12] ^ (answer == 1.0) ^ lies(rng, s);
+            let bits = bits.into_iter().map(|bit| f64::from(u8::from(bit)));
+            Release::Numbers(bits.chain([laplace(rng, 1.0)]).collect())
+        }),
+        // Twelve items in random order; one of them is in the first half or in the second.
+        "permutation" => Box::new(move |answer, rng| {
+            let mut items: Vec<f64> = (1..12).map(f64::from).collect();
+            (1..items.len()).rev().for_each(|last| items.swap(last, rng.random_range(0..=last)));
+            let later = (answer == 1.0) ^ lies(rng, s);
+            items.insert(rng.random_range(0..6) + if later { 6 } else { 0 }, 0.0);
+            Release::Numbers(items)
         }),
         "table" => Box::new(move |answer, rng| Release::Numbers(table(answer, rng, s))),
         _ => return None,

@@ -42,6 +42,12 @@ LEAKS = [
     ("three bits", "three-bits", 1.0, (1.0, 0.0)),
     ("sentence", "sentence", 1.0, (1.0, 0.0)),
     ("table", "table", 1.0, (1.0, 0.0)),
+    ("16 bits", "few-bits", 16, (1.0, 0.0)),
+    ("spike", "spike", 3e-3, (1.0, 0.0)),
+    ("slice", "rare-slice", 2e-3, (1.0, 0.0)),
+    ("last digit", "last-digit", 1.0, (1.0, 0.0)),
+    ("five bits", "five-bits", 1.0, (1.0, 0.0)),
+    ("permutation", "permutation", 1.0, (1.0, 0.0)),
 ]
 
 

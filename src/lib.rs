@@ -103,11 +103,12 @@ pub use api::{Finding, MechanismAudit, audit};
 pub use attack::Attack;
 #[doc(inline)]
 pub use audit::{
-    Accuracy, AccuracyEvidence, AccuracyPlan, Audit, AuditReport, CertifyPart, Control, Curves,
-    Event, Evidence, EvidencePath, Exploration, Judged, Listener, LookTallies, Pair, PairPlan,
-    PairStatement, PartsError, Piece, Plan, Preparer, PrivacyEvidence, ProfilePoint, RunReport,
-    StabilityEvidence, Statement, StatementResult, TargetSource, WealthPoint, certify_range,
-    conclude, explore, run,
+    Accuracy, AccuracyEvidence, AccuracyPlan, Audit, AuditReport, Canaries, CanaryCurves,
+    CanaryEvidence, CanaryPlan, CanaryScores, CertifyPart, Control, Curves, Earlier, Event,
+    Evidence, EvidencePath, Exploration, Growth, Judged, Listener, LookTallies, Pair, PairPlan,
+    PairStatement, PartsError, Piece, Plan, Preparer, PrivacyEvidence, ProfilePoint, RuleJudgement,
+    RunReport, Rung, ScoreSource, ScoredTrial, StabilityEvidence, Statement, StatementResult,
+    TargetSource, TrainingPlan, WealthPoint, certify_range, conclude, explore, run,
 };
 pub use model::{
     AccuracyClaim, Agreement, AskedReach, Bounds, Claim, Conclusion, Confidence, ControlResult,
@@ -116,7 +117,7 @@ pub use model::{
 };
 pub use output::{Cell, Output, OutputEvent, OutputRow, Rows, Symbols, TextView};
 pub use rand;
-pub use target::{PrepareError, StreamSeed, Subject, Target, TargetError};
+pub use target::{PrepareError, Share, StreamSeed, Subject, Target, TargetError, Training, Turns};
 
 /// The parts that audits are made of, for those who study or measure them: statistics of counts,
 /// learners, samplers. The program needs none of these names.
@@ -128,6 +129,7 @@ pub mod parts {
     pub use crate::model::Grounds;
     pub use crate::sample::{Sampler, Schedule};
     pub use crate::stats::binomial::{lower_limit, upper_tail};
+    pub use crate::stats::canary;
     pub use crate::stats::fixed::Limits;
     pub use crate::stats::power::{detectable_epsilon, power};
     pub use crate::stats::wealth::{Bet, Ledger};
@@ -144,8 +146,8 @@ pub mod fronts {
         Words, WorkItem, WorkResult, divide, explorations, run_item, run_with,
     };
     pub use crate::cli::{main, main_with};
-    pub use crate::model::Error;
     pub use crate::model::checked::Positive;
+    pub use crate::model::{Error, MAX_THREADS};
     pub use crate::output::{MAX_WIDTH, OutputBlock, Probe, Reading};
     pub use crate::report::formats::explain::explain;
     pub use crate::report::formats::html::{Html, cards};
@@ -159,7 +161,9 @@ pub mod fronts {
     pub use crate::report::persistence::replay::{ReplaySettings, pair as replayed_pair, replay};
     pub use crate::report::persistence::store::Destination;
     pub use crate::report::persistence::witness::{Witness, identity};
-    pub use crate::target::columns::{Columns, FIRST_OUTPUTS, first_requests, first_seed};
+    pub use crate::target::columns::{
+        Columns, FIRST_OUTPUTS, first_requests, first_seed, more_requests,
+    };
     pub use crate::target::process::blocks::{Block, blocks};
     pub use crate::target::recorded::{
         HeaderRow, Recorded, Recording, RowOrder, SampleNames, draws,

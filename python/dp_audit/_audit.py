@@ -7,13 +7,12 @@ import os
 from pathlib import Path
 from typing import Any, Callable, Iterable, Mapping, Sequence
 
-import numpy
 
 from . import _dp_audit, worker
 from ._claims import Claim
 from ._errors import AuditError, Interrupted
 from ._executor import DIVIDED_DRAWS, draw_on, run_on
-from ._function import HINTS, Function, listed
+from ._function import HINTS, Function, flat, listed
 from ._neighbours import relation_of
 from ._progress import Show, progress as make_progress
 from ._result import Result, Run, result_of
@@ -42,6 +41,7 @@ def audit(
     features: Callable[[Any], dict[str, Any]] | None = None,
     attacks: Sequence[str] | None = None,
     reach: float | tuple[float, str] | None = None,
+    ignore: Mapping[str, str] | None = None,
     resolution: float | None = None,
     messages: bool = True,
     threads: int | None = None,
@@ -81,6 +81,8 @@ def audit(
     features: a function of one output that returns a dictionary of further columns, for an attacker who knows a key.
     attacks: the attacks to try, as in audit files.
     reach: the part of the claim that the attack must be seen to reach, and why if it is less than half: (0.2, "the proof is conservative").
+    ignore: columns that never repeat and need not be read, and why they cannot leak: {"token": "a random session"}. Without it, an audit with
+        such a column is inconclusive, because a leak there would not be seen.
     resolution: the excess over the claim that a consistent audit could have detected; a tenth of the claim if absent.
     messages: whether the message of an exception is part of the output.
     threads: threads of dp-audit. A mechanism that makes one draw is called by one thread at a time, a vectorised one by all of them.
@@ -107,6 +109,7 @@ def audit(
         "attacks": list(attacks) if attacks is not None else None,
         "resolution": resolution,
         "reach": asked(reach),
+        "ignore": ignored(ignore),
         "expect": expect,
         "settings": settings(draws, seed, confidence, until, max_seconds),
     }
@@ -158,6 +161,15 @@ def asked(reach: float | tuple[float, str] | None) -> dict[str, Any] | None:
         return None
     at_least, because = reach if isinstance(reach, tuple) else (reach, None)
     return {"at_least": at_least, "because": because}
+
+
+def ignored(ignore: Mapping[str, str] | None) -> dict[str, str]:
+    """The columns that need not be read; each with a reason."""
+    found = dict(ignore or {})
+    for column, reason in found.items():
+        if not isinstance(reason, str) or not reason.strip():
+            raise ValueError(f"ignore gives no reason for {column!r}; say why it cannot leak")
+    return found
 
 
 def settings(draws: int | None, seed: int, confidence: float, until: str, max_seconds: float | None) -> dict[str, Any]:
@@ -222,6 +234,7 @@ def samples(
     features: Callable[[Any], dict[str, Any]] | None = None,
     attacks: Sequence[str] | None = None,
     reach: float | tuple[float, str] | None = None,
+    ignore: Mapping[str, str] | None = None,
     resolution: float | None = None,
     threads: int | None = None,
     progress: bool | Show | None = None,
@@ -251,7 +264,7 @@ def samples(
         packed = [columns.pack(side) for side in outputs]
     except worker.Refusal as error:
         raise AuditError(str(error)) from error
-    blocks = [(numpy.frombuffer(block, float) if not isinstance(block, numpy.ndarray) else block.reshape(-1), symbols) for _, symbols, block in packed]
+    blocks = [flat(*side) for side in packed]
     spec = {
         "name": name,
         "subject": {"given": {"kind": "recorded"}},
@@ -260,6 +273,7 @@ def samples(
         "attacks": list(attacks) if attacks is not None else None,
         "resolution": resolution,
         "reach": asked(reach),
+        "ignore": ignored(ignore),
         "settings": settings(None, seed, confidence, until, None),
     }
     names = columns.all_names() if columns.names or columns.shape else []

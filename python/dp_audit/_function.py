@@ -9,7 +9,6 @@ import copy
 import functools
 import gc
 import inspect
-import os
 import time
 from typing import Any, Callable, Sequence
 
@@ -27,6 +26,8 @@ HINTS = {
 
 RNG_NAMES = {"rng", "generator", "random", "rand", "random_state", "prng"}
 COUNT_NAMES = {"count", "num_samples", "n_samples", "samples", "size", "draws", "n"}
+
+Packed = tuple[numpy.ndarray, list[str], "list[str | None]"]
 
 CHECKED_PART = 0.02  # of the time may be spent on checking that the data has not changed
 
@@ -118,7 +119,7 @@ class Function:
         self.messages = messages
         self.data = (left, right)
         self.guards = tuple(Unchanged(data) for data in self.data)
-        self.process = os.getpid()
+        self.forks = worker.Forks()
         self.columns: Any = None
         self.note: str | None = None
         self.error: BaseException | None = None  # what ended the audit
@@ -139,11 +140,11 @@ class Function:
         """Tries the mechanism out: cells per output, whether the same seed gives the same draws, and the names of the cells."""
         return self.guarded(self.try_out)
 
-    def draw(self, side: int, count: int, seed: str) -> tuple[numpy.ndarray, list[str]]:
-        """Draws from one side: the cells of `count` outputs one after another, and the symbols that occur in them."""
+    def draw(self, side: int, count: int, seed: str) -> Packed:
+        """Draws from one side: the cells of `count` outputs one after another, the symbols that occur in them, and the forms of the outputs."""
         return self.guarded(lambda: self.drawn(side, count, seed))
 
-    def draw_remotely(self, side: int, blocks: list[tuple[int, str]]) -> list[tuple[numpy.ndarray, list[str]]]:
+    def draw_remotely(self, side: int, blocks: list[tuple[int, str]]) -> list[Packed]:
         """Draws several blocks in other processes, each with its number of draws and its seed."""
         assert self.remote is not None
         remote = self.remote
@@ -160,7 +161,7 @@ class Function:
             self.error = error
             raise
 
-    def drawn(self, side: int, count: int, seed: str) -> tuple[numpy.ndarray, list[str]]:
+    def drawn(self, side: int, count: int, seed: str) -> Packed:
         return self.packed(self.seeded_draws(side, count, seed))
 
     def seeded_draws(self, side: int, count: int, seed: str) -> Sequence[Any]:
@@ -168,18 +169,15 @@ class Function:
         self.guards[side].check()
         return outputs
 
-    def packed(self, outputs: Sequence[Any]) -> tuple[numpy.ndarray, list[str]]:
-        _, symbols, block = self.columns.pack(outputs)
-        return numpy.frombuffer(block, float) if not isinstance(block, numpy.ndarray) else block.reshape(-1), symbols
+    def packed(self, outputs: Sequence[Any]) -> Packed:
+        return flat(*self.columns.pack(outputs))
 
     def generator(self, seed: int) -> Any:
         return worker.own_generator(self.kind, seed)
 
     def draws(self, side: int, rng: Any, count: int) -> Sequence[Any]:
         outputs = self.all_at_once(side, rng, count) if self.call.batch else self.one_by_one(side, rng, count)
-        if os.getpid() != self.process:
-            # The mechanism has forked, and this is the child. The parent goes on.
-            os._exit(70)
+        self.forks.check(last=True)
         return outputs
 
     def one_by_one(self, side: int, rng: Any, count: int) -> list[Any]:
@@ -187,13 +185,16 @@ class Function:
         outputs: list[Any] = []
         append = outputs.append
         arguments = (data, rng) if self.call.takes_rng else (data,)
+        check = self.forks.check
         for _ in range(count):
             try:
                 append(mechanism(*arguments))
             except Exception as error:
+                check()
                 append(self.failure(error, rng))
             except BaseException as error:
                 raise ended(error) from error
+            check()
         return outputs
 
     def all_at_once(self, side: int, rng: Any, count: int) -> Sequence[Any]:
@@ -201,6 +202,7 @@ class Function:
         try:
             returned = self.call(self.mechanism, self.data[side], rng, count)
         except Exception as error:
+            self.forks.check()
             self.failure(error, rng)
             if always is None:
                 raise worker.Refusal(
@@ -249,8 +251,12 @@ class Function:
                 rng = self.generator(seed)
                 try:
                     self.call(self.mechanism, self.data[side], rng, count)
+                    self.forks.check(last=True)
                     break
+                except worker.Refusal:
+                    raise
                 except Exception as error:
+                    self.forks.check()
                     found.append(self.failure(error, rng))
                 except BaseException as error:
                     raise ended(error) from error
@@ -282,6 +288,11 @@ class Function:
                 f"its draws are not independent: functools.lru_cache keeps its noise (in {names}), so each dataset has one output. Draw new "
                 "noise in each call, and cache only what does not depend on it"
             )
+
+
+def flat(count: int, symbols: list[str], block: Any, forms: list[str | None]) -> Packed:
+    """What the compiled core takes: an array of doubles, the symbols in it, and the forms."""
+    return numpy.frombuffer(block, float) if not isinstance(block, numpy.ndarray) else block.reshape(-1), symbols, forms
 
 
 def listed(outputs: Any) -> Sequence[Any] | None:

@@ -68,6 +68,8 @@ class PairResult:
     """A note about the draws."""
     reproducible: bool | None
     """Whether the same seed gives the same result."""
+    unread: tuple[str, ...]
+    """Columns of texts or identifiers that never repeat, so that no attack can read them."""
     needed_draws: int | None
     """How many draws would probably be enough, if there were too few."""
     picture: Mapping[str, Any] | None = dataclasses.field(repr=False)
@@ -89,6 +91,7 @@ class PairResult:
             sentence=pair.get("sentence"),
             note=pair.get("note"),
             reproducible=pair.get("reproducible"),
+            unread=tuple(pair.get("unread") or ()),
             needed_draws=pair.get("needed_draws"),
             picture=pair.get("picture"),
         )
@@ -157,7 +160,7 @@ class Result:
     verdict: str
     """violated, consistent, inconclusive or error."""
     reason: str | None
-    """Why it is inconclusive: too-few-draws, claim-not-reached, no-difference-seen, outputs-never-repeat, control-not-caught."""
+    """Why it is inconclusive: too-few-draws, claim-not-reached, no-difference-seen, unread-columns, control-not-caught."""
     advice: str | None
     """What to do about it."""
     reach: float | None

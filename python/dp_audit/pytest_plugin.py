@@ -1,4 +1,4 @@
-"""The pytest plugin: audits as tests, with one false-alarm rate for the whole session.
+"""The pytest plugin: audits as tests, with one rate of false refutations for the whole session.
 
     def test_noisy_count(dp_audit):
         dp_audit.assert_private(noisy_count, ["x"], ["x", "y"], claim=PureDp(1.0))
@@ -7,8 +7,9 @@
         dp_audit.assert_violated(broken_count, ["x"], ["x", "y"], claim=PureDp(1.0))
 
 The error rate 1 − confidence of the session is divided over the collected tests that use the fixture. The k-th audit of a test gets the part
-1/(k(k + 1)) of the test's share; these parts add up to 1, however many there are. So if every claim holds, the session fails by chance with a
-probability of at most 1 − confidence.
+1/(k(k + 1)) of the test's share; these parts add up to 1, however many there are. So the session refutes a claim that holds with a probability of
+at most 1 − confidence. (An audit may also be inconclusive by chance.) A test that was not counted, because it gets the fixture by
+request.getfixturevalue, fails.
 """
 
 from __future__ import annotations
@@ -126,6 +127,12 @@ def audits(item: pytest.Item) -> bool:
 @pytest.fixture
 def dp_audit(request: pytest.FixtureRequest) -> "Iterator[Auditor]":
     """Audits mechanisms and asserts what they claim: `dp_audit.assert_private(mechanism, left, right, claim=PureDp(1.0))`."""
+    if not audits(request.node):
+        pytest.fail(
+            f"{request.node.nodeid} gets the fixture {FIXTURE} by getfixturevalue, so it was not counted when the error rate was divided; "
+            f"name {FIXTURE} among the arguments of the test",
+            pytrace=False,
+        )
     yield Auditor(request.config.stash[STATE], request.node.nodeid)
 
 

@@ -29,6 +29,8 @@ An output is whatever an attacker sees:
     a set                               a JSON text: its numbers in order, or which members it has
     an exception                        the symbol `error: ValueError: its message` (--no-messages: without the message)
 
+Types, digits beyond a double, masks and indexes are the form of an output, which is audited too.
+
 A vectorised function must not raise an exception: nobody knows which of its draws failed, so the audit ends.
 
 What the attacker knows, for example the inverse of a hash, is a function of one output that returns a dictionary of further columns
@@ -60,6 +62,7 @@ import math
 import os
 import random
 import re
+import select
 import struct
 import sys
 import traceback
@@ -103,9 +106,31 @@ class Failure:
 
     def __init__(self, error, messages, rng, hints):
         self.hint = f"; {about(rng, hints)}" if is_about_generator(error, rng) else ""
-        # An address in memory differs from process to process, and says nothing about the data.
-        message = re.sub(r"\b0x[0-9a-fA-F]{6,}", "0x…", str(error)) if messages else ""
-        self.symbol = f"error: {type(error).__name__}" + (f": {message}" if message else "")
+        message = without_addresses(str(error)) if messages else ""
+        self.symbol = f"error: {type_name(type(error))}" + (f": {message}" if message else "")
+
+
+def without_addresses(text):
+    """The text without addresses of objects (`<Table object at 0x7f3a2c10d5e0>`), which differ from process to process and say nothing about the data.
+
+    All other hexadecimal numbers stay.
+    """
+    return re.sub(r"(?<= at )0x[0-9a-fA-F]{6,16}\b", lambda found: "0x…" if is_address(int(found[0], 16)) else found[0], text)
+
+
+def is_address(number):
+    """Whether a number is an address in the memory of this process."""
+    if any(first <= number < end for first, end in memory):
+        return True
+    try:
+        with open("/proc/self/maps", encoding="ascii", errors="replace") as maps:
+            memory[:] = [tuple(int(address, 16) for address in line.split(maxsplit=1)[0].split("-")) for line in maps]
+    except (OSError, ValueError):
+        return number >> 32 != 0  # where the system does not tell: what no small program has below
+    return any(first <= number < end for first, end in memory)
+
+
+memory = []  # the parts of this process's memory: the first address, and the first one behind them
 
 
 def serve(mechanism, width=None, seeded=None, features=None, rng="python", messages=True):
@@ -118,15 +143,20 @@ def serve(mechanism, width=None, seeded=None, features=None, rng="python", messa
     messages: whether the message of an exception is part of the output.
     """
 
+    forks = Forks()
+
     def draws(data, rng, count, **params):
         outputs = []
         for _ in range(count):
             try:
                 outputs.append(mechanism(data, rng, **params))
             except Exception as error:
+                forks.check()
                 refuse_generator(error, rng, HINTS)
                 tell_once(error)
                 outputs.append(Failure(error, messages, rng, HINTS))
+            forks.check()
+        forks.check(last=True)
         return outputs
 
     fits = functools.partial(check_signature, lambda data, params: inspect.signature(mechanism).bind(data, None, **params))
@@ -136,16 +166,69 @@ def serve(mechanism, width=None, seeded=None, features=None, rng="python", messa
 def serve_batch(mechanism, width=None, seeded=None, features=None, rng="python"):
     """Serves `mechanism(data, rng, count, **params)`, which makes `count` independent draws: an array or list with one entry or row for each."""
 
+    forks = Forks()
+
     def draws(data, rng, count, **params):
         try:
             return mechanism(data, rng, count, **params)
         except Exception as error:
+            forks.check()
             refuse_generator(error, rng, HINTS)
             raise
+        finally:
+            forks.check(last=True)
 
     fits = functools.partial(check_signature, lambda data, params: inspect.signature(mechanism).bind(data, None, TRIALS, **params))
     run(draws, fits, width, seeded, features, rng)
 
+
+class Forked:
+    """The forks of this process: how many there were, and a pipe in which children tell that they came back."""
+
+    def __init__(self):
+        self.count = 0
+        self.owner = None  # the process whose children write to the pipe
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(before=self.open, after_in_parent=self.add)
+
+    def open(self):
+        if self.owner is None:
+            self.came_back, self.tell = os.pipe()
+            self.owner = os.getpid()
+
+    def add(self):
+        self.count += 1
+
+
+class Forks:
+    """Notices a mechanism that forks and returns in both processes. The child ends after its draw, and the parent refuses the mechanism.
+
+    Processes that a mechanism starts and that do not return to it, as those of multiprocessing and subprocess, are its own business.
+    """
+
+    PATIENCE = 0.2  # seconds that a child may need to come back, after the last draw of a request
+
+    def __init__(self):
+        self.process = os.getpid()
+        self.seen = forked.count
+        if forked.owner != self.process:
+            forked.owner = None  # the pipe of the process that started this one
+
+    def check(self, last=False):
+        """Called after each draw, and after the last one of a request."""
+        if os.getpid() != self.process:
+            os.write(forked.tell, b".")
+            os._exit(70)
+        if self.seen == forked.count:
+            return
+        if select.select([forked.came_back], [], [], self.PATIENCE if last else 0)[0]:
+            os.read(forked.came_back, 1 << 16)
+            raise Refusal("the mechanism calls os.fork and returns in both processes; let the child end with os._exit, or use multiprocessing")
+        if last:
+            self.seen = forked.count
+
+
+forked = Forked()
 
 told = set()
 
@@ -196,8 +279,8 @@ def run(draws, fits, width, seeded, features, kind):
             outputs = draws(sides[side], generator(int(request["seed"], 16)), request["count"], **params)
             if sides[side] != originals[side]:
                 raise Refusal("the mechanism changed its dataset, so its draws are not independent; let it work on a copy")
-            count, symbols, block = columns.pack(outputs)
-            answers.write(message({"count": count, "symbols": symbols}))
+            count, symbols, block, forms = columns.pack(outputs)
+            answers.write(message({"count": count, "symbols": symbols, "forms": forms}))
             if sys.byteorder == "big":
                 block = block.byteswap() or block  # an array has swapped itself
             answers.write(block)
@@ -313,22 +396,21 @@ class Columns:
         return own + self.names
 
     def pack(self, outputs):
-        """The outputs as a block of doubles: how many there are, the symbols in the order of their places, an array of the doubles."""
-        block = None
+        """The outputs as a block of doubles: how many there are, the symbols in the order of their places, an array of the doubles, and the forms
+        of the outputs: one for each, or one for all."""
         if not self.names:
-            block = pack_arrays(outputs, self.shape, self.width)
-            if block is None:
-                block = pack_numbers(outputs, self.shape, self.width)
-        if block is not None:
-            return len(outputs), [], block
+            packed = pack_arrays(outputs, self.shape, self.width) or pack_numbers(outputs, self.shape, self.width)
+            if packed is not None:
+                block, forms = packed
+                return len(outputs), [], block, forms
         codes = Codes()
         encoded = array("d", [encode(cell, codes) for output in outputs for cell in self.row(output)])
-        return len(outputs), list(codes), encoded
+        return len(outputs), list(codes), encoded, joined(form(output) for output in outputs)
 
     def same(self, outputs, others):
         """Whether outputs are equal, NaN included."""
-        (*one, block), (*other, other_block) = self.pack(outputs), self.pack(others)
-        return one == other and bytes(block) == bytes(other_block)
+        (*one, block, forms), (*other, other_block, other_forms) = self.pack(outputs), self.pack(others)
+        return one == other and forms == other_forms and bytes(block) == bytes(other_block)
 
     def row(self, output):
         """The cells of an output and its further columns, in the full width."""
@@ -352,7 +434,7 @@ class Columns:
         if shape(output) != self.shape:
             return [output]  # a table of another shape is one text
         if hasattr(output, "tolist"):
-            output = output.tolist()
+            output = entries_of(output)
         if not isinstance(output, (list, tuple)):
             return [output]
         return flatten(output, self.shape) if self.shape else output
@@ -435,36 +517,202 @@ def pack_arrays(outputs, expected, width):
     """The fastest way: an array of numbers for all outputs, or one for each."""
     if numpy is None or len(outputs) == 0:
         return None
+    numbers = outputs
     if not isinstance(outputs, numpy.ndarray):
-        wanted = expected or (width,)
-        if not all(isinstance(output, numpy.ndarray) and output.shape == wanted for output in outputs):
+        wanted, first = expected or (width,), outputs[0]
+        if not isinstance(first, numpy.ndarray):
             return None
-        outputs = numpy.array(outputs)
-    if outputs.dtype.kind not in "fiub" or outputs.size != len(outputs) * width or expected and outputs.shape[1:] != expected:
+        if not all(type(output) is type(first) and output.shape == wanted and output.dtype == first.dtype for output in outputs):
+            return None
+        # What is under a mask is released too.
+        numbers = numpy.array([numpy.ma.getdata(output) for output in outputs])
+    numbers = numpy.ma.getdata(numbers)
+    if numbers.dtype.kind not in "fiub" or numbers.size != len(numbers) * width or expected and numbers.shape[1:] != expected or is_lossy(numbers):
         return None
-    return numpy.ascontiguousarray(outputs, float)
+    if isinstance(outputs, numpy.ma.MaskedArray):
+        forms = joined(form(outputs[place : place + 1]) for place in range(len(outputs)))
+    elif isinstance(outputs[0], numpy.ma.MaskedArray):
+        forms = joined(map(form, outputs))
+    else:
+        forms = [form(outputs[0])]
+    return numpy.ascontiguousarray(numbers, float), forms
+
+
+def is_lossy(numbers):
+    """Whether doubles do not have all digits of an array of numbers."""
+    if numbers.dtype.kind in "iu" and numbers.dtype.itemsize == 8:
+        return numbers.size > 0 and (numbers.max() > MAX_WHOLE or numbers.min() < -MAX_WHOLE)
+    return numbers.dtype.itemsize > 8
 
 
 def pack_numbers(outputs, expected, width):
     """The second fastest: numbers only, all rows of full width."""
     try:
+        flat = outputs
         if expected:
             if not all(shape(output) == expected for output in outputs):
                 return None
-            outputs = [flatten(output, expected) for output in outputs]
+            flat = [flatten(output, expected) for output in outputs]
         if width > 1:
-            if not all(isinstance(row, (list, tuple)) and len(row) == width for row in outputs):
+            if not all(isinstance(row, (list, tuple)) and len(row) == width for row in flat):
                 return None
-            outputs = itertools.chain.from_iterable(outputs)
-        return array("d", outputs)
-    except (TypeError, ValueError, OverflowError):
+            flat = list(itertools.chain.from_iterable(flat))
+        block, types = array("d", flat), set(map(type, flat))
+        whole = {kind for kind in types if not has_double(kind)}
+        if whole and (not all(map(is_whole, whole)) or max(flat) > MAX_WHOLE or min(flat) < -MAX_WHOLE):
+            return None
+        alike = len(types) == 1 and len(set(map(type, outputs))) == 1 and not expected
+        return block, [form(outputs[0])] if alike else joined(map(form, outputs))
+    except (TypeError, ValueError, OverflowError, IndexError):
         return None
+
+
+def has_double(kind):
+    """Whether each number of a type is a double."""
+    if issubclass(kind, (float, bool)):
+        return True
+    return numpy is not None and issubclass(kind, (numpy.floating, numpy.bool_)) and numpy.dtype(kind).itemsize <= 8
+
+
+def is_whole(kind):
+    """Whether a type has whole numbers only."""
+    return issubclass(kind, int) or numpy is not None and issubclass(kind, numpy.integer)
+
+
+MAX_WHOLE = 2**53  # doubles have all whole numbers up to this
+PLAIN_TEXTS = {"∅", "NaN", "null", "true", "false"}  # texts that look like other values
+NUMBERS = {float: "float", int: "int", bool: "bool"}
+
+
+def joined(forms):
+    """One form, if all are the same."""
+    forms = list(forms)
+    return forms[:1] if forms and forms.count(forms[0]) == len(forms) else forms
+
+
+def type_name(kind):
+    """The name of a type, with its module unless that is `builtins`."""
+    return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
+
+
+def form(output):
+    """What an attacker sees of an output beside its cells: types, digits beyond a double, a mask, an index. None if its cells show everything."""
+    known = NUMBERS.get(type(output))
+    if known is not None and (known != "int" or -MAX_WHOLE <= output <= MAX_WHOLE):
+        return known
+    if isinstance(output, Failure) or output is None:
+        return None
+    if type(output) is str:
+        return "str" if output in PLAIN_TEXTS or output.startswith(("error: ", "{", "[")) else None
+    notes = {}
+    note(output, "", notes, True)
+    kind = notes.pop("", None) or type_name(type(output))
+    return json.dumps({"type": kind, **notes}) if notes else kind
+
+
+def note(value, path, notes, is_cell):
+    """Adds what JSON does not show of a value, or a double of a cell, to the notes."""
+    kind = type(value)
+    if value is None or kind is str and not (is_cell and path and form(value)):
+        return
+    if kind in NUMBERS and (not is_cell or kind is float or -MAX_WHOLE <= value <= MAX_WHOLE):
+        if is_cell:
+            notes[path] = NUMBERS[kind]
+        elif value != value and math.copysign(1, value) < 0:
+            notes[path] = "-NaN"
+        return
+    if kind is dict:
+        for key, entry in value.items():
+            if type(key) is not str:
+                notes[f"{path}.{key} key"] = type_name(type(key))
+            note(entry, f"{path}.{key}", notes, False)
+        return
+    if kind in (list, tuple):
+        note_entries(value, path, notes, is_cell)
+        if kind is tuple or not path:
+            notes[path] = " of ".join([type_name(kind), *([notes[path]] if path in notes else [])])
+        return
+    name = type_name(kind)
+    if isinstance(value, int):  # also beyond a double, and other types of whole numbers
+        notes[path] = name if -MAX_WHOLE <= value <= MAX_WHOLE else f"{name} {int(value)}"
+    elif isinstance(value, float):
+        notes[path] = name
+    elif numpy is not None and isinstance(value, (numpy.ndarray, numpy.generic)):
+        note_array(value, path, notes, name)
+    elif type(value).__name__ in ("Series", "DataFrame") and hasattr(value, "index"):
+        note_frame(value, path, notes, name)
+    elif dataclasses.is_dataclass(value):
+        notes[path] = name
+        for field in dataclasses.fields(value):
+            note(getattr(value, field.name), f"{path}.{field.name}", notes, False)
+    elif hasattr(value, "__float__") and not hasattr(value, "tolist"):
+        written = str(value)
+        notes[path] = name
+        if written != repr(float(value)):
+            notes[f"{path} exact".lstrip()] = written
+    else:
+        notes[path] = name
+
+
+def note_entries(values, path, notes, are_cells):
+    """The notes on the entries of a list. If all numbers have one type, that is said once."""
+    types = set(map(type, values)) - {str, type(None)}
+    if len(types) == 1 and types <= NUMBERS.keys() and not any(type(value) is str and form(value) for value in values):
+        (kind,) = types
+        if kind is float or all(value is None or type(value) is str or -MAX_WHOLE <= value <= MAX_WHOLE for value in values):
+            if are_cells:
+                notes[path] = NUMBERS[kind]
+            if are_cells or kind is not float:
+                return
+    for place, value in enumerate(values, 1):
+        note(value, f"{path}[{place}]", notes, are_cells)
+
+
+def note_array(value, path, notes, name):
+    """The notes on an array or a number of numpy."""
+    notes[path] = f"{name} of {value.dtype}" if isinstance(value, numpy.ndarray) else name
+    if isinstance(value, numpy.ma.MaskedArray):
+        notes[f"{path} mask".lstrip()] = numpy.ma.getmaskarray(value).astype(int).tolist()
+    if value.dtype.kind == "O" or value.dtype.kind in "fiu" and value.size and is_lossy(value):
+        exact = [str(number) for number in numpy.ma.getdata(value).reshape(-1).tolist()] if value.dtype.kind != "O" else None
+        if exact is None:
+            note_entries(value.reshape(-1).tolist(), f"{path} entries".lstrip(), notes, True)
+        else:
+            notes[f"{path} exact".lstrip()] = exact if isinstance(value, numpy.ndarray) else exact[0]
+
+
+def note_frame(value, path, notes, name):
+    """The notes on a series or a frame of pandas: what its values, as lists, do not show."""
+    index = value.index
+    notes[path] = name
+    notes[f"{path} types".lstrip()] = [str(kind) for kind in value.dtypes] if name.endswith("DataFrame") else [str(value.dtype)]
+    if getattr(value, "name", None) is not None and not name.endswith("DataFrame"):
+        notes[f"{path} name".lstrip()] = plain(value.name)
+    if not (type(index).__name__ == "RangeIndex" and (index.start, index.step) == (0, 1)):
+        notes[f"{path} index".lstrip()] = [plain(label) for label in index]
+        notes[f"{path} index type".lstrip()] = f"{type(index).__name__} of {getattr(index, 'dtype', '')}"
+    if any(label is not None for label in index.names):
+        notes[f"{path} index names".lstrip()] = [plain(label) for label in index.names]
+
+
+def entries_of(value):
+    """An array or a series as a list. What is under a mask is part of it."""
+    if numpy is not None and isinstance(value, numpy.ma.MaskedArray):
+        value = value.data
+    if numpy is not None and isinstance(value, (numpy.ndarray, numpy.generic)) and value.dtype.kind == "f" and value.dtype.itemsize > 8:
+        value = value.astype(float)  # tolist() leaves long doubles as they are
+    return value.tolist()
 
 
 class Codes(dict):
     """The symbols of a block, and the NaN that stands for each."""
 
     def __missing__(self, symbol):
+        if not symbol.isascii():
+            try:
+                symbol.encode()
+            except UnicodeEncodeError as error:
+                raise Refusal(f"a text is not valid Unicode ({error}); decode bytes as UTF-8, or return them as bytes") from None
         self[symbol] = struct.unpack("=d", struct.pack("=Q", SYMBOL | len(self)))[0]
         return self[symbol]
 
@@ -490,7 +738,7 @@ def plain(value):
     if isinstance(value, (list, tuple)):
         return [plain(entry) for entry in value]
     if isinstance(value, dict):
-        return {key if isinstance(key, str) else json.dumps(plain(key)): plain(entry) for key, entry in value.items()}
+        return plain_members(value.items())
     if isinstance(value, (set, frozenset)):
         return plain_set([plain(entry) for entry in value])
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
@@ -500,14 +748,25 @@ def plain(value):
     if isinstance(value, (bytes, bytearray)):
         return bytes(value).hex()
     if hasattr(value, "tolist"):
-        return plain(value.tolist())
+        return plain(entries_of(value))
     if type(value).__name__ == "DataFrame":
-        return plain(value.to_dict("list"))
+        return plain_members((label, value.iloc[:, place]) for place, label in enumerate(value.columns))
     if hasattr(value, "__float__"):
         return float(value)
     raise Refusal(
         f"a {type(value).__name__} cannot be an output; return what an attacker sees of it: numbers, strings, None, or lists, sets, dictionaries and dataclasses of these"
     )
+
+
+def plain_members(members):
+    """A dictionary whose keys are texts. Keys that become the same text stay apart."""
+    found = {}
+    for key, entry in members:
+        name = key if isinstance(key, str) else json.dumps(plain(key))
+        while name in found:
+            name += " again"
+        found[name] = plain(entry)
+    return found
 
 
 def plain_set(members):

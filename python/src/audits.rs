@@ -1,6 +1,6 @@
 //! Audits of functions, of arrays and of files.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use std::sync::Mutex;
 
@@ -36,6 +36,8 @@ pub struct Spec {
     resolution: Option<f64>,
     reach: Option<AskedReach>,
     #[serde(default)]
+    ignore: BTreeMap<String, String>,
+    #[serde(default)]
     expect: Option<Expectation>,
     pub settings: Settings,
 }
@@ -51,6 +53,7 @@ impl Spec {
             resolution: self.resolution.unwrap_or(audit.resolution),
             attacks: self.attacks.unwrap_or(audit.attacks),
             reach: self.reach.unwrap_or(audit.reach),
+            ignore: self.ignore,
             ..audit
         }
     }
@@ -164,15 +167,16 @@ pub fn samples(
     let source = |plan: &PairPlan| -> Result<Box<dyn Target>, PrepareError> {
         let blocks = blocks.lock().ok().and_then(|mut blocks| blocks.take());
         let (left, right) = blocks.ok_or_else(|| PrepareError::Given("recording".to_owned()))?;
-        let (left, mut texts, mut symbols) = left.into_parts();
-        let (right, more_texts, more_symbols) = right.into_parts();
+        let (left, mut texts, mut symbols, left_forms) = left.into_parts();
+        let (right, more_texts, more_symbols, right_forms) = right.into_parts();
+        let forms = [left_forms, right_forms];
         texts.extend(more_texts);
         symbols.merge(more_symbols);
         let order = if ordered { RowOrder::AsDrawn } else { RowOrder::Any };
         let recorded = Recorded::new(
             left,
             right,
-            SampleNames { columns: columns.clone(), symbols, texts },
+            SampleNames { columns: columns.clone(), symbols, texts, forms },
             order,
             plan.seed,
         );

@@ -6,15 +6,16 @@
 //! same numbers.
 
 use std::sync::{Mutex, OnceLock, PoisonError};
+use std::time::Instant;
 
 use dp_audit::Side;
 use dp_audit::fronts::Stop;
 use dp_audit::fronts::{Block, blocks};
-use dp_audit::fronts::{Columns, FIRST_OUTPUTS, first_requests, first_seed};
+use dp_audit::fronts::{Columns, FIRST_OUTPUTS, first_requests, first_seed, more_requests};
 use dp_audit::fronts::{MAX_WIDTH, OutputBlock, Probe, Reading};
 use dp_audit::parts::Phase;
 use dp_audit::{Rows, Symbols, TextView};
-use dp_audit::{StreamSeed, Target, TargetError};
+use dp_audit::{Share, StreamSeed, Target, TargetError, Turns};
 use numpy::{PyArray1, PyArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -22,19 +23,20 @@ use pyo3::prelude::*;
 /// The first outputs of either side, in the calls that ask for them.
 const REQUESTS: [usize; 3] = [8, 24, FIRST_OUTPUTS - 32];
 
-/// Outputs of one side: an array of numbers with `width` cells for each output, and the names of
-/// its symbols.
-pub type Outputs<'py> = (Bound<'py, PyArray1<f64>>, Vec<String>);
+/// Outputs of one side: an array of numbers with `width` cells for each output, the names of its
+/// symbols, and the forms: one for each output, or one for all.
+pub type Outputs<'py> = (Bound<'py, PyArray1<f64>>, Vec<String>, Vec<Option<String>>);
 
 /// The outputs in the form of the core.
-pub fn block_of((numbers, symbols): &Outputs<'_>, width: usize) -> PyResult<OutputBlock> {
+pub fn block_of((numbers, symbols, forms): &Outputs<'_>, width: usize) -> PyResult<OutputBlock> {
     let numbers = numbers.readonly();
     let numbers = numbers.as_slice()?;
-    if symbols.is_empty() {
-        return Ok(OutputBlock::of_numbers(numbers, width));
-    }
-    OutputBlock::of_bits(numbers.iter().map(|number| number.to_bits()), symbols, width)
-        .map_err(PyValueError::new_err)
+    let block = if symbols.is_empty() {
+        Ok(OutputBlock::of_numbers(numbers, width))
+    } else {
+        OutputBlock::of_bits(numbers.iter().map(|number| number.to_bits()), symbols, width)
+    };
+    block.and_then(|block| block.with_forms(forms.clone())).map_err(PyValueError::new_err)
 }
 
 /// A Python function on both datasets of a pair.
@@ -128,6 +130,23 @@ impl Function {
         })
     }
 
+    /// The rows of a block. Its symbols get names if rules are learned from it.
+    fn read(
+        &self,
+        side: Side,
+        seed: StreamSeed,
+        block: Block,
+        drawn: OutputBlock,
+    ) -> Result<Rows, TargetError> {
+        let place = seed.place();
+        let explores = place.phase == Phase::Explore;
+        let (rows, names) = drawn.read(&self.shape()?.reading, explores);
+        if explores {
+            self.named(names.ranked_from(2 * (place.first + block.first as u64) + side as u64));
+        }
+        Ok(rows)
+    }
+
     /// Tries the function out. None of these outputs is judged.
     fn look(&self) -> Result<Shape, TargetError> {
         let (width, seeded, names): (usize, bool, Vec<String>) =
@@ -135,12 +154,19 @@ impl Function {
         if width > MAX_WIDTH {
             return Err(TargetError::TooWide { width });
         }
-        let mut probe = Probe::default();
-        for (count, part) in first_requests(REQUESTS, None) {
+        let (begun, mut probe) = (Instant::now(), Probe::default());
+        let see = |probe: &mut Probe, count, part| {
             for side in Side::BOTH {
-                let OutputBlock { rows, texts, .. } =
-                    self.block(side, count, first_seed(0, side).part(part), width)?;
-                rows.iter().for_each(|row| probe.see(row, &texts));
+                self.block(side, count, first_seed(0, side).part(part), width)?.show(probe);
+            }
+            Ok(())
+        };
+        for (count, part) in first_requests(REQUESTS, None) {
+            see(&mut probe, count, part)?;
+        }
+        if probe.has_texts() {
+            for (count, part) in more_requests(begun, None) {
+                see(&mut probe, count, part)?;
             }
         }
         let columns = Columns::decide(probe, &TextView::Everything, width, &names)?;
@@ -173,30 +199,52 @@ impl Target for Function {
         seed: StreamSeed,
         sink: &mut dyn FnMut(&Rows),
     ) -> Result<(), TargetError> {
-        let Shape { width, reading, .. } = self.shape()?;
-        let place = seed.place();
-        let explores = place.phase == Phase::Explore;
-        let mut pass_on = |block: Block, drawn: OutputBlock| {
-            let (rows, names) = drawn.read(reading, explores);
-            if explores {
-                self.named(names.ranked_from(2 * (place.first + block.first as u64) + side as u64));
-            }
-            sink(&rows);
-        };
-        let blocks = blocks(place.first, count, *width);
+        let width = self.shape()?.width;
+        let blocks = blocks(seed.place().first, count, width);
         if self.remote {
-            let drawn = self.remote_blocks(side, &blocks, seed, *width)?;
-            blocks.into_iter().zip(drawn).for_each(|(block, drawn)| pass_on(block, drawn));
+            let drawn = self.remote_blocks(side, &blocks, seed, width)?;
+            for (block, drawn) in blocks.into_iter().zip(drawn) {
+                sink(&self.read(side, seed, block, drawn)?);
+            }
             return Ok(());
         }
         for block in blocks {
-            pass_on(block, self.block(side, block.count, seed.part(block.part), *width)?);
+            let drawn = self.block(side, block.count, seed.part(block.part), width)?;
+            sink(&self.read(side, seed, block, drawn)?);
+        }
+        Ok(())
+    }
+
+    /// The calls for both sides take turns. Other processes are asked for one side at a time.
+    fn draw_both(
+        &self,
+        shares: [Share; 2],
+        order: StreamSeed,
+        sink: &mut dyn FnMut(Side, &Rows),
+    ) -> Result<(), TargetError> {
+        let mut turns = Turns::new(order);
+        if self.remote {
+            return turns.both().into_iter().try_for_each(|side| {
+                let Share { count, seed } = shares[side as usize];
+                self.draw(side, count, seed, &mut |rows| sink(side, rows))
+            });
+        }
+        let width = self.shape()?.width;
+        let pieces = shares.map(|Share { count, seed }| blocks(seed.place().first, count, width));
+        for (side, block) in turns.interleave(pieces) {
+            let seed = shares[side as usize].seed;
+            let drawn = self.block(side, block.count, seed.part(block.part), width)?;
+            sink(side, &self.read(side, seed, block, drawn)?);
         }
         Ok(())
     }
 
     fn symbols(&self) -> Symbols {
         self.symbols.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn own_cells(&self) -> Option<usize> {
+        self.shape.get().map(|shape| shape.width)
     }
 
     fn reproducible(&self) -> bool {

@@ -5,7 +5,7 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
 
-use dp_audit::fronts::Stop;
+use dp_audit::fronts::{MAX_THREADS, Stop};
 use dp_audit::{Event, Listener};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -63,6 +63,11 @@ pub fn supervise<T: Send>(
     show: Option<&Py<PyAny>>,
     work: impl FnOnce(&Progress) -> T + Send,
 ) -> PyResult<(T, Option<PyErr>)> {
+    if let Some(threads) = threads.filter(|threads| !(1..=MAX_THREADS.into()).contains(threads)) {
+        return Err(PyValueError::new_err(format!(
+            "threads is {threads}, must be a whole number from 1 to {MAX_THREADS}"
+        )));
+    }
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.unwrap_or(0)).build();
     let pool = pool.map_err(|error| PyValueError::new_err(format!("threads: {error}")))?;
     let progress = Progress::default();

@@ -197,16 +197,46 @@ def test_a_mechanism_may_use_threads():
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
-def test_a_mechanism_may_fork():
+def test_a_mechanism_may_start_a_process_that_does_not_return():
     def mechanism(data, rng):
         if rng.random() < 0.002:
             child = os.fork()
-            if child:
-                os.waitpid(child, 0)
-            # The child returns too. It must not go on with the audit.
+            if child == 0:
+                os._exit(0)
+            os.waitpid(child, 0)
         return data + rng.laplace()
 
     assert audit(mechanism, draws=4000).draws == 4000
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+@pytest.mark.parametrize("batch", [False, True])
+def test_a_mechanism_that_forks_and_returns_twice_is_refused_at_its_first_draws(batch, tmp_path):
+    log = tmp_path / "processes"
+
+    def one(data, rng):
+        os.fork()
+        with open(log, "a") as file:
+            file.write(f"{os.getpid()}\n")
+        return data + rng.laplace()
+
+    def many(data, rng, count):
+        os.fork()
+        with open(log, "a") as file:
+            file.write(f"{os.getpid()}\n")
+        return data + rng.laplace(size=count)
+
+    with pytest.raises(dpa.AuditError, match="returns in both processes"):
+        audit(many if batch else one, draws=4000)
+    # Each draw has one child, which makes no further draw.
+    assert len(set(log.read_text().split())) < 200
+
+
+@pytest.mark.parametrize("threads", [100_000, 65_536, 0, -1])
+def test_threads_have_a_limit(threads):
+    with pytest.raises((ValueError, OverflowError), match="threads"):
+        audit(lambda data, rng: data + rng.laplace(), draws=4000, threads=threads)
 
 
 SLOW = """

@@ -92,6 +92,27 @@ def test_the_error_rate_is_divided_over_the_session(session, pytester):
     ).assert_outcomes(passed=4)
 
 
+def test_a_test_that_was_not_counted_fails(session):
+    result = session(
+        """
+        import pytest
+
+        @pytest.fixture
+        def auditor(dp_audit):
+            return dp_audit
+
+        def test_hidden(request):
+            request.getfixturevalue("dp_audit")
+
+        def test_through_a_fixture(auditor):
+            pass
+        """
+    )
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines(["*test_hidden gets the fixture dp_audit by getfixturevalue, so it was not counted*"])
+    assert result.ret == 1
+
+
 def test_options_choose_tests(session):
     session(RIGHT, "--dp-audit-only").assert_outcomes(passed=2, deselected=1)
     session(RIGHT, "--dp-audit-skip").assert_outcomes(passed=1, deselected=2)

@@ -95,6 +95,11 @@ def certain(_):
     return Rules(np.array([1.0]), np.array([0.0]), 2)
 
 
+def rarely_certain(share):
+    """A share of the outputs shows its side; the others are not used, because their ratio is at most e."""
+    return Rules(np.array([share]), np.array([0.0]), 2)
+
+
 @dataclasses.dataclass
 class Kind:
     """A mechanism of the example: the best rules and the privacy profile for each strength."""
@@ -141,6 +146,15 @@ KINDS = {
     "sentence": Kind(laplace),
     "json": Kind(laplace),
     "table": Kind(certain, infinite=True),
+    # The outputs of the two answers are different numbers.
+    "few-bits": Kind(certain, infinite=True),
+    # Within 1e-5 of an answer the other side has a few draws in a million, which hardly matters.
+    "spike": Kind(rarely_certain, infinite=True),
+    "rare-slice": Kind(rarely_certain, infinite=True),
+    # Only the digit, the parity or the half depends on the data.
+    "last-digit": Kind(pure),
+    "five-bits": Kind(pure),
+    "permutation": Kind(pure),
 }
 
 

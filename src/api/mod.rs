@@ -2,7 +2,7 @@
 
 mod finding;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 pub use finding::Finding;
@@ -65,6 +65,7 @@ where
         attacks: Attack::DEFAULT.to_vec(),
         resolution: None,
         reach: AskedReach::default(),
+        ignore: BTreeMap::new(),
         settings: Settings {
             draws: Some(DEFAULT_DRAWS),
             seed: 0,
@@ -86,6 +87,7 @@ pub struct MechanismAudit<D, O, F> {
     attacks: Vec<Attack>,
     resolution: Option<f64>,
     reach: AskedReach,
+    ignore: BTreeMap<String, String>,
     settings: Settings,
     features: Vec<Feature<O>>,
 }
@@ -180,6 +182,18 @@ where
         self
     }
 
+    /// A column that need not be read, and why. A column of texts or identifiers that never repeat
+    /// makes an audit inconclusive otherwise, because a leak there would not be seen.
+    ///
+    /// # Panics
+    /// When the reason is empty.
+    #[track_caller]
+    pub fn ignore(mut self, column: &str, because: &str) -> Self {
+        assert!(!because.trim().is_empty(), "say why {column} cannot leak");
+        self.ignore.insert(column.to_owned(), because.to_owned());
+        self
+    }
+
     /// Whether to stop as soon as the claim is refuted. By default the whole budget is used, for
     /// the tightest bounds.
     pub fn until(mut self, until: Until) -> Self {
@@ -254,6 +268,7 @@ where
         );
         audit.attacks = self.attacks;
         audit.reach = self.reach;
+        audit.ignore = self.ignore;
         audit.resolution = self.resolution.unwrap_or(audit.resolution);
         let features = Arc::new(self.features);
         let data: HashMap<String, Arc<(D, D)>> = self

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::attack::answer::Answer;
 use crate::attack::family::Attack;
+use crate::attack::fit::alike::are_alike;
 use crate::attack::histogram::ScoreHistogram;
 use crate::attack::learner::{Learner, Score, View};
 use crate::attack::lesson::Lesson;
@@ -21,6 +22,7 @@ use crate::attack::rule::select::{Selected, select};
 use crate::attack::rule::tail::{self, TailRule};
 use crate::attack::tuning::explore::{KEPT, KEPT_CELLS, KEPT_PART, MAX_CANDIDATES, MIN_KEPT};
 use crate::attack::tuning::tail::{CLEARLY, MORE_CAUTION, NEARLY};
+use crate::attack::unread::unread;
 use crate::model::{Claim, Limit, Side};
 use crate::output::{Cell, Rows, Symbols};
 use crate::sample::Sampler;
@@ -205,7 +207,8 @@ impl<'a> Explorer<'a> {
                 .into_par_iter()
                 .map(|score| ScoreBins::new(score, &self.left, &self.right))
                 .collect();
-            for candidate in drop_late(candidates) {
+            let alike = are_alike(&self.left, &self.right);
+            for candidate in drop_late(candidates, self.claim, alike) {
                 if !self.candidates.iter().any(|known| known.has_same_hits(&candidate)) {
                     self.candidates.push(candidate);
                 }
@@ -308,17 +311,10 @@ impl<'a> Explorer<'a> {
             .collect()
     }
 
-    /// Whether every kept output is a symbol that occurs once, so that there is nothing to learn
-    /// from.
+    /// The columns that no learner can read.
     #[must_use]
-    pub fn outputs_never_repeat(&self) -> bool {
-        let mut seen = std::collections::HashSet::new();
-        let all_new = |row: &[Cell]| {
-            row.iter().any(|cell| cell.as_number().is_none())
-                && seen.insert(Cell::of_row(row).key())
-        };
-        !(self.left.is_empty() && self.right.is_empty())
-            && self.left.iter().chain(&self.right).all(all_new)
+    pub fn unread(&self, symbols: &Symbols) -> Vec<usize> {
+        unread(&self.left, &self.right, |column| symbols.is_covered(column))
     }
 
     /// Names the whole rows that have their own bin, so that a rule about them can be read.
@@ -424,7 +420,7 @@ mod shared {
 mod tests {
     use super::*;
     use crate::attack::learner::coordinate::Coordinate;
-    use crate::attack::learner::float_bits::{BitsUsed, LowestBit};
+    use crate::attack::learner::float_bits::{BitsUsed, LowBits, LowestBit};
     use crate::attack::learner::fraction::Fraction;
     use crate::model::Tally;
     use crate::target::{PairStream, Phase, StreamSeed, Target};
@@ -566,11 +562,20 @@ mod tests {
         assert_eq!(of_one(&Attack::DEFAULT), [Score::Output, Score::Fraction(Fraction(0))]);
         assert_eq!(
             of_one(&[Attack::FloatBits]),
-            [Score::LowestBit(LowestBit(0)), Score::BitsUsed(BitsUsed(0))]
+            [
+                Score::LowestBit(LowestBit(0)),
+                Score::BitsUsed(BitsUsed(0)),
+                Score::LowBits(LowBits(0))
+            ]
         );
         assert_eq!(
             of_one(&[Attack::Pairs, Attack::FloatBits]),
-            [Score::Output, Score::LowestBit(LowestBit(0)), Score::BitsUsed(BitsUsed(0))]
+            [
+                Score::Output,
+                Score::LowestBit(LowestBit(0)),
+                Score::BitsUsed(BitsUsed(0)),
+                Score::LowBits(LowBits(0))
+            ]
         );
     }
 }

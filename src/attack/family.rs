@@ -29,7 +29,19 @@ pub enum Attack {
     Interactions,
     /// The fractional parts of the numbers: whole-number noise on data that is not whole.
     Fractions,
-    /// How many bits the numbers use: what floating-point noise reveals and ideal noise would not.
+    /// Whole numbers modulo small numbers: last digits and parities.
+    Residues,
+    /// The parity of several components, each of which is noise.
+    Parities,
+    /// Where each item of a permutation is.
+    Orders,
+    /// How often a value was seen on each side before, for values that repeat rarely.
+    Memory,
+    /// Places where the numbers of one side are close together: releases with hardly any noise.
+    Spikes,
+    /// One component in the few draws in which another is extreme or has a rare value.
+    Slices,
+    /// Which bits the numbers use: what floating-point noise reveals and ideal noise would not.
     /// Only if an audit asks for it.
     FloatBits,
     /// A single learner. Audit files cannot ask for it; it is for ablations, which leave out one
@@ -45,7 +57,7 @@ pub struct LearnerName(pub &'static str);
 impl Attack {
     /// The attacks that are tried if an audit names none: all that test the mechanism as it is
     /// meant, not its floating-point numbers.
-    pub const DEFAULT: [Self; 10] = [
+    pub const DEFAULT: [Self; 16] = [
         Self::Coordinates,
         Self::WholeRow,
         Self::Aggregates,
@@ -56,5 +68,11 @@ impl Attack {
         Self::Directions,
         Self::Interactions,
         Self::Fractions,
+        Self::Residues,
+        Self::Parities,
+        Self::Orders,
+        Self::Memory,
+        Self::Spikes,
+        Self::Slices,
     ];
 }

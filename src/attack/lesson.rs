@@ -32,8 +32,20 @@ impl<'a> Lesson<'a> {
     /// The first rows only.
     #[must_use]
     pub fn brief(self) -> Self {
-        let first = |rows: &'a [&'a [Cell]]| &rows[..rows.len().min(BRIEF)];
+        self.first_rows(BRIEF)
+    }
+
+    /// The first rows of each side, at most so many.
+    #[must_use]
+    pub fn first_rows(self, max: usize) -> Self {
+        let first = |rows: &'a [&'a [Cell]]| &rows[..rows.len().min(max)];
         Self::new(self.width, first(self.left), first(self.right))
+    }
+
+    /// All rows, each with whether it is of D.
+    pub fn labelled(self) -> impl Iterator<Item = (&'a [Cell], bool)> {
+        let of = |rows: &'a [&'a [Cell]], left: bool| rows.iter().map(move |row| (*row, left));
+        of(self.left, true).chain(of(self.right, false))
     }
 
     /// The first half of the rows.

@@ -32,6 +32,7 @@
 //! | `fit/matrix.rs` | sums of products, Cholesky factors, eigenvectors |
 //! | `fit/order.rs` | orders of bins, and the share of D in each bin |
 //! | `fit/table.rs` | the log-ratio of one cell as a table |
+//! | `fit/alike.rs` | whether all components have the same distribution |
 //! | `lesson.rs` | the training rows of a learned score |
 //! | `learner/mod.rs` | the list of all learners, and the scores that they make |
 //! | `learner/view.rs` | what every score can do |
@@ -47,9 +48,16 @@
 //! | `learner/joint.rs` | two components at a time |
 //! | `learner/linear.rs` | weighted sums: linear discriminants, directions of variance |
 //! | `learner/tuple.rs` | three components at a time |
+//! | `learner/order.rs` | where each item of a permutation is |
+//! | `learner/memory.rs` | how often a value was seen on each side before |
+//! | `learner/spike.rs` | places where the numbers of one side are close together |
+//! | `learner/slice.rs` | one component where another is extreme or has a rare value |
+//! | `learner/cluster.rs` | one-sided places, for the two before |
+//! | `learner/parity.rs` | the parity of three or more components |
 //! | `learner/forest.rs` | decision trees over all components |
 //! | `learner/float_bits.rs` | what the bits of a floating-point number reveal |
 //! | `learner/fraction.rs` | the fractional part of one component |
+//! | `learner/residue.rs` | whole numbers modulo small numbers |
 //! | `learner/plain.rs` | numbers that are computed from a row, without low bits |
 //! | `learner/preselect.rs` | selects the most significant of many scores by a quick test |
 //! | `learner/testing.rs` | rows and checks for the tests of learners |
@@ -66,6 +74,7 @@
 //! | `explore.rs` | from draws to rules |
 //! | `role.rs` | what a frozen rule is for, and its share of α |
 //! | `family.rs` | the attacks that an audit can name |
+//! | `unread.rs` | columns that no learner can read |
 //! | `tuning.rs` | every tuned constant: what it means, its unit, and where its value comes from |
 
 mod answer;
@@ -79,6 +88,7 @@ mod lesson;
 mod role;
 mod rule;
 pub mod tuning;
+mod unread;
 
 pub use answer::{Answer, AnswerCounts};
 pub use explore::{DrawBudget, Explorer, Learned};

@@ -162,10 +162,154 @@ pub mod tuple {
     pub const PARTS: usize = 4;
 }
 
+/// What was seen before (`learner/memory.rs`).
+pub mod memory {
+    /// Values that were seen at most this often have a class for each number of times on both
+    /// sides. More frequent ones have bins of their own elsewhere. Origin: twice `bins::REPEATS`,
+    /// rounded down to an odd number so that no class is in the middle.
+    pub const RARE: usize = 7;
+
+    /// The chi-square statistic of the classes, in standard deviations above its mean, from which
+    /// the score is tried. Origin: usual for a test that is made often.
+    pub const CONTRAST: f64 = 5.0;
+
+    /// Values repeat if so many standard deviations more of their hashes meet than by chance.
+    /// Origin: usual; a false alarm costs time only.
+    pub const MEETINGS: f64 = 2.0;
+
+    /// The share of different values from which a column counts as new in every row. Origin: not
+    /// tuned; columns of interest have far more or far fewer.
+    pub const NEW: f64 = 0.9;
+
+    /// The most values that are remembered. Origin: limit; a witness of about 2 MB.
+    pub const MAX_KEYS: usize = 1 << 17;
+
+    /// The most cells that are read for one column. Origin: limit of time.
+    pub const MAX_CELLS: usize = 1 << 22;
+
+    /// The scores that are tried. Origin: limit of time.
+    pub const MAX_SCORES: usize = 2;
+}
+
+/// One-sided places (`learner/cluster.rs`).
+pub mod cluster {
+    /// One value of the other side cancels this many of the own side. Values without noise have
+    /// none of the other side; noise with ε below 2 has more. Origin: e², rounded up.
+    pub const ODDS: f64 = 8.0;
+
+    /// How many times wider as many values beside a dense place must be. Origin: not tuned; values
+    /// without noise are thousands of times closer together than values with noise.
+    pub const DENSE: f64 = 8.0;
+
+    /// How far a dense place reaches beyond its middle half, in widths of this half. For Laplace
+    /// noise it has 99.8 % of the values. Origin: theory.
+    pub const REACH: f64 = 4.0;
+
+    /// The most places. Origin: limit of time.
+    pub const MAX_CLUSTERS: usize = 16;
+}
+
+/// Spikes (`learner/spike.rs`).
+pub mod spike {
+    /// The fewest values of one side. A run of as many tosses of a coin is in one of 1,000 places,
+    /// and far fewer are dense. Origin: 2⁻¹⁰.
+    pub const LEAST: f64 = 10.0;
+
+    /// The most cells that are read for one component. Origin: limit of time.
+    pub const MAX_CELLS: usize = 1 << 22;
+}
+
+/// Rare slices (`learner/slice.rs`).
+pub mod slice {
+    /// With more components there are too many pairs to try. Origin: `pair::MAX_COMPONENTS`.
+    pub const MAX_COMPONENTS: usize = 24;
+
+    /// The fewest training rows of a slice. Origin: `bins::MIN_VALUES`.
+    pub const SMALLEST: usize = 8;
+
+    /// The largest slice, as a divisor of the training rows. Larger ones have parts of their own in
+    /// other scores. Origin: half of a quantile bin.
+    pub const LARGEST: usize = 512;
+
+    /// The ratio of the sizes of slices that are tried, as a fraction. Origin: limit of time.
+    pub const GROWTH: (usize, usize) = (3, 2);
+
+    /// The fewest values of one side that are a place. Origin: 2⁻³ by chance; the draws that are
+    /// counted decide.
+    pub const LEAST: f64 = 3.0;
+
+    /// The rare values of a component that are tried; the most frequent ones if there are more.
+    /// Origin: limit of time.
+    pub const MAX_SYMBOLS: usize = 16;
+
+    /// The slices that are proposed. Origin: limit of time.
+    pub const MAX_SCORES: usize = 4;
+}
+
+/// Whole numbers modulo small numbers (`learner/residue.rs`).
+pub mod residue {
+    /// The moduli: the primes up to 7, powers of 2 and of 10. Origin: those that programs use.
+    pub const MODULI: [u32; 10] = [2, 3, 4, 5, 7, 8, 10, 16, 64, 100];
+
+    /// The most decimals of numbers that count as whole numbers of their last unit. Origin: usual
+    /// in releases.
+    pub const MAX_DECIMALS: i32 = 4;
+
+    /// The rows that are examined for decimals. Origin: limit of time.
+    pub const EXAMINED: usize = 128;
+
+    /// The most columns that are tried. Origin: limit of time.
+    pub const MAX_COLUMNS: usize = 32;
+
+    /// The chi-square statistic, in standard deviations above its mean, from which a residue is
+    /// tried. Origin: usual for a test that is made often.
+    pub const CONTRAST: f64 = 5.0;
+
+    /// The scores that are tried. Origin: limit of time.
+    pub const MAX_SCORES: usize = 2;
+}
+
+/// Parities (`learner/parity.rs`).
+pub mod parity {
+    /// The most bits of which all parities are computed. Origin: limit of time, 20 million
+    /// additions.
+    pub const MAX_BITS: usize = 20;
+
+    /// The rows per side from which bits are made. Origin: limit of time.
+    pub const EXAMINED: usize = 512;
+
+    /// A parity is tried if the sides differ by so many standard errors. Of a million parities of
+    /// fair coins, the largest difference exceeds it once in 25,000 times. Origin: theory.
+    pub const SIGNIFICANT: f64 = 6.5;
+
+    /// It must also be this part of the largest difference of all bits and pairs. The parities of
+    /// independent bits are products, which are far smaller. Origin: not tuned.
+    pub const PART: f64 = 0.5;
+}
+
+/// Permutations (`learner/order.rs`).
+pub mod order {
+    /// The most items. Origin: limit of time.
+    pub const MAX_ITEMS: usize = 256;
+
+    /// The rows of each side that must have the same items. Origin: limit of time.
+    pub const EXAMINED: usize = 512;
+
+    /// The items whose position is a score of its own. Origin: `coordinate::MAX_COORDINATES`.
+    pub const MAX_POSITIONS: usize = 3;
+}
+
 /// Decision trees (`learner/forest.rs`).
 pub mod forest {
-    /// The number of trees. Origin: limit of time.
-    pub const TREES: usize = 32;
+    /// The most trees. Origin: limit of time.
+    pub const TREES: usize = 96;
+
+    /// Trees that are grown before the rows that are held out show whether more are better.
+    /// Origin: usual for boosting.
+    pub const AT_A_TIME: usize = 8;
+
+    /// One row of so many is held out. Origin: usual.
+    pub const HELD_OUT: usize = 4;
 
     /// Questions in a row. Witness files have trees of this depth. Origin: usual for boosting.
     pub const DEPTH: usize = 3;
@@ -217,6 +361,22 @@ pub mod bins {
     /// Fewer numeric bins than this have no tail that a curve could predict. Origin: by trial, no
     /// record.
     pub const MIN_CURVE: usize = 9;
+}
+
+/// Components with the same distribution (`fit/alike.rs`).
+pub mod alike {
+    /// Components differ if the chi-square statistic is so many standard deviations above its mean.
+    /// Origin: usual.
+    pub const DIFFERENT: f64 = 3.0;
+
+    /// The most cells of both sides together that are read. Origin: limit of time.
+    pub const MAX_CELLS: usize = 1 << 22;
+
+    /// Rows of each side from which bins are made. Origin: limit of time.
+    pub const BINNED: usize = 512;
+
+    /// The most components. Origin: limit of time and memory.
+    pub const MAX_COMPONENTS: usize = 256;
 }
 
 /// Curves of log-odds and orders of bins (`fit/`).
@@ -274,6 +434,15 @@ pub mod gain {
     /// The gain of log-likelihood of all draws that may be chance; in nats. Origin: by trial, no
     /// record.
     pub const CHANCE: f64 = 6.0;
+
+    /// The standard errors by which a late score must exceed the claim to be tried although it
+    /// predicts no better, and how many times as many as the best other score. Origin: the usual
+    /// level of a discovery; not tuned.
+    pub const REFUTES: (f64, f64) = (5.0, 1.5);
+
+    /// A bin counts as evidence against the claim if its hits in the other folds exceed it by so
+    /// many standard errors. Origin: usual.
+    pub const EXCEEDS: f64 = 2.0;
 
     /// The share of draws on which a score of the whole row may meet a row without a bin of its own
     /// and still count as distinguishing all of them. Origin: by trial, no record.
@@ -350,4 +519,36 @@ pub mod moment {
 
     /// Log-ratios beyond plus or minus these are one group each. Origin: by trial, no record.
     pub const ENDS: [f64; 6] = [0.5, 1.0, 1.5, 2.0, 3.0, 4.0];
+}
+
+/// Columns that cannot be read (`unread.rs`).
+pub mod unread {
+    use std::ops::RangeInclusive;
+
+    /// The most rows per side that are examined. Origin: limit of time.
+    pub const ROWS: usize = 1 << 15;
+
+    /// Integers of these sizes may be identifiers or hashes, whose order means nothing. Smaller ones
+    /// are usually counts; larger ones are usually doubles without room for a fraction. Origin:
+    /// from 32-bit to 64-bit words.
+    pub const LARGE: RangeInclusive<f64> = 4_294_967_296.0..=18_446_744_073_709_551_616.0;
+
+    /// A value that occurs so often is read. Origin: as many as a bin needs.
+    pub const OFTEN: usize = super::bins::MIN_VALUES;
+
+    /// The share of new values among those that are not read. If values are drawn from as many as
+    /// there are rows, it is about 0.4. Origin: between 0.4 and 1.
+    pub const NEW: f64 = 0.9;
+
+    /// Fewer values than one in this many rows are too few to hold a leak that is searched for
+    /// elsewhere. Origin: as rare as the slices that the attack looks for.
+    pub const RARE: usize = 1000;
+
+    /// The fewest values that show whether they repeat. Origin: by chance, 32 of 1,000 equally
+    /// likely values repeat in 39 % of all cases.
+    pub const FEWEST: usize = 32;
+
+    /// From this gain of log-likelihood on, the order of numbers tells the sides apart; in nats.
+    /// Chance exceeds it once in 10^5 columns. Origin: usual.
+    pub const PATTERN: f64 = 10.0;
 }

@@ -65,7 +65,7 @@ impl Combined {
         }
         let mut combined = Self::default();
         for audit in 0..audits.len() {
-            let mut results = Results(of_audit.remove(&audit).unwrap_or_default());
+            let mut results = Results::new(of_audit.remove(&audit).unwrap_or_default());
             for (index, plan) in plans.statements(audit).into_iter().enumerate() {
                 let result = results.statement(index, &plan)?;
                 combined.statements.insert(key(&plan), result);
@@ -80,17 +80,29 @@ impl Combined {
 }
 
 /// The results of the items of one audit.
-struct Results(Vec<(Part, WorkResult)>);
+#[derive(Default)]
+struct Results {
+    /// Those of whole statements and of controls.
+    whole: HashMap<Part, WorkResult>,
+    /// Those of parts, by the statement that was divided.
+    parts: HashMap<usize, Vec<WorkResult>>,
+}
 
 impl Results {
-    /// Takes the first result of which this is true.
-    fn take(&mut self, is: impl Fn(&Part) -> bool) -> Option<WorkResult> {
-        let index = self.0.iter().position(|(part, _)| is(part))?;
-        Some(self.0.swap_remove(index).1)
+    fn new(all: Vec<(Part, WorkResult)>) -> Self {
+        let mut results = Self::default();
+        for (part, result) in all {
+            if let Part::Batches(statement, _) = part {
+                results.parts.entry(statement).or_default().push(result);
+            } else {
+                results.whole.insert(part, result);
+            }
+        }
+        results
     }
 
     fn statement(&mut self, index: usize, plan: &Plan) -> Result<StatementResult, CombineError> {
-        if let Some(whole) = self.take(|part| *part == Part::Whole(index)) {
+        if let Some(whole) = self.whole.remove(&Part::Whole(index)) {
             let WorkResult::Statement(result) = whole else {
                 return Err(misfit(plan, "it is not that of a whole statement"));
             };
@@ -103,9 +115,7 @@ impl Results {
             return Ok(*result);
         }
         let mut parts = Vec::new();
-        while let Some(part) =
-            self.take(|part| matches!(part, Part::Batches(pair, _) if *pair == index))
-        {
+        for part in self.parts.remove(&index).unwrap_or_default() {
             let WorkResult::Part(part) = part else {
                 return Err(misfit(plan, "it is not that of a part"));
             };
@@ -119,7 +129,7 @@ impl Results {
     }
 
     fn control(&mut self, index: usize, plan: &Plan) -> Result<bool, CombineError> {
-        match self.take(|part| *part == Part::Control(index)) {
+        match self.whole.remove(&Part::Control(index)) {
             Some(WorkResult::Control(refuted)) => Ok(refuted),
             Some(_) => Err(misfit(plan, "it is not that of a control")),
             None => Err(CombineError::Missing { what: name(plan) }),

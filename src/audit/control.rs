@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use super::time_limit::RunClock;
-use super::{Audit, AuditReport, Control, Judged, Plan, TargetSource, Worker};
+use super::{Audit, AuditReport, Control, Judged, Plan, ScoreSource, TargetSource, Worker};
 use crate::model::{ControlResult, Settings, Until, Verdict};
 use crate::target::Subject;
 
@@ -25,13 +25,12 @@ impl Audit {
         }
         // Random streams are derived from the name, so the draws are independent of those of the
         // audit.
-        Some(Self {
-            name: format!("control of {}", self.name),
-            subject,
-            control: None,
-            accuracy: Vec::new(),
-            ..self.clone()
-        })
+        let name = format!("control of {}", self.name);
+        let mut control = Self { name, subject, control: None, ..self.clone() };
+        control.keep_own_claim();
+        // Scores that were made before are those of no control.
+        control.canaries.retain(|one| matches!(one.scores, ScoreSource::Training(_)));
+        Some(control)
     }
 
     /// The plans of its control, one for each pair, in a run with `controls` controls. There are

@@ -33,13 +33,7 @@ pub use judged::Judged;
 pub use plan::{Audit, Control, Pair, PairPlan};
 pub use prepare::Preparer;
 pub use result::{AuditReport, RunReport, StatementResult};
-pub use run::{Here, Known, TargetSource, Worker, run, run_rest, run_with};
+pub use run::{Here, Known, TargetSource, Worker, count_uncertain, run, run_rest, run_with};
 pub use searched::{Heat, Placing, Racer, SearchHistory};
-pub use statement::{
-    Accuracy, AccuracyEvidence, AccuracyPlan, CertifyPart, Curves, Evidence, EvidencePath,
-    Exploration, Kind, LISTS, LookTallies, PairStatement, PartsError, Picture, Piece, Plan,
-    PrivacyEvidence, ProfilePoint, Row, Scale, Shown, StabilityEvidence, Statement, TableCell,
-    WealthPoint, Whole, Words, as_expected, behaviour, capitalised, certify_range, conclude,
-    explore, short,
-};
+pub use statement::*;
 pub use work::{PartResult, WorkResult, run_item};

@@ -1,10 +1,11 @@
 //! What to audit: plain data that is complete and can be sent to another process.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::Accuracy;
+use super::{Accuracy, Canaries};
 use crate::attack::Attack;
 use crate::model::checked::Positive;
 use crate::model::number::Brief;
@@ -50,6 +51,9 @@ pub struct Audit {
     /// Why it may be inconclusive without failing a run; absent if it must not be.
     #[serde(default)]
     pub allow_inconclusive: Option<String>,
+    /// The columns that need not be read, and why.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub ignore: BTreeMap<String, String>,
     /// What must be refuted, to show that the audit can see a leak.
     #[serde(default)]
     pub control: Option<Control>,
@@ -60,6 +64,9 @@ pub struct Audit {
     /// What is claimed about accuracy.
     #[serde(default)]
     pub accuracy: Vec<Accuracy>,
+    /// Training with canaries.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub canaries: Vec<Canaries>,
     /// Where a search may look for more pairs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub search: Option<SearchRequest>,
@@ -162,10 +169,12 @@ impl Audit {
             max_seconds: None,
             reach: AskedReach::default(),
             allow_inconclusive: None,
+            ignore: BTreeMap::new(),
             control: None,
             attacks: Attack::DEFAULT.to_vec(),
             pairs: pairs.into_iter().map(pair).collect(),
             accuracy: Vec::new(),
+            canaries: Vec::new(),
             search: None,
             reserved: 0,
         }

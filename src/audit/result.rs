@@ -38,6 +38,8 @@ pub struct AuditReport {
     pub search: Option<Arc<SearchHistory>>,
     #[serde(skip)]
     pub(super) judgements: Vec<Judgement>,
+    #[serde(skip)]
+    whole: Whole,
 }
 
 /// What was found, before it is judged.
@@ -113,7 +115,7 @@ impl RunReport {
     #[must_use]
     pub fn counts(&self) -> Vec<(&'static str, usize)> {
         let mut counts: Vec<(&'static str, usize)> = Vec::new();
-        for list in LISTS {
+        for [list, _] in LISTS {
             let kinds = self.judged().map(Judged::kind);
             for kind in kinds.filter(|kind| kind.list()[0] == list) {
                 match counts.iter_mut().find(|(noun, _)| *noun == kind.noun()) {
@@ -182,7 +184,7 @@ impl AuditReport {
         });
         let judgements = judgements.collect();
         drop(kinds);
-        Self { audit, results, control, search: None, judgements }
+        Self { audit, results, control, search: None, judgements, whole }
     }
 
     /// The same report with what a search did.
@@ -195,8 +197,7 @@ impl AuditReport {
     /// What its statements contribute to the verdict on each of them.
     #[must_use]
     pub fn whole(&self) -> Whole {
-        let kinds: Vec<_> = self.statements().map(Judged::kind).collect();
-        Whole { reach: reach(&kinds), control: self.control }
+        self.whole
     }
 
     /// How much of its claim the mechanism was seen to use: the reach of the best statement about

@@ -22,6 +22,21 @@ const BOUNDARY: &[(&str, &str)] = &[
     ("gaussian-profile.toml", include_str!("boundary/gaussian-profile.toml")),
     ("randomized-response-renyi.toml", include_str!("boundary/randomized-response-renyi.toml")),
     ("randomized-response-rho.toml", include_str!("boundary/randomized-response-rho.toml")),
+    (
+        "canaries-randomized-response.toml",
+        include_str!("boundary/canaries-randomized-response.toml"),
+    ),
+    (
+        "canaries-randomized-response-3.toml",
+        include_str!("boundary/canaries-randomized-response-3.toml"),
+    ),
+    ("canaries-revealed-together.toml", include_str!("boundary/canaries-revealed-together.toml")),
+    ("canaries-all-or-nothing.toml", include_str!("boundary/canaries-all-or-nothing.toml")),
+    ("canaries-sharp.toml", include_str!("boundary/canaries-sharp.toml")),
+    ("canaries-shared-loss.toml", include_str!("boundary/canaries-shared-loss.toml")),
+    ("canaries-shared-loss-runs.toml", include_str!("boundary/canaries-shared-loss-runs.toml")),
+    ("canaries-shared-loss-steps.toml", include_str!("boundary/canaries-shared-loss-steps.toml")),
+    ("canaries-gaussian.toml", include_str!("boundary/canaries-gaussian.toml")),
 ];
 
 /// By which factors the noise of the power curves is too small.

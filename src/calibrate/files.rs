@@ -1,13 +1,13 @@
 //! The files of a calibration: a CSV file of the measured rates and, if requested, pictures.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::Outcome;
 use super::csv;
 use super::picture;
 use crate::model::Error;
-use crate::report::persistence::store::{Destination, check_folder, unwritable};
+use crate::report::persistence::store::{Destination, OutputPath, check_folder, unwritable};
 
 /// The files of a calibration. They are replaced as a whole after each outcome, so an interruption
 /// loses no finished outcome.
@@ -22,8 +22,8 @@ impl CalibrationFiles {
     ///
     /// # Errors
     /// When a file cannot be written.
-    pub fn open(csv: &Path, pictures: Option<PathBuf>) -> Result<Self, Error> {
-        let csv = Destination::open(csv)?;
+    pub fn open(csv: &OutputPath, pictures: Option<PathBuf>) -> Result<Self, Error> {
+        let csv = Destination::at(csv)?;
         if let Some(folder) = &pictures {
             check_folder(folder).map_err(|source| unwritable(folder, source))?;
         }
@@ -53,7 +53,7 @@ impl CalibrationFiles {
             ("power.svg", picture::power(outcomes)),
         ] {
             if let Some(picture) = picture {
-                let destination = Destination::open(&folder.join(name))?;
+                let destination = Destination::inside(folder, name)?;
                 destination
                     .replace(picture.as_bytes())
                     .map_err(|source| unwritable(destination.path(), source))?;
@@ -66,9 +66,14 @@ impl CalibrationFiles {
 #[cfg(test)]
 mod tests {
     use std::fs;
+    use std::path::Path;
 
     use super::super::picture::tests::outcomes;
     use super::*;
+
+    fn named(path: &Path) -> OutputPath {
+        OutputPath::Named(path.to_owned())
+    }
 
     fn names(folder: &Path) -> Vec<String> {
         let mut names: Vec<String> = fs::read_dir(folder)
@@ -83,10 +88,10 @@ mod tests {
     fn opening_creates_folders_and_does_not_change_files() {
         let folder = tempfile::tempdir().unwrap();
         let (csv, pictures) = (folder.path().join("a/b/rates.csv"), folder.path().join("c/d"));
-        CalibrationFiles::open(&csv, Some(pictures.clone())).unwrap();
+        CalibrationFiles::open(&named(&csv), Some(pictures.clone())).unwrap();
         assert!(names(csv.parent().unwrap()).is_empty() && names(&pictures).is_empty());
         fs::write(&csv, "old").unwrap();
-        CalibrationFiles::open(&csv, None).unwrap();
+        CalibrationFiles::open(&named(&csv), None).unwrap();
         assert_eq!(fs::read_to_string(csv).unwrap(), "old");
     }
 
@@ -95,9 +100,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("file");
         fs::write(&file, "").unwrap();
-        assert!(CalibrationFiles::open(folder.path(), None).is_err());
-        assert!(CalibrationFiles::open(&file.join("rates.csv"), None).is_err());
-        assert!(CalibrationFiles::open(&folder.path().join("rates.csv"), Some(file)).is_err());
+        assert!(CalibrationFiles::open(&named(folder.path()), None).is_err());
+        assert!(CalibrationFiles::open(&named(&file.join("rates.csv")), None).is_err());
+        assert!(
+            CalibrationFiles::open(&named(&folder.path().join("rates.csv")), Some(file)).is_err()
+        );
         assert_eq!(names(folder.path()), ["file"]);
     }
 
@@ -105,7 +112,7 @@ mod tests {
     fn files_are_replaced_and_no_other_files_remain() {
         let folder = tempfile::tempdir().unwrap();
         let csv = folder.path().join("rates.csv");
-        let files = CalibrationFiles::open(&csv, Some(folder.path().to_owned())).unwrap();
+        let files = CalibrationFiles::open(&named(&csv), Some(folder.path().to_owned())).unwrap();
         let outcomes = outcomes();
         files.write(&outcomes[..2], false).unwrap();
         assert_eq!(names(folder.path()), ["false-alarms.svg", "rates.csv"]);

@@ -15,7 +15,7 @@ use rayon::prelude::*;
 pub use audits::{boundary_audits, power_audits};
 pub use rate::Rate;
 
-use crate::audit::{self, Audit, AuditReport};
+use crate::audit::{self, Audit, AuditReport, TargetSource};
 use crate::model::{Claim, Confidence, Expectation, Settings, Until, Verdict};
 use crate::target::TargetError;
 
@@ -81,7 +81,8 @@ impl Outcome {
     }
 }
 
-/// Runs one audit with every seed, in parallel. Calls `done` after each run.
+/// Runs one audit with every seed, in parallel. Calls `done` after each run. `source` keeps the
+/// processes of programs for the next seed.
 ///
 /// # Errors
 /// When the mechanism could not be run. A rate over the other runs only would have no clear
@@ -90,6 +91,7 @@ pub fn repeat(
     audit: &Audit,
     draws: u64,
     repetition: Repetition,
+    source: &(dyn TargetSource + Sync),
     done: &(dyn Fn() + Sync),
 ) -> Result<Outcome, TargetError> {
     let runs: Vec<SeedResult> = (repetition.first_seed
@@ -104,7 +106,7 @@ pub fn repeat(
                 controls: false,
                 ..Settings::default()
             };
-            let run = audit::run(std::slice::from_ref(audit), settings, &crate::prepare, &());
+            let run = audit::run(std::slice::from_ref(audit), settings, source, &());
             done();
             run.audits.iter().map(|report| SeedResult::new(report)).collect::<Result<Vec<_>, _>>()
         })
@@ -150,9 +152,10 @@ impl SeedResult {
             }
             seed_result.above_truth |= judged.contradicts_truth();
         }
-        for (_, evidence) in report.privacy() {
-            seed_result.epsilon_lower =
-                seed_result.epsilon_lower.max(evidence.bounds.epsilon_lower);
+        let canaries = report.statements().filter_map(|judged| judged.evidence()?.canaries());
+        let bounds = report.privacy().map(|(_, evidence)| evidence.bounds);
+        for bounds in bounds.chain(canaries.map(|evidence| evidence.bounds)) {
+            seed_result.epsilon_lower = seed_result.epsilon_lower.max(bounds.epsilon_lower);
         }
         Ok(seed_result)
     }
@@ -161,6 +164,7 @@ impl SeedResult {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::audit::Preparer;
 
     fn outcome(holds: bool, violated: u64, above_truth: u64) -> Outcome {
         let audit = &boundary_audits().unwrap()[0];
@@ -198,17 +202,18 @@ mod tests {
         };
         // With 4,000 draws, half of the required noise is detected every time.
         let audit = &audits::too_little_noise(2.0).unwrap();
-        let found = repeat(audit, 4_000, repetition, &done).unwrap();
+        let found = repeat(audit, 4_000, repetition, &Preparer::default(), &done).unwrap();
         assert_eq!(found.violated, Rate { hits: 12, trials: 12 });
         assert_eq!(calls.into_inner(), 12);
         assert!(
             !found.holds && found.mean_epsilon_lower > 1.0 && found.mean_epsilon_lower < 2.0,
             "{found:?}"
         );
-        assert_eq!(repeat(audit, 4_000, repetition, &|| ()).unwrap(), found);
+        assert_eq!(repeat(audit, 4_000, repetition, &Preparer::default(), &|| ()).unwrap(), found);
         // Each half of the seeds gives the same runs as before.
         let halves = [5, 11].map(|first_seed| {
-            repeat(audit, 4_000, Repetition { first_seed, seeds: 6, ..repetition }, &|| ()).unwrap()
+            let half = Repetition { first_seed, seeds: 6, ..repetition };
+            repeat(audit, 4_000, half, &Preparer::default(), &|| ()).unwrap()
         });
         assert!(
             (f64::midpoint(halves[0].mean_epsilon_lower, halves[1].mean_epsilon_lower)

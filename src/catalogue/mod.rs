@@ -13,6 +13,7 @@
 //! | `local/` | what each person reports alone: randomized response, unary and histogram encodings, hashing, RAPPOR and others |
 //! | `k_anonymity.rs` | k-anonymous tables |
 //! | `transformation.rs` | what is computed before noise is added, for stability claims |
+//! | `training/` | training with canaries, which has a registry of its own |
 //! | `composed.rs` | several releases of any other mechanism |
 //!
 //! `query.rs` and `arithmetic.rs` compute the answers to which noise is added. `registry.rs` finds
@@ -31,4 +32,5 @@ pub mod registry;
 mod selection;
 mod sparse_vector;
 mod test_release;
+pub mod training;
 mod transformation;

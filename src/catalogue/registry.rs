@@ -174,6 +174,11 @@ pub fn find(name: &str) -> Option<&'static Registered> {
 /// The error message for a name that is not registered.
 #[must_use]
 pub fn unknown(name: &str) -> String {
+    if super::training::find(name).is_some() {
+        return format!(
+            "mechanism is \"{name}\", which trains with canaries and has no pairs; add [[canaries]] in place of them"
+        );
+    }
     let mut names: Vec<&str> =
         ENTRIES.iter().map(|entry| entry.name).chain([process::NAME]).collect();
     names.sort_unstable();

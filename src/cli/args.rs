@@ -13,7 +13,9 @@ use crate::audit::{Audit, Statement};
 use crate::calibrate::{self, Repetition};
 use crate::model::checked::{NonNegative, Positive, Share};
 use crate::model::claim::Spelling;
-use crate::model::{AskedReach, Claim, Confidence, Delta, Error, MAX_DRAWS, Settings, Until};
+use crate::model::{
+    AskedReach, Claim, Confidence, Delta, Error, MAX_DRAWS, MAX_THREADS, Settings, Until,
+};
 use crate::report::ci::code_quality::CodeQuality;
 use crate::report::ci::origin::Origin;
 use crate::report::formats::html::Html;
@@ -21,13 +23,14 @@ use crate::report::formats::json::{Json, JsonReport};
 use crate::report::formats::junit::JUnit;
 use crate::report::formats::markdown::Markdown;
 use crate::report::formats::plots::Plots;
-use crate::report::gate::problem::ProblemFinder;
+use crate::report::gate::problem::{DEFAULT_WITNESSES, ProblemFinder};
 use crate::report::gate::{FailOn, Gate};
 use crate::report::persistence::files::{Format, ReportFiles};
 use crate::report::persistence::journal::Start;
 use crate::report::persistence::shard::ShardChoice;
 use crate::report::persistence::shard_file::Selection;
-use crate::report::persistence::store::Destination;
+use crate::report::persistence::store::{Destination, OutputPath};
+use crate::stats::canary::Sides;
 use crate::suite;
 use crate::target::recorded::{HeaderRow, RowOrder, Separator};
 
@@ -40,11 +43,15 @@ pub struct Cli {
     pub command: Command,
 }
 
+/// The most worker threads, for the parser of options.
+const MOST_THREADS: i64 = MAX_THREADS as i64;
+
 /// Where audits are, unless something else is given.
 pub const AUDITS: &str = "audits";
 
 const EXIT_CODES: &str = "Exit codes: 0 every verdict is as expected, or a replay confirmed its witness; \
-1 wrong usage, an invalid audit file or witness, or a result file or standard output that cannot be written; \
+1 wrong usage, an invalid audit file or witness, an audit that starts a program with --no-programs, \
+or a result file or standard output that cannot be written; \
 2 a verdict is not as expected, something is worse than in the baseline, a claim is refuted with --fail-on violated, \
 or a replay did not confirm its witness; 3 an audit is inconclusive; \
 5 a mechanism could not be run; 70 internal error; 128 + N ended by signal N.";
@@ -59,6 +66,9 @@ pub enum Command {
     Search(SearchArgs),
     /// Audit outputs that were collected before: two CSV files, one for each dataset
     Samples(SamplesArgs),
+    /// Audit a training run from the scores of canaries, each of which was in the training data by its
+    /// own fair coin; or plan such an audit
+    Canaries(CanariesArgs),
     /// Show the audits, one audit in full or in plain words, or the mechanisms that audit files can
     /// use
     Show(ShowArgs),
@@ -161,6 +171,10 @@ pub struct PlanArgs {
     /// is not refuted is inconclusive
     #[arg(long)]
     pub controls: bool,
+    /// Refuse audits that start programs (exit code 1): an audit file of somebody else can name any
+    /// program (docs/security.md)
+    #[arg(long)]
+    pub no_programs: bool,
     /// Only audits whose name, mechanism or file contains this text
     #[arg(long, value_name = "TEXT")]
     pub filter: Option<String>,
@@ -168,7 +182,7 @@ pub struct PlanArgs {
     #[arg(long, value_name = "TEXT")]
     pub pair: Option<String>,
     /// The number of worker threads, and of busy processes of a program (default: one per core)
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=MOST_THREADS))]
     pub threads: Option<u16>,
 }
 
@@ -220,9 +234,10 @@ pub struct OutputArgs {
     /// The reports to write in addition to the CSV
     #[command(flatten)]
     pub reports: ReportArgs,
-    /// The folder for the witnesses of refuted claims; `dp-audit replay` checks them
-    #[arg(long, value_name = "DIR", default_value = "results/witnesses")]
-    pub witnesses: PathBuf,
+    /// The folder for the witnesses of refuted claims; `dp-audit replay` checks them (default:
+    /// results/witnesses)
+    #[arg(long, value_name = "DIR")]
+    pub witnesses: Option<PathBuf>,
     /// What fails the run
     #[command(flatten)]
     pub gate: GateArgs,
@@ -270,6 +285,9 @@ impl PlanArgs {
     pub fn audits(&self) -> Result<Vec<Audit>, Error> {
         let audits = suite::filter(suite::load(&self.paths)?, self.filter.as_deref())?;
         let audits = suite::filter_pairs(audits, self.pair.as_deref())?;
+        if self.no_programs {
+            suite::refuse_programs(&audits)?;
+        }
         suite::check(&audits)?;
         Ok(audits)
     }
@@ -298,10 +316,16 @@ impl PlanArgs {
 impl OutputArgs {
     /// The CSV report. A part of the audits does not replace the report on all of them.
     #[must_use]
-    pub fn csv(&self, selection: &Selection) -> PathBuf {
+    pub fn csv(&self, selection: &Selection) -> OutputPath {
         let is_part = selection.filter.is_some() || selection.pair.is_some();
-        let default = if is_part { "results/audit-part.csv" } else { "results/audit.csv" };
-        self.csv.clone().unwrap_or_else(|| default.into())
+        let chosen = if is_part { "results/audit-part.csv" } else { "results/audit.csv" };
+        OutputPath::new(self.csv.as_deref(), chosen)
+    }
+
+    /// The folder for witnesses.
+    #[must_use]
+    pub fn witnesses(&self) -> OutputPath {
+        OutputPath::new(self.witnesses.as_deref(), DEFAULT_WITNESSES)
     }
 }
 
@@ -347,16 +371,21 @@ pub struct SearchArgs {
     /// Add the smallest pair that refutes the claim to the audit file, and write its witness
     #[arg(long)]
     pub add: bool,
-    /// The folder for the witness of a pair that is added; `dp-audit replay` checks it
-    #[arg(long, value_name = "DIR", default_value = "results/witnesses")]
-    pub witnesses: PathBuf,
+    /// The folder for the witness of a pair that is added; `dp-audit replay` checks it (default:
+    /// results/witnesses)
+    #[arg(long, value_name = "DIR")]
+    pub witnesses: Option<PathBuf>,
+    /// Refuse audits that start programs (exit code 1): an audit file of somebody else can name any
+    /// program (docs/security.md)
+    #[arg(long)]
+    pub no_programs: bool,
     /// The number of worker threads, and of busy processes of a program (default: one per core)
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=MOST_THREADS))]
     pub threads: Option<u16>,
     /// The CSV report on the pairs that were certified; use - for standard output, as for all
-    /// reports
-    #[arg(long, value_name = "FILE", default_value = "results/search.csv")]
-    pub csv: PathBuf,
+    /// reports (default: results/search.csv)
+    #[arg(long, value_name = "FILE")]
+    pub csv: Option<PathBuf>,
     /// The reports to write in addition to the CSV
     #[command(flatten)]
     pub reports: ReportArgs,
@@ -375,6 +404,18 @@ pub struct SearchEffort {
 }
 
 impl SearchArgs {
+    /// The CSV report.
+    #[must_use]
+    pub fn csv(&self) -> OutputPath {
+        OutputPath::new(self.csv.as_deref(), "results/search.csv")
+    }
+
+    /// The folder for the witness.
+    #[must_use]
+    pub fn witnesses(&self) -> OutputPath {
+        OutputPath::new(self.witnesses.as_deref(), DEFAULT_WITNESSES)
+    }
+
     /// The settings of the search.
     #[must_use]
     pub fn settings(&self) -> Settings {
@@ -433,17 +474,21 @@ pub struct SamplesArgs {
     #[arg(long)]
     pub unordered: bool,
     /// The number of worker threads (default: one per core)
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=MOST_THREADS))]
     pub threads: Option<u16>,
-    /// The CSV report; use - for standard output, as for all reports
-    #[arg(long, value_name = "FILE", default_value = "results/samples.csv")]
-    pub csv: PathBuf,
+    /// The CSV report; use - for standard output, as for all reports (default:
+    /// results/samples.csv)
+    #[arg(long, value_name = "FILE")]
+    pub csv: Option<PathBuf>,
     /// The reports to write in addition to the CSV
     #[command(flatten)]
     pub reports: ReportArgs,
     /// The part of the claim that the attack must be seen to reach, or the audit is inconclusive
     #[arg(long, value_name = "SHARE", default_value = "0.5")]
     pub reach: Share,
+    /// A column that need not be read, and why it cannot leak; may be given several times
+    #[arg(long, value_name = "COLUMN=WHY", value_parser = ignored_column)]
+    pub ignore: Vec<(String, String)>,
     /// Exit with code 0 also if the audit is inconclusive (default: exit code 3)
     #[arg(long)]
     pub allow_inconclusive: bool,
@@ -453,11 +498,16 @@ pub struct SamplesArgs {
 }
 
 impl SamplesArgs {
+    /// The CSV report.
+    #[must_use]
+    pub fn csv(&self) -> OutputPath {
+        OutputPath::new(self.csv.as_deref(), "results/samples.csv")
+    }
+
     /// What is claimed. Where there is no claim in another unit, there is an ε.
     #[must_use]
     pub fn claim(&self) -> Claim {
-        let of_epsilon = || (self.claim_epsilon.unwrap_or_default(), self.claim_delta).into();
-        self.claim.clone().unwrap_or_else(of_epsilon)
+        stated_claim(self.claim.as_ref(), self.claim_epsilon, self.claim_delta)
     }
 
     /// How much of the claim the attack must be seen to reach.
@@ -490,6 +540,96 @@ impl SamplesArgs {
             ..Settings::default()
         }
     }
+}
+
+/// Arguments of `canaries`.
+#[derive(Args)]
+pub struct CanariesArgs {
+    /// A CSV file with the columns score and included, and if need be run, step (with fresh coins
+    /// at each) and canary
+    #[arg(value_name = "SCORES", required_unless_present = "plan")]
+    pub scores: Option<PathBuf>,
+    /// Audit nothing: say how many canaries the claim needs, and what they can show at most
+    #[arg(long, conflicts_with = "scores")]
+    pub plan: bool,
+    /// With --plan: the number of runs
+    #[arg(long, value_name = "N", requires = "plan", value_parser = clap::value_parser!(u16).range(1..))]
+    pub runs: Option<u16>,
+    /// The claimed ε
+    #[arg(long, value_name = "E", required_unless_present = "claim")]
+    pub claim_epsilon: Option<NonNegative>,
+    /// The claimed δ
+    #[arg(long, value_name = "D", default_value = "0")]
+    pub claim_delta: Delta,
+    /// A claim in another unit, as in an audit file: "mu = 1", "rho = 0.5", "renyi = { order = 8,
+    /// epsilon = 4 }", "profile = 'file.csv'"
+    #[arg(long, value_name = "CLAIM", value_parser = parse_claim, conflicts_with_all = ["claim_epsilon", "claim_delta"])]
+    pub claim: Option<Claim>,
+    /// The confidence of the bound
+    #[arg(long, value_name = "P", default_value = "0.95")]
+    pub confidence: Confidence,
+    /// Which answers are guessed: high scores in and low scores out, or only one of them. Choose it
+    /// before you look at the scores
+    #[arg(long, value_enum, default_value_t)]
+    pub sides: Sides,
+    /// State that each canary had a coin of its own although exactly half of them are in
+    #[arg(long)]
+    pub independent_coins: bool,
+    /// The seed that breaks ties between equal scores; the same seed gives the same report
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub seed: u64,
+    /// The CSV report; use - for standard output, as for all reports
+    #[arg(long, value_name = "FILE", default_value = "results/canaries.csv")]
+    pub csv: PathBuf,
+    /// The reports to write in addition to the CSV
+    #[command(flatten)]
+    pub reports: ReportArgs,
+    /// The part of the claim that must be shown, or the audit is inconclusive
+    #[arg(long, value_name = "SHARE", default_value = "0.5")]
+    pub reach: Share,
+    /// Exit with code 0 also if the audit is inconclusive (default: exit code 3)
+    #[arg(long)]
+    pub allow_inconclusive: bool,
+    /// What is shown
+    #[command(flatten)]
+    pub shown: ShownArgs,
+}
+
+impl CanariesArgs {
+    /// What is claimed. Where there is no claim in another unit, there is an ε.
+    #[must_use]
+    pub fn claim(&self) -> Claim {
+        stated_claim(self.claim.as_ref(), self.claim_epsilon, self.claim_delta)
+    }
+
+    /// How much of the claim must be shown.
+    #[must_use]
+    pub fn asked_reach(&self) -> AskedReach {
+        AskedReach::new(self.reach, Some("as --reach says".to_owned())).unwrap_or_default()
+    }
+
+    /// The number of runs of a plan.
+    #[must_use]
+    pub fn runs(&self) -> usize {
+        self.runs.map_or(1, usize::from)
+    }
+
+    /// What fails the run.
+    #[must_use]
+    pub fn gate(&self) -> Gate {
+        Gate { allow_inconclusive: self.allow_inconclusive, ..Gate::default() }
+    }
+
+    /// The settings of the run.
+    #[must_use]
+    pub fn settings(&self) -> Settings {
+        Settings { seed: self.seed, confidence: self.confidence, ..Settings::default() }
+    }
+}
+
+/// The claim in another unit, or (ε, δ).
+fn stated_claim(claim: Option<&Claim>, epsilon: Option<NonNegative>, delta: Delta) -> Claim {
+    claim.cloned().unwrap_or_else(|| (epsilon.unwrap_or_default(), delta).into())
 }
 
 /// What a command shows.
@@ -671,8 +811,12 @@ pub struct ReplayArgs {
     /// The confidence with which the claim must be refuted again
     #[arg(long, value_name = "P", default_value = "0.999")]
     pub confidence: Confidence,
+    /// Refuse audits that start programs (exit code 1): an audit file of somebody else can name any
+    /// program (docs/security.md)
+    #[arg(long)]
+    pub no_programs: bool,
     /// The number of worker threads (default: one per core)
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=MOST_THREADS))]
     pub threads: Option<u16>,
 }
 
@@ -706,8 +850,12 @@ pub struct CalibrateArgs {
     /// The folder for the pictures false-alarms.svg and power.svg (default: no pictures)
     #[arg(long, value_name = "DIR")]
     pub pictures: Option<PathBuf>,
+    /// Refuse audits that start programs (exit code 1): an audit file of somebody else can name any
+    /// program (docs/security.md)
+    #[arg(long)]
+    pub no_programs: bool,
     /// The number of worker threads (default: one per core)
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=MOST_THREADS))]
     pub threads: Option<u16>,
     /// Show no progress and no table; only write the files and set the exit code
     #[arg(long, short)]
@@ -727,7 +875,10 @@ impl CalibrateArgs {
                 // What is calibrated is the attack on pairs. The limits of accuracy claims are
                 // exact, and stability needs no statistics.
                 let mut audits = suite::load(paths)?;
-                audits.iter_mut().for_each(|audit| audit.accuracy.clear());
+                if self.no_programs {
+                    suite::refuse_programs(&audits)?;
+                }
+                audits.iter_mut().for_each(Audit::keep_own_claim);
                 audits.retain(|audit| audit.statements().any(Statement::is_uncertain));
                 if audits.is_empty() {
                     let paths: Vec<String> =
@@ -767,9 +918,9 @@ impl CalibrateArgs {
 
     /// The CSV file for the rates.
     #[must_use]
-    pub fn csv(&self) -> PathBuf {
-        let default = if self.power { "results/power.csv" } else { "results/calibration.csv" };
-        self.csv.clone().unwrap_or_else(|| default.into())
+    pub fn csv(&self) -> OutputPath {
+        let chosen = if self.power { "results/power.csv" } else { "results/calibration.csv" };
+        OutputPath::new(self.csv.as_deref(), chosen)
     }
 }
 
@@ -789,6 +940,16 @@ fn draws(text: &str) -> Result<u64, String> {
 fn attack(name: &str) -> Result<Attack, String> {
     let name: StrDeserializer<serde::de::value::Error> = name.into_deserializer();
     Attack::deserialize(name).map_err(|error| error.to_string())
+}
+
+/// Parses a column and the reason why it need not be read: `token = a random session`.
+fn ignored_column(text: &str) -> Result<(String, String), String> {
+    let (column, reason) = text.split_once('=').unwrap_or_default();
+    let (column, reason) = (column.trim().to_owned(), reason.trim().to_owned());
+    if column.is_empty() || reason.is_empty() {
+        return Err("must be a column and a reason: --ignore 'token=a random session'".to_owned());
+    }
+    Ok((column, reason))
 }
 
 /// A claim as it is written in an audit file.

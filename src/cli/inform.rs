@@ -9,11 +9,11 @@ use clap::CommandFactory;
 use include_dir::{Dir, DirEntry, include_dir};
 
 use super::args::{Cli, CompletionsArgs, ExportArgs, InitArgs, ManArgs};
-use super::screen::print;
+use super::screen::{print, print_own};
 use crate::model::Error;
 use crate::model::number::counted;
 use crate::report::gate::exit_code::ExitCode;
-use crate::report::persistence::store::{Destination, check_folder, unwritable};
+use crate::report::persistence::store::{Destination, check_folder, refuse_links, unwritable};
 use crate::target::process::WORKER;
 
 /// The built-in audit files, so that an installed program contains them.
@@ -34,10 +34,10 @@ pub fn init(args: &InitArgs) -> Result<ExitCode, Error> {
     };
     for (name, content) in files {
         let path = args.folder.join(name);
-        if path.exists() {
+        if fs::symlink_metadata(&path).is_ok() {
             print(format_args!("Kept {}: it exists already.\n", path.display()))?;
         } else {
-            write(&path, content.as_bytes())?;
+            write(&args.folder, Path::new(name), content.as_bytes())?;
             print(format_args!("Wrote {}.\n", path.display()))?;
         }
     }
@@ -47,16 +47,16 @@ pub fn init(args: &InitArgs) -> Result<ExitCode, Error> {
 
 /// Writes the built-in audits and the Python worker to a folder. Existing files are not changed.
 pub fn export(args: &ExportArgs) -> Result<ExitCode, Error> {
-    let audits = args.folder.join("audits");
+    let audits = Path::new("audits");
     let mut files = Vec::new();
-    collect(&AUDITS, &audits, &mut files);
-    files.push((args.folder.join("dp_audit_worker.py"), WORKER.as_bytes()));
+    collect(&AUDITS, audits, &mut files);
+    files.push(("dp_audit_worker.py".into(), WORKER.as_bytes()));
     let (mut written, mut kept) = (0, 0);
     for (path, content) in files {
-        if path.exists() {
+        if fs::symlink_metadata(args.folder.join(&path)).is_ok() {
             kept += 1;
         } else {
-            write(&path, content)?;
+            write(&args.folder, &path, content)?;
             written += 1;
         }
     }
@@ -66,7 +66,7 @@ pub fn export(args: &ExportArgs) -> Result<ExitCode, Error> {
         "Wrote {} to `{}`{kept}.\nNext: dp-audit run {}\n",
         counted(written, "file"),
         args.folder.display(),
-        audits.display()
+        args.folder.join(audits).display()
     ))?;
     Ok(ExitCode::AsExpected)
 }
@@ -83,16 +83,16 @@ fn collect(folder: &'static Dir<'static>, to: &Path, files: &mut Vec<(PathBuf, &
     }
 }
 
-fn write(path: &Path, content: &[u8]) -> Result<(), Error> {
-    let destination = Destination::open(path)?;
-    destination.replace(content).map_err(|source| unwritable(path, source))
+fn write(folder: &Path, path: &Path, content: &[u8]) -> Result<(), Error> {
+    let destination = Destination::inside(folder, path)?;
+    destination.replace(content).map_err(|source| unwritable(destination.path(), source))
 }
 
 /// Prints a completion script.
 pub fn completions(args: &CompletionsArgs) -> Result<ExitCode, Error> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "dp-audit", &mut script);
-    print(String::from_utf8_lossy(&script))?;
+    print_own(&String::from_utf8_lossy(&script))?;
     Ok(ExitCode::AsExpected)
 }
 
@@ -100,6 +100,10 @@ pub fn completions(args: &CompletionsArgs) -> Result<ExitCode, Error> {
 pub fn man(args: &ManArgs) -> Result<ExitCode, Error> {
     if let Some(folder) = &args.folder {
         check_folder(folder).map_err(|source| unwritable(folder, source))?;
+        for entry in fs::read_dir(folder).map_err(|source| unwritable(folder, source))?.flatten() {
+            refuse_links(folder, Path::new(&entry.file_name()))
+                .map_err(|source| unwritable(folder, source))?;
+        }
         clap_mangen::generate_to(Cli::command(), folder)
             .map_err(|source: io::Error| unwritable(folder, source))?;
         let pages = fs::read_dir(folder).map_or(0, Iterator::count);
@@ -108,7 +112,7 @@ pub fn man(args: &ManArgs) -> Result<ExitCode, Error> {
         let mut page = Vec::new();
         let rendered = clap_mangen::Man::new(Cli::command()).render(&mut page);
         rendered.map_err(|source| Error::StandardOutput { source })?;
-        print(String::from_utf8_lossy(&page))?;
+        print_own(&String::from_utf8_lossy(&page))?;
     }
     Ok(ExitCode::AsExpected)
 }

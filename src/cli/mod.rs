@@ -3,7 +3,7 @@
 //! | file | what it contains |
 //! |---|---|
 //! | `args.rs` | the command line |
-//! | `run.rs`, `search.rs`, `samples.rs`, `replay.rs`, `calibrate.rs` | the commands that measure |
+//! | `run.rs`, `search.rs`, `samples.rs`, `canaries.rs`, `replay.rs`, `calibrate.rs` | the commands that measure |
 //! | `report.rs` | what `run` and `merge` write, and what fails them |
 //! | `shards.rs` | `run --shard`, `explore` and `merge` |
 //! | `smoke.rs` | `run --smoke`: a few draws of each pair |
@@ -17,6 +17,7 @@
 
 mod args;
 mod calibrate;
+mod canaries;
 mod inform;
 mod progress;
 mod rates;
@@ -43,7 +44,7 @@ use crate::report::ci::github::{self, GitHub};
 pub use crate::report::gate::exit_code::ExitCode;
 use crate::target::process::end_on_signals;
 use args::{Cli, Command};
-use screen::print_error;
+use screen::{Screen, print_error};
 
 /// The whole program, with the arguments of this process.
 #[must_use]
@@ -57,11 +58,13 @@ pub fn main_with(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let cli = match Cli::try_parse_from(arguments) {
         Ok(cli) => cli,
         Err(error) => {
-            let _ = error.print();
             if error.use_stderr() {
+                // It quotes what was typed, which may be names of files.
+                print_error(error.to_string().trim_end());
                 annotate(|| github::usage_annotation(&error.to_string()));
                 return ExitCode::Usage;
             }
+            let _ = error.print();
             return ExitCode::AsExpected;
         }
     };
@@ -86,7 +89,8 @@ pub fn main_with(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 /// and the runner also reads standard error.
 fn annotate(annotation: impl FnOnce() -> String) {
     if GitHub::from_environment().is_some() {
-        print_error(annotation().trim_end());
+        // Errors are ignored, because there is nowhere else to report them.
+        let _ = Screen::Stderr.print_commands(&annotation());
     }
 }
 
@@ -97,6 +101,7 @@ fn dispatch(command: &Command) -> Result<ExitCode, Error> {
         Command::Merge(args) => on_threads(None, || shards::merge(args)),
         Command::Explore(args) => on_threads(args.plan.threads, || shards::explore(args)),
         Command::Samples(args) => on_threads(args.threads, || samples::samples(args)),
+        Command::Canaries(args) => canaries::canaries(args),
         Command::Replay(args) => on_threads(args.threads, || replay::replay(args)),
         Command::Calibrate(args) => on_threads(args.threads, || calibrate::calibrate(args)),
         Command::Show(args) => show::show(args),

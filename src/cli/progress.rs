@@ -3,12 +3,12 @@
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use console::style;
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::screen::print_error;
+use super::screen::{Look, Styled, print_error, styled};
 use crate::audit::{Audit, AuditReport, Event, Evidence, Judged, Listener};
 use crate::model::number::{Brief, round_down};
+use crate::model::text::printable;
 use crate::model::{Agreement, Limit, Verdict};
 
 /// Progress on standard error: a bar for the running audit on a terminal, and one line for each
@@ -95,7 +95,7 @@ impl Progress {
         if let Ok(mut running) = self.running.lock() {
             let number = running.as_ref().map_or(0, |running| running.number) + 1;
             bar.set_prefix(format!("[{number}/{}]", self.audits));
-            bar.set_message(audit.name.clone());
+            bar.set_message(printable(&audit.name));
             *running = Some(Running { bar, started: Instant::now(), number });
         }
     }
@@ -149,7 +149,7 @@ fn duration(seconds: u64) -> String {
 }
 
 fn summary_line(audit: &AuditReport, seconds: f64) -> String {
-    let verdict = audit.verdict().map_or_else(|| style("error".to_owned()).red(), styled);
+    let verdict = audit.verdict().map_or_else(|| styled("error".to_owned(), Look::Red), coloured);
     let (mark, name, findings) =
         (mark(audit.agreement()), &audit.audit.name, findings(audit).join("; "));
     format!("{mark} {verdict:<12} {name}  ({findings}; {seconds:.1} s)")
@@ -168,7 +168,7 @@ fn findings(audit: &AuditReport) -> Vec<String> {
     let (symbol, bound) = (measure.symbol(), Brief(round_down(best, 3)));
     let mut findings = Vec::new();
     findings.extend(
-        audit.audit.is_about_pairs().then(|| format!("{symbol} ≥ {bound}, claimed {value}")),
+        audit.audit.is_about_claim().then(|| format!("{symbol} ≥ {bound}, claimed {value}")),
     );
     let others = audit.statements().filter(|judged| !about_claim(judged));
     // If several are equal, the first.
@@ -178,22 +178,23 @@ fn findings(audit: &AuditReport) -> Vec<String> {
     if findings.is_empty() { vec!["nothing could be run".to_owned()] } else { findings }
 }
 
-fn mark(agreement: Agreement) -> console::StyledObject<&'static str> {
-    let mark = style(agreement.mark());
-    match agreement {
-        Agreement::Agrees => mark.green(),
-        Agreement::Undecided => mark.yellow(),
-        Agreement::NotRun | Agreement::Differs => mark.red(),
-    }
+/// The mark of an agreement, in its colour.
+pub fn mark(agreement: Agreement) -> Styled<&'static str> {
+    let look = match agreement {
+        Agreement::Agrees => Look::Green,
+        Agreement::Undecided => Look::Yellow,
+        Agreement::NotRun | Agreement::Differs => Look::Red,
+    };
+    styled(agreement.mark(), look)
 }
 
-fn styled(verdict: Verdict) -> console::StyledObject<String> {
-    let text = style(verdict.to_string());
-    match verdict {
-        Verdict::Violated => text.red(),
-        Verdict::Consistent => text.green(),
-        Verdict::Inconclusive(_) => text.yellow(),
-    }
+fn coloured(verdict: Verdict) -> Styled<String> {
+    let look = match verdict {
+        Verdict::Violated => Look::Red,
+        Verdict::Consistent => Look::Green,
+        Verdict::Inconclusive(_) => Look::Yellow,
+    };
+    styled(verdict.to_string(), look)
 }
 
 #[cfg(test)]

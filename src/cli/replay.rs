@@ -17,6 +17,9 @@ pub fn replay(args: &ReplayArgs) -> Result<ExitCode, Error> {
     let paths =
         if args.paths.is_empty() { vec![witness.file.clone().into()] } else { args.paths.clone() };
     let audit = suite::one(suite::load(&paths)?, &witness.audit)?;
+    if args.no_programs {
+        suite::refuse_programs(std::slice::from_ref(&audit))?;
+    }
     let pair = replay::pair(&witness, &audit).map_err(outdated)?;
     let target = Preparer::default()
         .target(&audit.plan(pair, Settings::default(), 1))

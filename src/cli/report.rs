@@ -56,16 +56,17 @@ impl<'a> Reporting<'a> {
     ) -> Result<Self, Error> {
         let gate = args.gate.gate();
         let baseline = Baseline::open(args, selection)?;
-        let csv = Destination::open(&args.csv(selection))?;
+        let csv = Destination::at(&args.csv(selection))?;
         let replaced = csv::other_audits(&csv, audits);
+        let witness_folder = args.witnesses();
         let html = Html {
             origin: args.reports.origin(audits),
-            witnesses: Some(args.witnesses.clone()),
+            witnesses: Some(witness_folder.path().to_owned()),
             baseline: baseline.before.clone(),
         };
-        let finder = ProblemFinder::from_environment(&gate, Some(&args.witnesses));
+        let finder = ProblemFinder::from_environment(&gate, Some(witness_folder.path()));
         let reports = args.reports.open(csv.clone(), &finder, baseline.compared(), html)?;
-        let witnesses = Witnesses::open(&args.witnesses, settings)?;
+        let witnesses = Witnesses::open(&witness_folder, settings)?;
         Ok(Self {
             args,
             audits,
@@ -117,8 +118,9 @@ impl<'a> Reporting<'a> {
         let known = |audit: &Audit| of_search(audit).or_else(|| journal.as_ref()?.found(audit));
         let mut listeners: Vec<&dyn Listener> = vec![&witnesses];
         listeners.extend(journal.as_ref().map(|journal| journal as &dyn Listener));
-        let view =
-            View { verbose: args.shown.verbose, width: width(), witnesses: Some(&args.witnesses) };
+        let witness_folder = args.witnesses();
+        let folder = Some(witness_folder.path());
+        let view = View { verbose: args.shown.verbose, width: width(), witnesses: folder };
         let input = RunInput { audits, settings, worker, known: &known, view };
         let (report, mut text) = input.run_and_report(reports, &listeners, screen)?;
         text.push_str(searched.map_or("", |searched| searched.efforts.as_str()));
@@ -137,7 +139,7 @@ impl<'a> Reporting<'a> {
             let _ = writeln!(
                 text,
                 "Witnesses: {written} in {}; check one with `dp-audit replay FILE`",
-                args.witnesses.display()
+                witness_folder.path().display()
             );
         }
         if replaced > 0 {
@@ -324,6 +326,6 @@ pub fn report_to_github(
     let Some(github) = GitHub::from_environment() else { return Ok(()) };
     // The runner reads annotations from both streams.
     Screen::new(false, output_is_taken)
-        .print(github::annotations(&finder.problems(report, worse)))?;
+        .print_commands(&github::annotations(&finder.problems(report, worse)))?;
     github.summarise(report)
 }

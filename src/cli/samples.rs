@@ -22,13 +22,14 @@ pub fn samples(args: &SamplesArgs) -> Result<ExitCode, Error> {
     let gate = args.gate();
     let html = Html { origin: args.reports.origin(&[]), ..Html::default() };
     let finder = ProblemFinder::from_environment(&gate, None);
-    let reports = args.reports.open(Destination::open(&args.csv)?, &finder, None, html)?;
+    let reports = args.reports.open(Destination::at(&args.csv())?, &finder, None, html)?;
     let taken = reports.use_standard_output();
     let screen = Screen::new(args.shown.quiet, taken);
     screen.print(wrapped_lines(&recording.to_string(), width()))?;
     let settings = args.settings(recording.draws());
     let mut audit = Audit::given("recorded outputs", "recorded", args.claim(), [recording.name()]);
     audit.reach = args.asked_reach();
+    audit.ignore = args.ignore.iter().cloned().collect();
     if !args.attacks.is_empty() {
         audit.attacks.clone_from(&args.attacks);
     }

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::fs;
+use std::path::Path;
 use std::sync::Arc;
 
 use super::args::{SearchArgs, SearchEffort};
@@ -196,7 +197,7 @@ pub fn search(args: &SearchArgs) -> Result<ExitCode, Error> {
     let statements = audits.iter().map(|audit| audit.reserved).sum::<usize>().max(1);
     let html = Html { origin: args.reports.origin(&audits), ..Html::default() };
     let finder = ProblemFinder::from_environment(&crate::report::gate::Gate::default(), None);
-    let reports = args.reports.open(Destination::open(&args.csv)?, &finder, None, html)?;
+    let reports = args.reports.open(Destination::at(&args.csv())?, &finder, None, html)?;
     let taken = reports.use_standard_output();
     let screen = Screen::new(args.shown.quiet, taken);
     let progress = Progress::new(audits.len(), args.shown.quiet);
@@ -207,7 +208,7 @@ pub fn search(args: &SearchArgs) -> Result<ExitCode, Error> {
         progress.clear();
         let given = audit.pairs.len();
         searched.audit.pairs.drain(..given);
-        searched.audit.accuracy.clear();
+        searched.audit.keep_own_claim();
         if searched.results.is_empty()
             && let Ok(found) = &searched.found
             && let Some(best) = found.best()
@@ -266,6 +267,9 @@ fn audits(args: &SearchArgs) -> Result<Vec<Audit>, Error> {
     } else {
         vec![suite::one(suite::load(&args.paths)?, &args.audit)?]
     };
+    if args.no_programs {
+        suite::refuse_programs(&audits)?;
+    }
     let without = audits.iter().find(|audit| audit.search.is_none());
     match without {
         None => Ok(audits),
@@ -425,7 +429,9 @@ fn add(
     if suite::parse(&audit.file, &after).is_err() {
         return paste("a [[pair]] at its end would not be read");
     }
-    let destination = Destination::open(&audit.file)?;
+    let (folder, name) = (audit.file.parent(), audit.file.file_name());
+    let (folder, name) = (folder.unwrap_or(Path::new("")), name.unwrap_or_default());
+    let destination = Destination::inside(folder, name)?;
     destination.replace(after.as_bytes()).map_err(|source| unwritable(&audit.file, source))?;
     let mut text =
         format!("Added to {}: the pair \"{}\".\n", audit.file.display(), smallest.pair.name);
@@ -435,8 +441,10 @@ fn add(
     let only = report.results.iter().filter(|result| result.name == smallest.pair.name);
     let only = AuditReport::new(Arc::new(audit_of_one), only.cloned().collect(), None);
     if let Some(witness) = Witness::of(settings, &only) {
-        let path = args.witnesses.join(witness.file_name());
-        let place = Destination::open(&path)?;
+        let folder = args.witnesses();
+        folder.check_folder()?;
+        let path = folder.path().join(witness.file_name());
+        let place = Destination::inside(folder.path(), witness.file_name())?;
         place
             .replace((witness.sealed().to_string() + "\n").as_bytes())
             .map_err(|source| unwritable(&path, source))?;

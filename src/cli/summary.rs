@@ -7,9 +7,10 @@ use std::path::Path;
 use std::time::Duration;
 
 use comfy_table::{Cell, CellAlignment, ColumnConstraint, ContentArrangement};
-use console::style;
 use indicatif::HumanDuration;
 
+use super::progress::mark;
+use super::screen::{Look, styled};
 use super::tables::plain_table;
 use super::wrap::wrapped;
 use crate::audit::{AuditReport, Judged, RunReport, capitalised, short};
@@ -228,7 +229,7 @@ fn section<'a>(
     }
     let shown = if view.verbose { rows.len() } else { rows.len().min(MAX_EXPLAINED) };
     let noun = if view.verbose { "result" } else { noun };
-    let mut text = format!("{}: {}\n", style(title).bold(), counted(rows.len(), noun));
+    let mut text = format!("{}: {}\n", styled(title, Look::Bold), counted(rows.len(), noun));
     text.extend(rows[..shown].iter().map(|row| explain(*row)));
     if shown < rows.len() {
         let _ = writeln!(
@@ -242,12 +243,8 @@ fn section<'a>(
 
 /// The mark, the name, and what is said about it.
 fn headline(row: Judged<'_>, what: &str, width: usize) -> String {
-    let mark = match row.agreement() {
-        Agreement::Agrees => style(row.agreement().mark()).green(),
-        Agreement::Undecided => style(row.agreement().mark()).yellow(),
-        Agreement::NotRun | Agreement::Differs => style(row.agreement().mark()).red(),
-    };
-    let (audit, name) = (style(&row.report.audit.name).bold(), row.name());
+    let mark = mark(row.agreement());
+    let (audit, name) = (styled(&row.report.audit.name, Look::Bold), row.name());
     let colon = if what.is_empty() { "" } else { ": " };
     wrapped(&format!("{mark} {audit} / {name}{colon}{what}"), "", "  ", width)
 }

@@ -2,12 +2,14 @@
 //! result of a replay.
 
 use std::fmt::{Display, Write as _};
+use std::slice;
 
 use comfy_table::{ColumnConstraint, ContentArrangement, LineStyle, Table, TableStyle, Width};
-use console::{measure_text_width, style};
+use console::measure_text_width;
 
-use crate::audit::{Accuracy, Audit, Control};
-use crate::catalogue::registry;
+use super::screen::{Look, styled};
+use crate::audit::{Audit, Control, Statement};
+use crate::catalogue::{registry, training};
 use crate::model::number::{Brief, grouped, percent, round_down};
 use crate::model::{Expectation, Relation};
 use crate::report::persistence::replay::{ReplayResult, ReplaySettings};
@@ -77,8 +79,11 @@ fn brief(value: f64) -> String {
 /// The result of a replay.
 #[must_use]
 pub fn replay_result(witness: &Witness, settings: ReplaySettings, result: &ReplayResult) -> String {
-    let verdict =
-        if result.confirmed { style("CONFIRMED").green() } else { style("NOT CONFIRMED").red() };
+    let verdict = if result.confirmed {
+        styled("CONFIRMED", Look::Green)
+    } else {
+        styled("NOT CONFIRMED", Look::Red)
+    };
     let (epsilon, delta) =
         (brief(round_down(result.epsilon_lower, 4)), brief(round_down(result.delta_lower, 4)));
     let (symbol, lower) =
@@ -113,6 +118,9 @@ pub fn mechanisms() -> String {
     for entry in registry::ENTRIES {
         table.add_row([entry.name, entry.summary]);
     }
+    for entry in training::ENTRIES {
+        table.add_row([entry.name, entry.summary]);
+    }
     table.add_row([process::NAME, process::SUMMARY]);
     unbroken(table)
 }
@@ -130,10 +138,13 @@ pub fn audits(audits: &[Audit]) -> String {
 fn narrow_table(audits: &[Audit]) -> Table {
     let mut table = list_table(&["audit", "claim", "expected"]);
     for audit in audits {
-        let (claim, expected) = if audit.is_about_pairs() {
+        let (claim, expected) = if audit.is_about_claim() {
             (audit.claim.to_string(), audit.expect.to_string())
         } else {
-            ("accuracy".to_owned(), accuracy_counts(audit))
+            let kinds = kinds_beside_claim(slice::from_ref(audit));
+            let lists: Vec<&str> = kinds.iter().map(|[_, list]| *list).collect();
+            let counts: Vec<String> = kinds.iter().map(|[noun, _]| counts(audit, noun)).collect();
+            (lists.join("\n"), counts.join("\n"))
         };
         table.add_row([format!("{}\n{}", audit.name, audit.file.display()), claim, expected]);
     }
@@ -141,15 +152,15 @@ fn narrow_table(audits: &[Audit]) -> Table {
 }
 
 fn wide_table(audits: &[Audit]) -> Table {
-    // The column is left out if no audit has accuracy claims.
-    let accuracy = audits.iter().any(|audit| !audit.accuracy.is_empty());
+    let nouns: Vec<&str> = kinds_beside_claim(audits).iter().map(|[noun, _]| *noun).collect();
+    let plurals: Vec<String> = nouns.iter().map(|noun| format!("{noun}s")).collect();
     let mut header = vec!["audit", "mechanism", "claim", "relation", "pairs"];
-    header.extend(accuracy.then_some("accuracy claims"));
+    header.extend(plurals.iter().map(String::as_str));
     header.extend(["expected", "file"]);
     let mut table = list_table(&header);
     for audit in audits {
         let of_privacy = |text: &dyn Display| {
-            if audit.is_about_pairs() { text.to_string() } else { String::new() }
+            if audit.is_about_claim() { text.to_string() } else { String::new() }
         };
         let mut cells = vec![
             audit.name.clone(),
@@ -158,18 +169,37 @@ fn wide_table(audits: &[Audit]) -> Table {
             of_privacy(&audit.relation),
             of_privacy(&audit.pairs.len()),
         ];
-        cells.extend(accuracy.then(|| accuracy_counts(audit)));
+        cells.extend(nouns.iter().map(|noun| counts(audit, noun)));
         cells.extend([of_privacy(&audit.expect), audit.file.display().to_string()]);
         table.add_row(cells);
     }
     table
 }
 
-/// How many accuracy claims an audit has, and how many of them are expected to be violated.
-fn accuracy_counts(audit: &Audit) -> String {
-    let violated =
-        audit.accuracy.iter().filter(|accuracy| accuracy.expect == Expectation::Violated).count();
-    match (audit.accuracy.len(), violated) {
+/// The kinds of what these audits state besides their claims: noun, and list of the JSON report.
+fn kinds_beside_claim(audits: &[Audit]) -> Vec<[&'static str; 2]> {
+    let mut found = Vec::new();
+    for statement in audits.iter().flat_map(Audit::statements_beside_claim) {
+        let kind = statement.kind(None);
+        let names = [kind.noun(), kind.list()[0]];
+        if !found.contains(&names) {
+            found.push(names);
+        }
+    }
+    found
+}
+
+/// How many statements with this noun an audit makes besides its claim, and how many of them are
+/// expected to be violated.
+fn counts(audit: &Audit, noun: &str) -> String {
+    let expected: Vec<_> = audit
+        .statements_beside_claim()
+        .map(|statement| statement.kind(None))
+        .filter(|kind| kind.noun() == noun)
+        .map(|kind| kind.expected())
+        .collect();
+    let violated = expected.iter().filter(|expect| **expect == Some(Expectation::Violated)).count();
+    match (expected.len(), violated) {
         (0, _) => String::new(),
         (all, 0) => all.to_string(),
         (all, violated) => format!("{all} ({violated} violated)"),
@@ -184,7 +214,7 @@ fn in_toml(value: &serde_json::Value) -> String {
 /// All details of one audit.
 #[must_use]
 pub fn audit(audit: &Audit) -> String {
-    let mut text = format!("{}\n", style(&audit.name).bold());
+    let mut text = format!("{}\n", styled(&audit.name, Look::Bold));
     let mut line = |key: &str, value: String| {
         let _ = writeln!(text, "  {key:<12} {value}");
     };
@@ -200,7 +230,7 @@ pub fn audit(audit: &Audit) -> String {
     for (key, value) in audit.subject.params().into_iter().flatten() {
         line("", format!("{key} = {}", in_toml(value)));
     }
-    if audit.is_about_pairs() {
+    if audit.is_about_claim() {
         line("claim", audit.claim.to_string());
         match &audit.relation {
             Relation::Custom { reason } => line("relation", format!("custom: {reason}")),
@@ -232,42 +262,8 @@ pub fn audit(audit: &Audit) -> String {
     if let Some(draws) = audit.draws {
         line("draws", grouped(draws));
     }
-    for pair in &audit.pairs {
-        line("pair", pair.name.clone());
-        line("  left", pair.left.to_string());
-        line("  right", pair.right.to_string());
-        if let Some(expect) = pair.expect {
-            line("  expected", expect.to_string());
-        }
-        if let Some(epsilon) = pair.truth.epsilon {
-            line("  truth", format!("ε = {epsilon}"));
-        }
-        if let Some(delta) = pair.truth.delta {
-            line("  truth", format!("δ = {delta} at the claimed ε"));
-        }
-    }
-    for Accuracy { name, data, event, claim, expect, truth, source, draws } in &audit.accuracy {
-        line("accuracy", name.clone());
-        line("  data", data.to_string());
-        line("  event", event.to_string());
-        line(
-            "  probable",
-            format!(
-                "at least {}; failures of {} should be noticed",
-                claim.probability,
-                percent(claim.noticed())
-            ),
-        );
-        line("  expected", expect.to_string());
-        if let Some(truth) = truth {
-            line("  truth", format!("probability {truth}"));
-        }
-        if let Some(source) = source {
-            line("  source", source.clone());
-        }
-        if let Some(draws) = draws {
-            line("  draws", grouped(*draws));
-        }
+    for (key, value) in audit.statements().flat_map(Statement::stated) {
+        line(key, value);
     }
     text
 }

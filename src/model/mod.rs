@@ -30,7 +30,7 @@ pub use domain::{Domain, Kind, Nasty, RecordDomain, SearchRequest};
 pub use error::{Error, FileProblem};
 pub use reach::AskedReach;
 pub use relation::Relation;
-pub use settings::{DEFAULT_DRAWS, MAX_DRAWS, Settings, Until, check_draws};
+pub use settings::{DEFAULT_DRAWS, MAX_DRAWS, MAX_THREADS, Settings, Until, check_draws};
 pub use side::Side;
 pub use tally::Tally;
 pub use truth::Truth;

@@ -11,6 +11,10 @@ pub const DEFAULT_DRAWS: u64 = 10_000_000;
 /// More draws than this are rejected as a typo.
 pub const MAX_DRAWS: u64 = 1_000_000_000_000;
 
+/// The most threads, and processes of a program at the same time. More than there are cores help
+/// only programs that wait; a system that starts this many is slow, but does not fail.
+pub const MAX_THREADS: u16 = 1024;
+
 /// Checks a number of draws per pair.
 ///
 /// # Errors

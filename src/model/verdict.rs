@@ -24,8 +24,8 @@ pub enum Verdict {
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Reason {
-    /// Every output is a different symbol, so there is nothing to learn from.
-    OutputsNeverRepeat,
+    /// A column has texts or identifiers that never repeat, so the attack cannot read it.
+    UnreadColumns,
     /// The draws are too few to tell a claim that just holds from one that just fails.
     TooFewDraws,
     /// The attack sees no difference between the two sides, on any pair.
@@ -34,6 +34,10 @@ pub enum Reason {
     ClaimNotReached,
     /// A control, which leaks more than is claimed, was not refuted.
     ControlNotCaught,
+    /// The canaries are too few to tell a claim that just holds from one that just fails.
+    TooFewCanaries,
+    /// The canaries show less of the claim than the audit asks for.
+    CanariesTooWeak,
 }
 
 impl Reason {
@@ -41,11 +45,13 @@ impl Reason {
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
-            Self::OutputsNeverRepeat => "outputs-never-repeat",
+            Self::UnreadColumns => "unread-columns",
             Self::TooFewDraws => "too-few-draws",
             Self::NoDifferenceSeen => "no-difference-seen",
             Self::ClaimNotReached => "claim-not-reached",
             Self::ControlNotCaught => "control-not-caught",
+            Self::TooFewCanaries => "too-few-canaries",
+            Self::CanariesTooWeak => "canaries-too-weak",
         }
     }
 
@@ -53,8 +59,9 @@ impl Reason {
     #[must_use]
     pub fn advice(self) -> &'static str {
         match self {
-            Self::OutputsNeverRepeat => {
-                "every output is a different text, so there is nothing to learn from; release numbers, or parts that repeat"
+            Self::UnreadColumns => {
+                "a part of the output never repeats and has no order, like a hash or an identifier, so a leak there would not be seen; add a \
+                 feature that undoes it, leave it out of the output, or say why it cannot leak: ignore = { \"column\" = \"why\" }"
             }
             Self::TooFewDraws => {
                 "the draws are too few to tell a claim that just holds from one that just fails; use more draws"
@@ -70,6 +77,14 @@ impl Reason {
             Self::ControlNotCaught => {
                 "the same mechanism with a known leak beyond the claim was not refuted, so a real leak might be missed too; use more draws \
                  or another pair, or state a control that leaks more"
+            }
+            Self::TooFewCanaries => {
+                "the canaries are too few to tell a claim that just holds from one that just fails; use more canaries, more runs, or fresh \
+                 coins at every step; `dp-audit canaries --plan` says how many a claim needs"
+            }
+            Self::CanariesTooWeak => {
+                "the canaries show less of the claim than the audit asks for; use canaries that the model remembers better, scores that see \
+                 gradients, more runs, or fresh coins at every step, or, if the claim is known to be generous, state a lower reach and why"
             }
         }
     }
@@ -107,8 +122,8 @@ pub struct Grounds {
     pub claim: Claim,
     /// What is known about the pair.
     pub bounds: Bounds,
-    /// Whether every output of the pair was a different symbol.
-    pub outputs_never_repeat: bool,
+    /// Whether there are columns that the attack cannot read and that are not ignored.
+    pub unread: bool,
     /// The reach of the whole audit.
     pub reach: f64,
     /// The reach that the audit asks for.
@@ -124,15 +139,8 @@ impl Verdict {
     /// A claim that is not refuted is consistent only if nothing speaks against the audit itself.
     #[must_use]
     pub fn new(grounds: &Grounds) -> Self {
-        let Grounds {
-            ref claim,
-            bounds,
-            outputs_never_repeat,
-            reach,
-            asked_reach,
-            resolution,
-            control,
-        } = *grounds;
+        let Grounds { ref claim, bounds, unread, reach, asked_reach, resolution, control } =
+            *grounds;
         // Written so that a number that is not comparable never counts as enough. If the attack
         // sees a part of the leak, an excess in that part stands for a larger excess in the whole
         // leak. Below a half, the reach itself is what is missing, and not the draws.
@@ -140,8 +148,8 @@ impl Verdict {
         let reached = reach >= asked_reach;
         if bounds.refute(claim) {
             Self::Violated
-        } else if outputs_never_repeat && bounds.reach(claim) <= 0.0 {
-            Self::Inconclusive(Reason::OutputsNeverRepeat)
+        } else if unread {
+            Self::Inconclusive(Reason::UnreadColumns)
         } else if !enough_draws {
             Self::Inconclusive(Reason::TooFewDraws)
         } else if !reached {
@@ -302,7 +310,7 @@ mod tests {
                 detectable: 7.0,
                 resolved: 0.375,
             },
-            outputs_never_repeat: false,
+            unread: false,
             reach: 0.75,
             asked_reach: 0.75,
             resolution: 0.5,
@@ -326,7 +334,7 @@ mod tests {
         ] {
             let weak = Grounds {
                 bounds,
-                outputs_never_repeat: true,
+                unread: true,
                 reach: 0.0,
                 control: Some(ControlResult::NotCaught),
                 ..grounds()
@@ -369,17 +377,15 @@ mod tests {
             Some(Reason::ControlNotCaught)
         );
         assert_eq!(because(&|g| g.control = Some(ControlResult::Caught)), None);
-        // More draws are of no use if no output occurs twice, and a low asked reach is no excuse.
+        // More draws are of no use for a column that never repeats, and a low asked reach is no
+        // excuse.
         let blind = |g: &mut Grounds| {
             (g.bounds.lower, g.bounds.delta_lower, g.bounds.resolved) = (0.0, 0.0, f64::INFINITY);
-            (g.outputs_never_repeat, g.asked_reach) = (true, 0.0);
+            (g.unread, g.asked_reach) = (true, 0.0);
         };
-        assert_eq!(because(&blind), Some(Reason::OutputsNeverRepeat));
-        assert_eq!(
-            because(&|g| g.outputs_never_repeat = true),
-            None,
-            "something was learned all the same"
-        );
+        assert_eq!(because(&blind), Some(Reason::UnreadColumns));
+        // What another column shows does not help.
+        assert_eq!(because(&|g| g.unread = true), Some(Reason::UnreadColumns));
     }
 
     #[test]
@@ -394,7 +400,7 @@ mod tests {
     #[test]
     fn reasons_are_written_as_in_reports_and_say_what_to_do() {
         let reasons = [
-            Reason::OutputsNeverRepeat,
+            Reason::UnreadColumns,
             Reason::TooFewDraws,
             Reason::NoDifferenceSeen,
             Reason::ClaimNotReached,

@@ -5,7 +5,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 
 /// A small 64-bit hash with good diffusion (multiply, rotate, finish as `SplitMix64` does), the
 /// same on every platform.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct Mix(u64);
 
 impl Mix {

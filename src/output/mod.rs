@@ -9,7 +9,10 @@
 //! | `event.rs` | an event that an output does or does not belong to |
 //! | `value.rs` | the types that a closure may return |
 //! | `symbols.rs` | the names of symbols and columns |
+//! | `json.rs` | JSON as it was written |
+//! | `number.rs` | the numbers in a text, and their spelling |
 //! | `text.rs` | what a text says |
+//! | `form.rs` | what outputs are beside their cells |
 //! | `reading.rs` | how texts become more columns |
 //! | `view.rs` | what is looked at in texts: everything, or the value of a key |
 //! | `hash.rs` | the hash function |
@@ -18,7 +21,10 @@ mod block;
 mod cell;
 mod distance;
 mod event;
+mod form;
 mod hash;
+mod json;
+mod number;
 mod reading;
 mod rows;
 mod symbols;
@@ -30,6 +36,7 @@ pub use block::OutputBlock;
 pub use cell::Cell;
 pub use distance::Distance;
 pub use event::OutputEvent;
+pub use form::{CellNotes, Forms};
 pub use hash::{KeyMap, Mix, fingerprint};
 pub use reading::{Probe, Reading, Texts};
 pub use rows::Rows;

@@ -1,22 +1,27 @@
-//! How texts in outputs become more columns.
+//! How texts in outputs, and the forms of outputs, become more columns.
 //!
 //! A text is one symbol, so noisy numbers in it never repeat and teach an attacker nothing. A
 //! *reading* adds columns behind the cells of an output: the numbers in its texts, the leaves of
-//! JSON, the *shape* (the text without its numbers) and the length. The text itself stays where it
-//! is, as a symbol.
+//! JSON, the *shape* (the text without its numbers), the spelling of numbers and the length. The
+//! text itself stays where it is, as a symbol.
+//!
+//! The *form* of an output is what its cells do not say: the types of its values, a mask, an index,
+//! digits beyond a double. It is a text too. If it is the same in all outputs of the probe, it has
+//! no column.
 //!
 //! A reading is learned from probe draws of both sides and is then the same for all draws. So it is
 //! post-processing: it cannot create a leak. None of the probe draws is counted.
 //!
-//! What the probe did not show is not lost. One column, *unusual*, is a symbol that names the
-//! entries of a text which the probe did not show often enough, or which had the same value in all
-//! of its texts and have another one here.
+//! What the probe did not show is not lost. The columns *unusual* have the entries of a text which
+//! the probe did not show often enough, or which had the same value in all of its texts and have
+//! another one here: which entries they are, the value of the first, and all of them with their
+//! values. A form that the probe did not show, where it showed only one, replaces the first cell.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt::Write as _;
 
-use super::text::{Leaf, entries, has_parts, key_at};
-use super::{Cell, KeyMap, MAX_WIDTH, Symbols};
+use super::text::{Asked, Leaf, entries, has_parts, key_at};
+use super::{Cell, KeyMap, MAX_WIDTH, Mix, Symbols};
 
 /// Texts without numbers are names, and need no more columns than their symbol, if there are at
 /// most this many.
@@ -27,10 +32,14 @@ const MAX_NUMBERED_NAMES: usize = 16;
 const OFTEN: usize = 4;
 /// With more different shapes than this, the words of a text become columns.
 const MAX_SHAPES: usize = 16;
-/// An entry that occurs in fewer than one in this many texts is unusual.
+/// An entry that occurs in fewer than one in this many texts is rare.
 const RARE: usize = 256;
-/// At most this many unusual entries are part of the symbol.
+/// At most this many rare entries have a column of their own: those that occur most often.
+const MAX_RARE: usize = 16;
+/// At most this many unusual entries are part of a symbol.
 const MAX_UNUSUAL: usize = 8;
+/// The columns of what is unusual.
+const UNUSUAL: [&str; 3] = [" unusual", " unusual value", " unusual entries"];
 
 /// The texts of symbols, by payload.
 pub type Texts = KeyMap<String>;
@@ -43,6 +52,28 @@ pub struct Reading {
     readers: Vec<TextReader>,
     /// The only entry that is looked at, in place of the texts.
     only: Option<String>,
+    form: FormReader,
+}
+
+/// What is looked at in the forms of outputs.
+#[derive(Clone, Debug, Default)]
+enum FormReader {
+    /// Nothing.
+    #[default]
+    Ignored,
+    /// Whether it is the only one that the probe showed.
+    Usual(String),
+    /// Everything: the form as a symbol and, unless forms are names, what it says.
+    Column(Option<TextReader>),
+}
+
+impl FormReader {
+    fn width(&self) -> usize {
+        match self {
+            Self::Ignored | Self::Usual(_) => 0,
+            Self::Column(reader) => 1 + reader.as_ref().map_or(0, TextReader::width),
+        }
+    }
 }
 
 impl Reading {
@@ -60,17 +91,30 @@ impl Reading {
         Self { only: Some(path), ..Self::plain(cells) }
     }
 
-    /// Whether it leaves outputs as they are.
+    /// Whether it leaves outputs as they are if their form is the usual one.
     #[inline]
     #[must_use]
     pub fn is_plain(&self) -> bool {
-        self.readers.is_empty() && self.only.is_none()
+        self.readers.is_empty()
+            && self.only.is_none()
+            && !matches!(self.form, FormReader::Column(_))
+    }
+
+    /// Whether an output with this form is read as one of the usual form is. An output may say
+    /// nothing about its form.
+    #[inline]
+    #[must_use]
+    pub fn is_usual(&self, form: Option<&str>) -> bool {
+        match (&self.form, form) {
+            (FormReader::Usual(usual), Some(form)) => usual == form,
+            _ => true,
+        }
     }
 
     /// The number of columns.
     #[must_use]
     pub fn width(&self) -> usize {
-        self.cells + self.readers.iter().map(TextReader::width).sum::<usize>()
+        self.cells + self.readers.iter().map(TextReader::width).sum::<usize>() + self.form.width()
     }
 
     /// The names of the columns; `own` are the names of the output's own cells, as far as they have
@@ -85,24 +129,40 @@ impl Reading {
         let mut names: Vec<String> = (0..self.cells).map(own_name).collect();
         for reader in &self.readers {
             let base = names[reader.position].clone();
-            names.extend(
-                reader
-                    .paths
-                    .iter()
-                    .map(String::as_str)
-                    .chain([" unusual"])
-                    .map(|path| format!("{base}{path}")),
-            );
+            names.extend(reader.columns(&base));
+        }
+        if let FormReader::Column(reader) = &self.form {
+            let base =
+                if self.cells == 1 { format!("{} form", names[0]) } else { "form".to_owned() };
+            names.push(base.clone());
+            names.extend(reader.iter().flat_map(|reader| reader.columns(&base)));
         }
         names
     }
 
-    /// Writes a row: the cells of an output, and what its texts say. `name` makes the symbol with a
-    /// name.
+    /// The columns that need not be read as a whole: a text has its parts, a shape its words, what
+    /// is unusual its value. Forms and spellings have few variants for each value, which are read,
+    /// and rarely occur twice where there are many values.
+    #[must_use]
+    pub fn covered(&self) -> Vec<usize> {
+        let mut covered = Vec::new();
+        let mut first = self.cells;
+        for reader in &self.readers {
+            covered.push(reader.position);
+            covered.extend(reader.covered().map(|place| first + place));
+            first += reader.width();
+        }
+        covered.extend(first..first + self.form.width());
+        covered
+    }
+
+    /// Writes a row: the cells of an output, what its texts say, and its form. `name` makes the
+    /// symbol with a name.
     pub fn read(
         &self,
         cells: &[Cell],
         texts: &Texts,
+        form: Option<&str>,
         row: &mut [Cell],
         mut name: impl FnMut(&str) -> Cell,
     ) {
@@ -121,6 +181,22 @@ impl Reading {
             reader.read(text_of(&cells[reader.position]), columns, &mut name);
             rest = others;
         }
+        match &self.form {
+            FormReader::Ignored => {}
+            FormReader::Usual(_) => {
+                if let (false, Some(form), Some(first)) =
+                    (self.is_usual(form), form, own.first_mut())
+                {
+                    *first = name(&format!("form: {form}"));
+                }
+            }
+            FormReader::Column(reader) => {
+                rest[0] = form.map_or(Cell::ABSENT, &mut name);
+                if let Some(reader) = reader {
+                    reader.read(form, &mut rest[1..], &mut name);
+                }
+            }
+        }
     }
 }
 
@@ -128,41 +204,62 @@ impl Reading {
 #[derive(Clone, Debug)]
 struct TextReader {
     position: usize,
-    /// The entry of each column; after them comes the column *unusual*.
+    /// The entry of each column; after them come the columns *unusual*.
     paths: Vec<String>,
     places: HashMap<String, usize>,
     /// Entries that all texts of the probe have, with the same value.
     constant: HashMap<String, Cell>,
-    /// Whether commas between digits may be part of a number.
-    commas: bool,
-    /// Whether words are columns.
-    words: bool,
+    asked: Asked,
 }
 
 impl TextReader {
     fn width(&self) -> usize {
-        self.paths.len() + 1
+        self.paths.len() + UNUSUAL.len()
+    }
+
+    /// The columns whose content others of this reader have.
+    fn covered(&self) -> impl Iterator<Item = usize> {
+        let shape = self.places.get(Leaf::SHAPE).filter(|_| self.asked.words).copied();
+        let spelling = self.places.get(Leaf::SPELLING).copied();
+        shape.into_iter().chain(spelling).chain([self.width() - 1])
+    }
+
+    fn columns(&self, base: &str) -> impl Iterator<Item = String> {
+        let paths = self.paths.iter().map(String::as_str).chain(UNUSUAL);
+        paths.map(move |path| format!("{base}{path}"))
     }
 
     fn read(&self, text: Option<&str>, columns: &mut [Cell], name: &mut impl FnMut(&str) -> Cell) {
         columns.fill(Cell::ABSENT);
         let Some(text) = text else { return };
-        let (mut unusual, mut expected): (Vec<String>, usize) = (Vec::new(), 0);
-        entries(text, self.commas, self.words, &mut |path, leaf| {
-            let cell = cell_of(leaf, name);
+        let mut expected = 0;
+        let mut unusual: Vec<(String, String)> = Vec::new();
+        let mut first = Cell::ABSENT;
+        entries(text, self.asked, &mut |path, leaf| {
             if let Some(place) = self.places.get(path) {
-                columns[*place] = cell;
-            } else if self.constant.get(path) == Some(&cell) {
+                columns[*place] = cell_of(leaf, name);
+            } else if Leaf::is_moved(path) {
+                // Another entry has the same number.
+            } else if self.constant.get(path).is_some_and(|constant| *constant == symbol_of(leaf)) {
                 expected += 1;
             } else if unusual.len() < MAX_UNUSUAL {
-                unusual.push(path.trim_start().to_owned());
+                if unusual.is_empty() {
+                    first = cell_of(leaf, name);
+                }
+                unusual.push((path.trim_start().to_owned(), text_of(leaf)));
             }
         });
         if unusual.is_empty() && expected < self.constant.len() {
-            unusual.push("something is missing".to_owned());
+            unusual.push(("something is missing".to_owned(), String::new()));
         }
         if !unusual.is_empty() {
-            columns[self.paths.len()] = name(&format!("unusual: {}", unusual.join(", ")));
+            let joined = |part: &dyn Fn(&(String, String)) -> String| {
+                unusual.iter().map(part).collect::<Vec<_>>().join(", ")
+            };
+            let paths = joined(&|(path, _)| path.clone());
+            let values = joined(&|(path, value)| format!("{path} = {value}"));
+            let found = [name(&format!("unusual: {paths}")), first, name(&values)];
+            columns[self.paths.len()..].copy_from_slice(&found);
         }
     }
 }
@@ -170,7 +267,7 @@ impl TextReader {
 /// One entry of a text that has parts.
 fn entry(text: &str, path: &str, name: &mut impl FnMut(&str) -> Cell) -> Cell {
     let mut found = if has_parts(text) { Cell::ABSENT } else { Reading::NO_PARTS };
-    entries(text, false, false, &mut |of, leaf| {
+    entries(text, Asked::default(), &mut |of, leaf| {
         if of == path {
             found = cell_of(leaf, name);
         }
@@ -185,10 +282,32 @@ fn cell_of(leaf: Leaf, name: &mut impl FnMut(&str) -> Cell) -> Cell {
     }
 }
 
+/// The same without a name for reports.
+fn symbol_of(leaf: Leaf) -> Cell {
+    cell_of(leaf, &mut Cell::symbol)
+}
+
+fn text_of(leaf: Leaf) -> String {
+    match leaf {
+        Leaf::Number(number) => number.to_string(),
+        Leaf::Text(text) => text.to_owned(),
+    }
+}
+
 /// Learns a reading from probe draws.
 #[derive(Debug, Default)]
 pub struct Probe {
     positions: BTreeMap<usize, TextsSeen>,
+    form: FormsSeen,
+}
+
+/// What the probe showed of forms.
+#[derive(Debug, Default)]
+struct FormsSeen {
+    first: Option<String>,
+    /// The forms, from the first on that is another one. So a form that never changes costs little.
+    all: Option<TextsSeen>,
+    before: usize,
 }
 
 /// What the probe showed at one position.
@@ -213,16 +332,28 @@ struct EntrySeen {
     texts: usize,
     first: Cell,
     varies: bool,
+    /// A hash of all values and of the texts that they are from: equal for two entries that always
+    /// have the same value.
+    values: Mix,
 }
 
 impl Probe {
     /// Takes one output into account.
-    pub fn see(&mut self, cells: &[Cell], texts: &Texts) {
+    pub fn see(&mut self, cells: &[Cell], texts: &Texts, form: Option<&str>) {
         for (position, cell) in cells.iter().enumerate() {
             if let Some(text) = cell.payload().and_then(|payload| texts.get(&payload)) {
                 self.positions.entry(position).or_default().see(*cell, text);
             }
         }
+        if let Some(form) = form {
+            self.form.see(form);
+        }
+    }
+
+    /// Whether outputs are more than numbers, so that more of them may show more.
+    #[must_use]
+    pub fn has_texts(&self) -> bool {
+        !self.positions.is_empty() || self.form.all.is_some()
     }
 
     /// Adds what another probe showed of the cells that follow `cells` cells of an output.
@@ -237,6 +368,7 @@ impl Probe {
         let readers = self.positions.into_iter().filter(|(position, _)| *position < cells);
         Reading {
             readers: readers.filter_map(|(position, seen)| seen.reader(position)).collect(),
+            form: self.form.reader(),
             ..Reading::plain(cells)
         }
     }
@@ -257,6 +389,32 @@ impl Probe {
     }
 }
 
+impl FormsSeen {
+    fn see(&mut self, form: &str) {
+        let first = self.first.get_or_insert_with(|| form.to_owned());
+        if self.all.is_none() && first == form {
+            self.before += 1;
+            return;
+        }
+        let (before, first) = (self.before, first.clone());
+        let all = self.all.get_or_insert_with(|| {
+            let mut all = TextsSeen::default();
+            // A few of them show all that can be seen of the same form.
+            (0..before.min(RARE)).for_each(|_| all.see(Cell::symbol(&first), &first));
+            all
+        });
+        all.see(Cell::symbol(form), form);
+    }
+
+    fn reader(self) -> FormReader {
+        match (self.all, self.first) {
+            (Some(all), _) => FormReader::Column(all.reader(0)),
+            (None, Some(first)) => FormReader::Usual(first),
+            (None, None) => FormReader::Ignored,
+        }
+    }
+}
+
 impl TextsSeen {
     fn see(&mut self, cell: Cell, text: &str) {
         self.texts += 1;
@@ -270,18 +428,22 @@ impl TextsSeen {
         self.has_commas |= bytes
             .windows(3)
             .any(|w| w[1] == b',' && w[0].is_ascii_digit() && w[2].is_ascii_digit());
-        entries(text, true, true, &mut |path, leaf| {
-            let cell = cell_of(leaf, &mut Cell::symbol);
+        entries(text, Asked::ALL, &mut |path, leaf| {
+            let cell = symbol_of(leaf);
             if path == Leaf::SHAPE && self.shapes.len() <= MAX_SHAPES {
                 self.shapes.insert(cell.key());
             }
-            if let Some(seen) = self.entries.get_mut(path) {
-                seen.texts += 1;
-                seen.varies |= seen.first != cell;
+            let seen = if let Some(seen) = self.entries.get_mut(path) {
+                seen
             } else if self.entries.len() <= 2 * MAX_WIDTH {
-                self.entries
-                    .insert(path.to_owned(), EntrySeen { texts: 1, first: cell, varies: false });
-            }
+                let new = EntrySeen { texts: 0, first: cell, varies: false, values: Mix::new() };
+                self.entries.entry(path.to_owned()).or_insert(new)
+            } else {
+                return;
+            };
+            seen.texts += 1;
+            seen.varies |= seen.first != cell;
+            seen.values = seen.values.word(self.texts as u64).word(cell.key());
         });
     }
 
@@ -302,24 +464,39 @@ impl TextsSeen {
         let (commas, words, texts) = (self.has_commas, self.shapes.len() > MAX_SHAPES, self.texts);
         let used =
             |path: &str| (commas || !Leaf::is_with_commas(path)) && (words || !Leaf::is_word(path));
-        let mut paths = Vec::new();
+        let (mut paths, mut rare) = (Vec::new(), Vec::new());
         let mut constant = HashMap::new();
-        for (path, seen) in self.entries.into_iter().filter(|(path, _)| used(path)) {
+        // A number that is counted in another way needs a column only if it then varies in another
+        // way.
+        let mut known: HashSet<u64> = HashSet::new();
+        let mut all: Vec<(String, EntrySeen)> =
+            self.entries.into_iter().filter(|(path, _)| used(path)).collect();
+        all.sort_by_cached_key(|(path, _)| (Leaf::is_moved(path), in_order(path)));
+        for (path, seen) in all {
+            let is_new = known.insert(seen.values.end()) || !Leaf::is_moved(&path);
             // The shape and the length can show what the probe did not.
             let kept = path == Leaf::SHAPE || path == Leaf::LENGTH;
-            if kept
-                || ((seen.varies || seen.texts < texts)
-                    && seen.texts >= 2
-                    && RARE * seen.texts >= texts)
-            {
+            let varies = (seen.varies || seen.texts < texts) && seen.texts >= 2 && is_new;
+            if kept || varies && RARE * seen.texts >= texts {
                 paths.push(path);
-            } else if !seen.varies && seen.texts == texts {
+            } else if varies {
+                rare.push((seen.texts, path));
+            } else if !seen.varies && seen.texts == texts && !Leaf::is_moved(&path) {
                 constant.insert(path, seen.first);
             }
         }
+        rare.sort_by(|one, other| other.0.cmp(&one.0).then_with(|| one.1.cmp(&other.1)));
+        paths.extend(rare.into_iter().take(MAX_RARE).map(|(_, path)| path));
         paths.sort_by_cached_key(|path| in_order(path));
         let places = paths.iter().cloned().zip(0..).collect();
-        Some(TextReader { position, paths, places, constant, commas, words })
+        let moves = paths.iter().any(|path| Leaf::is_moved(path));
+        Some(TextReader {
+            position,
+            paths,
+            places,
+            constant,
+            asked: Asked { commas, moves, words },
+        })
     }
 }
 
@@ -357,7 +534,7 @@ mod tests {
         texts
             .into_iter()
             .map(|text| output(text.as_ref()))
-            .for_each(|(cells, texts)| probe.see(&cells, &texts));
+            .for_each(|(cells, texts)| probe.see(&cells, &texts, None));
         probe.reading(1)
     }
 
@@ -366,7 +543,7 @@ mod tests {
         let ((cells, texts), mut symbols) = (output(text), Symbols::default());
         symbols.symbol(text);
         let mut row = vec![Cell::number(0.0); reading.width()];
-        reading.read(&cells, &texts, &mut row, |name| symbols.symbol(name));
+        reading.read(&cells, &texts, None, &mut row, |name| symbols.symbol(name));
         reading
             .columns(&[])
             .into_iter()
@@ -383,30 +560,72 @@ mod tests {
     #[test]
     fn json_is_read_by_path_and_missing_keys_are_absent() {
         let reading = learned((0..300).map(json));
-        let columns = |values: [&str; 6]| {
-            let names = ["y", "y length", "y shape", "y.count", "y.note", "y unusual"];
-            names
-                .iter()
-                .zip(values)
-                .map(|(name, value)| format!("{name} = {value}"))
-                .collect::<Vec<_>>()
-        };
         let text = json(7);
-        assert_eq!(
-            row(&reading, &text),
-            columns([&text, "22", r#"{"count": #, "n": #}"#, "7.5", "∅", "∅"])
-        );
+        let wanted = [
+            format!("y = {text}"),
+            "y length = 22".to_owned(),
+            r#"y shape = {"count": #, "n": #}"#.to_owned(),
+            "y.count = 7.5".to_owned(),
+            "y.note = ∅".to_owned(),
+            "y unusual = ∅".to_owned(),
+            "y unusual value = ∅".to_owned(),
+            "y unusual entries = ∅".to_owned(),
+        ];
+        assert_eq!(row(&reading, &text), wanted);
         // A key that the probe did not show, and a constant that changes or is missing.
-        let text = r#"{"count": 7.5, "n": 5, "x": 3}"#;
-        assert_eq!(row(&reading, text).last().unwrap(), "y unusual = unusual: .x");
-        assert_eq!(
-            row(&reading, r#"{"count": 7.5, "n": 6}"#).last().unwrap(),
-            "y unusual = unusual: .n"
-        );
-        assert_eq!(
-            row(&reading, r#"{"count": 7.5}"#).last().unwrap(),
-            "y unusual = unusual: something is missing"
-        );
+        for (text, unusual) in [
+            (r#"{"count": 7.5, "n": 5, "x": 3}"#, ["unusual: .x", "3", ".x = 3"]),
+            (r#"{"count": 7.5, "n": 5, "x": "a"}"#, ["unusual: .x", "a", ".x = a"]),
+            (r#"{"count": 7.5, "n": 6}"#, ["unusual: .n", "6", ".n = 6"]),
+            (
+                r#"{"count": 7.5}"#,
+                ["unusual: something is missing", "∅", "something is missing = "],
+            ),
+        ] {
+            let columns = row(&reading, text);
+            let wanted =
+                UNUSUAL.iter().zip(unusual).map(|(name, value)| format!("y{name} = {value}"));
+            assert_eq!(columns[5..], wanted.collect::<Vec<_>>(), "{text}");
+        }
+    }
+
+    #[test]
+    fn rare_entries_have_columns_of_their_own() {
+        let text = |index: u32| {
+            let code = if index.is_multiple_of(500) {
+                format!(" code {}", index % 7)
+            } else {
+                String::new()
+            };
+            format!("count {index}{code}")
+        };
+        let reading = learned((0..4000).map(text));
+        assert!(row(&reading, "count 5 code 3").contains(&"y number 2 = 3".to_owned()));
+        assert!(row(&reading, "count 5").contains(&"y number 2 = ∅".to_owned()));
+    }
+
+    #[test]
+    fn a_form_has_a_column_only_if_it_varies() {
+        let reading_of = |forms: &[Option<&str>]| {
+            let mut probe = Probe::default();
+            forms.iter().for_each(|form| probe.see(&[Cell::number(1.0)], &Texts::default(), *form));
+            probe.reading(1)
+        };
+        let read = |reading: &Reading, form: Option<&str>| {
+            let mut row = vec![Cell::ABSENT; reading.width()];
+            let cells = [Cell::number(1.0)];
+            reading.read(&cells, &Texts::default(), form, &mut row, Cell::symbol);
+            row
+        };
+        let same = reading_of(&[Some("float"), None, Some("float")]);
+        assert!(same.is_plain() && same.width() == 1);
+        assert!(same.is_usual(Some("float")) && same.is_usual(None) && !same.is_usual(Some("int")));
+        assert_eq!(read(&same, Some("int")), [Cell::symbol("form: int")]);
+        assert_eq!(read(&same, Some("float")), [Cell::number(1.0)]);
+        let several = reading_of(&[Some("float"), Some("int")]);
+        assert_eq!(several.columns(&[]), ["y", "y form"]);
+        assert_eq!(read(&several, Some("int")), [Cell::number(1.0), Cell::symbol("int")]);
+        assert_eq!(read(&several, None), [Cell::number(1.0), Cell::ABSENT]);
     }
 
     #[test]
@@ -462,7 +681,18 @@ mod tests {
             "{found:?}"
         );
         let reading = learned((0..300).map(|index| format!("{index} kg")));
-        assert_eq!(reading.columns(&[]), ["y", "y length", "y number 1", "y shape", "y unusual"]);
+        assert_eq!(
+            reading.columns(&[]),
+            [
+                "y",
+                "y length",
+                "y number 1",
+                "y shape",
+                "y unusual",
+                "y unusual value",
+                "y unusual entries"
+            ]
+        );
     }
 
     #[test]

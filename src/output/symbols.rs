@@ -1,4 +1,4 @@
-//! The names of symbols and columns. They are for people; no computation reads them.
+//! The names of symbols and columns. They are for people; no bound depends on them.
 //!
 //! Each pair has its own table. The target that makes the outputs fills it, one batch at a time,
 //! and the result of the pair contains the names that it needs.
@@ -28,6 +28,8 @@ pub struct Symbols {
     names: KeyMap<(u64, String)>,
     /// The names of the columns; empty if they have none.
     columns: Vec<String>,
+    /// The columns whose content other columns have, in parts.
+    covered: Vec<usize>,
 }
 
 impl Symbols {
@@ -36,6 +38,19 @@ impl Symbols {
     pub fn with_columns(mut self, columns: Vec<String>) -> Self {
         self.columns = columns;
         self
+    }
+
+    /// The same table, with the columns whose content others have.
+    #[must_use]
+    pub fn with_covered(mut self, covered: Vec<usize>) -> Self {
+        self.covered = covered;
+        self
+    }
+
+    /// Whether other columns have the content of this one, in parts.
+    #[must_use]
+    pub fn is_covered(&self, column: usize) -> bool {
+        self.covered.contains(&column)
     }
 
     /// The same table for outputs of this width: the only column is called `y` if it has no name.
@@ -120,6 +135,7 @@ impl Symbols {
     pub fn merge(&mut self, other: Self) {
         if self.columns.is_empty() {
             self.columns = other.columns;
+            self.covered = other.covered;
         }
         for (payload, (rank, name)) in other.names {
             let entry = self.names.entry(payload).or_insert((rank, name));
@@ -136,7 +152,7 @@ impl Symbols {
         let names = payloads
             .filter_map(|payload| Some((payload, (0, self.names.get(&payload)?.1.clone()))))
             .collect();
-        Self { names, columns: self.columns.clone() }
+        Self { names, columns: self.columns.clone(), covered: Vec::new() }
     }
 
     /// A cell as text: the number, the name of the symbol, or `#` and its payload if the name is

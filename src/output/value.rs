@@ -2,13 +2,13 @@
 
 use std::fmt::Display;
 
-use super::{Cell, Reading, Symbols, Texts};
+use super::{Cell, CellNotes, Reading, Symbols, Texts};
 
 /// Something that an attacker sees, written as cells: numbers and symbols.
 ///
 /// Numbers, `bool`, `char`, texts, `Option`, `Result`, tuples, arrays and lists of these are
-/// outputs. Integers beyond 2^53 are rounded to the nearest `f64`. A list that is shorter than
-/// others is filled up with the symbol `∅`. A text is a symbol; if it is not one of a few names,
+/// outputs. Integers beyond 2^53 become the nearest `f64`, and their further digits other columns.
+/// A list that is shorter than others is filled up with the symbol `∅`. A text is a symbol; if it is not one of a few names,
 /// its numbers or the leaves of its JSON become further columns. For your own type, write
 /// everything that an attacker can see of it:
 ///
@@ -32,6 +32,12 @@ pub trait Output {
     fn write(&self, row: &mut OutputRow);
 }
 
+/// Whole numbers below this are doubles.
+const MAX_WHOLE: f64 = 9_007_199_254_740_992.0;
+
+/// The symbols of values that are not texts.
+const OTHER_VALUES: [&str; 7] = ["∅", "NaN", "panic", "end", "true", "false", "None"];
+
 /// The cells of one output, and the names of its symbols.
 #[derive(Debug, Default)]
 pub struct OutputRow {
@@ -42,6 +48,8 @@ pub struct OutputRow {
     rank: u64,
     /// The texts of the draw's symbols; None if nobody reads them.
     texts: Option<Texts>,
+    /// What the cells do not say.
+    notes: CellNotes,
 }
 
 impl OutputRow {
@@ -89,8 +97,45 @@ impl OutputRow {
 
     /// Writes what a reading makes of these cells and of the texts of this output.
     pub(crate) fn read(&mut self, reading: &Reading, cells: &[Cell], row: &mut [Cell]) {
-        let Self { symbols, rank, texts, .. } = self;
-        reading.read(cells, texts.get_or_insert_default(), row, |name| named(symbols, *rank, name));
+        let Self { symbols, rank, texts, notes, .. } = self;
+        let (texts, form) = (texts.get_or_insert_default(), Some(notes.text()));
+        reading.read(cells, texts, form, row, |name| named(symbols, *rank, name));
+    }
+
+    /// What the cells so far do not say.
+    pub(crate) fn form(&self) -> &str {
+        self.notes.text()
+    }
+
+    /// Adds a number. The bits of a NaN are part of it.
+    #[inline]
+    fn push_float(&mut self, number: f64) {
+        if number.is_nan() {
+            self.note_nan(number);
+        }
+        self.push(Cell::number(number));
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn note_nan(&mut self, number: f64) {
+        self.notes.add_nan(self.cells.len(), number.to_bits());
+    }
+
+    /// Adds a whole number that may have more digits than a double.
+    #[cold]
+    #[inline(never)]
+    fn push_large(&mut self, written: &str) {
+        self.notes.add_number(self.cells.len(), written);
+        self.push(Cell::number(written.parse().unwrap_or(f64::NAN)));
+    }
+
+    /// Adds a text. A text that reads like another value is noted.
+    fn push_text(&mut self, text: &str) {
+        if OTHER_VALUES.contains(&text) || text.starts_with("error: ") {
+            self.notes.add(self.cells.len(), "a text");
+        }
+        self.push_symbol(text);
     }
 
     /// The cells so far.
@@ -102,6 +147,7 @@ impl OutputRow {
     /// Begins the output of the draw with this rank.
     pub(crate) fn clear(&mut self, rank: u64) {
         self.cells.clear();
+        self.notes.clear();
         self.rank = rank;
         if let Some(texts) = &mut self.texts {
             texts.clear();
@@ -131,21 +177,59 @@ fn write_part<T: Output + ?Sized>(part: &T, row: &mut OutputRow) {
     }
 }
 
-macro_rules! number {
+macro_rules! small_number {
     ($($type:ty)*) => {$(
         impl Output for $type {
             const FIXED: bool = true;
 
             #[inline]
-            #[allow(clippy::cast_lossless, trivial_numeric_casts)] // the same code for all number types
             fn write(&self, row: &mut OutputRow) {
-                row.push(Cell::number(*self as f64));
+                row.push(Cell::number(f64::from(*self)));
             }
         }
     )*};
 }
 
-number!(f64 f32 i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize);
+small_number!(i8 i16 i32 u8 u16 u32);
+
+macro_rules! large_number {
+    ($($type:ty)*) => {$(
+        impl Output for $type {
+            const FIXED: bool = true;
+
+            #[inline]
+            fn write(&self, row: &mut OutputRow) {
+                #[allow(clippy::cast_precision_loss)] // up to 2^53 nothing is lost
+                let number = *self as f64;
+                if number.abs() < MAX_WHOLE {
+                    row.push(Cell::number(number));
+                } else {
+                    row.push_large(&self.to_string());
+                }
+            }
+        }
+    )*};
+}
+
+large_number!(i64 i128 isize u64 u128 usize);
+
+impl Output for f64 {
+    const FIXED: bool = true;
+
+    #[inline]
+    fn write(&self, row: &mut OutputRow) {
+        row.push_float(*self);
+    }
+}
+
+impl Output for f32 {
+    const FIXED: bool = true;
+
+    #[inline]
+    fn write(&self, row: &mut OutputRow) {
+        row.push_float(f64::from(*self));
+    }
+}
 
 impl Output for bool {
     const FIXED: bool = true;
@@ -162,7 +246,7 @@ impl Output for char {
     const FIXED: bool = true;
 
     fn write(&self, row: &mut OutputRow) {
-        row.push_symbol(self.encode_utf8(&mut [0; 4]));
+        row.push_text(self.encode_utf8(&mut [0; 4]));
     }
 }
 
@@ -170,7 +254,7 @@ impl Output for str {
     const FIXED: bool = true;
 
     fn write(&self, row: &mut OutputRow) {
-        row.push_symbol(self);
+        row.push_text(self);
     }
 }
 

@@ -84,7 +84,7 @@ mod tests {
         outputs
             .iter()
             .map(|values| output(values))
-            .for_each(|(cells, texts)| probe.see(&cells, &texts));
+            .for_each(|(cells, texts)| probe.see(&cells, &texts, None));
         probe.reading_for(view, outputs[0].len())
     }
 
@@ -102,7 +102,7 @@ mod tests {
         let value = |of: &str, text: &str| {
             let (cells, texts) = output(&[text]);
             let mut row = vec![Cell::number(0.0)];
-            reading(&key(of), seen).unwrap().read(&cells, &texts, &mut row, Cell::symbol);
+            reading(&key(of), seen).unwrap().read(&cells, &texts, None, &mut row, Cell::symbol);
             row[0]
         };
         let later = r#"{"count": -7, "n": 6, "best": {"name": "c"}}"#;
@@ -125,7 +125,7 @@ mod tests {
         let seen: &[&[&str]] = &[&["[1, 2]", "[3, 4]"]];
         let (cells, texts) = output(&["[5, 6]", "[7, 8]"]);
         let mut row = vec![Cell::number(0.0); 2];
-        reading(&key("[2]"), seen).unwrap().read(&cells, &texts, &mut row, Cell::symbol);
+        reading(&key("[2]"), seen).unwrap().read(&cells, &texts, None, &mut row, Cell::symbol);
         assert_eq!(row, [Cell::number(6.0), Cell::number(8.0)]);
     }
 

@@ -4,12 +4,14 @@ use std::sync::Arc;
 
 use crate::attack::GuessRule;
 use crate::audit::{
-    Audit, AuditReport, Curves, Evidence, Pair, Plan, PrivacyEvidence, RunReport, StatementResult,
+    Audit, AuditReport, Curves, Evidence, Pair, Plan, PrivacyEvidence, RuleJudgement, RunReport,
+    StatementResult,
 };
 use crate::model::{
     Bounds, Claim, Dataset, Expectation, Reason, RuleEstimate, Settings, Tally, Truth, Verdict,
 };
 use crate::output::Symbols;
+use crate::stats::{Method, Weights};
 use crate::target::TargetError;
 
 /// The name of the only pair of [`audit`].
@@ -55,12 +57,14 @@ pub fn evidence(verdict: Verdict) -> PrivacyEvidence {
             detectable: 1.0 + resolved,
             resolved,
         },
-        outputs_never_repeat: false,
+        unread: Vec::new(),
+        growth: None,
         estimate: RuleEstimate { epsilon: 1.5, epsilon_upper: 2.0 },
         draws: 128,
         tally: Tally { correct: 80, wrong: 20, abstained: 0 },
         by_groups: false,
         regions: 2,
+        judged_by: Some(RuleJudgement { alpha: 1e-6, method: Method::Region(Weights::ONLY_RIGHT) }),
         rule: Some(rule()),
         symbols: Symbols::default(),
         curves: Curves::default(),

@@ -13,7 +13,7 @@ use crate::model::Side;
 use crate::noise::Generator;
 use crate::output::Rows;
 use crate::stats::independence::{Episode, dependence};
-use crate::target::{PairStream, Phase, StreamSeed, Target, TargetError};
+use crate::target::{PairStream, Phase, Share, StreamSeed, Target, TargetError};
 
 /// Draws per batch.
 pub const BATCH: u64 = 65_536;
@@ -180,19 +180,23 @@ impl<'a> Sampler<'a> {
         heads.into_iter().map(batch).collect()
     }
 
-    /// Makes the draws of a batch.
+    /// Makes the draws of a batch, in an order of the sides that the target chooses.
     fn draw(&self, batch: Batch, sink: &mut dyn FnMut(Side, &Rows)) -> Result<(), TargetError> {
-        for (side, count, before) in [
-            (Side::Left, batch.left, batch.before_left),
-            (Side::Right, batch.right, batch.before_right),
-        ] {
-            let asked = usize::try_from(count).unwrap_or(usize::MAX);
-            let mut got = 0;
-            let seed = self.stream.side(self.phase, batch.index, side).after(before);
-            self.target.draw(side, asked, seed, &mut |rows| {
-                got += rows.len();
-                sink(side, rows);
-            })?;
+        let share = |side, count: u64, before| {
+            let count = usize::try_from(count).unwrap_or(usize::MAX);
+            Share { count, seed: self.stream.side(self.phase, batch.index, side).after(before) }
+        };
+        let shares = [
+            share(Side::Left, batch.left, batch.before_left),
+            share(Side::Right, batch.right, batch.before_right),
+        ];
+        let mut got = [0; 2];
+        let order = self.stream.order(self.phase, batch.index);
+        self.target.draw_both(shares, order, &mut |side, rows| {
+            got[side as usize] += rows.len();
+            sink(side, rows);
+        })?;
+        for (asked, got) in shares.map(|share| share.count).into_iter().zip(got) {
             if got != asked {
                 return Err(TargetError::WrongCount { asked, got });
             }

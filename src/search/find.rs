@@ -202,13 +202,10 @@ fn certified<P>(finalists: &[Finalist<P>]) -> u64 {
         .sum()
 }
 
-/// A name that no pair of the audit has.
+/// A name that no statement of the audit has.
 fn free_name(audit: &Audit, taken: usize) -> String {
     let name = |number: usize| format!("found {number}");
-    let is_free = |name: &String| {
-        audit.pairs.iter().all(|pair| pair.name != *name)
-            && audit.accuracy.iter().all(|claim| claim.name != *name)
-    };
+    let is_free = |name: &String| audit.statements().all(|statement| statement.name() != name);
     (1..).map(name).filter(is_free).nth(taken).unwrap_or_default()
 }
 

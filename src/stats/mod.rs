@@ -13,12 +13,15 @@
 //! | `certified.rs` | how α is divided; a rule's tally with its limits |
 //! | `power.rs` | which leaks would have been detected |
 //! | `bounds.rs` | combines all evidence on a pair |
+//! | `canary/` | bounds from guesses which canaries were in a training run |
 //! | `failure.rs` | limits of the failure probability of an accuracy claim |
-//! | `independence.rs` | tests whether the draws are independent (it reads rows, not tallies) |
+//! | `independence/` | tests whether the draws are independent (it reads rows, not tallies) |
 //! | `sources.rs` | tests whether two processes draw from the same distribution (the same) |
+//! | `swaps.rs` | bounds on what independent draws show when two of them change places |
 
 pub mod binomial;
 mod bounds;
+pub mod canary;
 mod certified;
 mod failure;
 pub mod fixed;
@@ -30,6 +33,7 @@ pub mod power;
 mod rates;
 mod region;
 pub mod sources;
+mod swaps;
 pub mod wealth;
 
 pub use bounds::bounds;

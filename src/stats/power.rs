@@ -110,8 +110,9 @@ fn cautious_epsilon(part: &Certified, delta: f64) -> f64 {
     ((excess / wrong).ln() - (correct / (excess * excess) + 1.0 / wrong).sqrt()).max(0.0)
 }
 
-/// The δ at the claimed ε that a rule shows, and the δ from which on it would have been flagged
-/// with probability 0.9.
+/// The δ at the claimed ε that a rule shows, one standard error below its plain estimate, and the δ
+/// from which on it would have been flagged with probability 0.9. The rule that shows most is often
+/// a lucky one, and on other draws another rule is learned.
 ///
 /// The rule's event becomes more likely as the leak grows. If it is `f` times as likely, the rule
 /// shows `f·δ̂`, with a standard error that is `√f` times as large. Let `k·g` be the distance from
@@ -119,10 +120,17 @@ fn cautious_epsilon(part: &Certified, delta: f64) -> f64 {
 /// estimate and bound. Then `f·δ̂ − √f·k·g = δ`, a quadratic in `√f`.
 fn growth_of_delta(part: &Certified, epsilon: f64, claimed: f64) -> (f64, f64) {
     let Tally { correct, wrong, .. } = part.tally;
-    let advantage = (correct as f64 - epsilon.exp() * wrong as f64) / part.tally.draws() as f64;
-    let seen = advantage * 2.0 / f64::from(part.regions);
+    let (correct, wrong) = (correct as f64, wrong as f64);
+    let per_guess = 2.0 / (f64::from(part.regions) * part.tally.draws() as f64);
+    let shown = (correct - epsilon.exp() * wrong) * per_guess;
+    // The variances of the counts are about the counts.
+    let error = (correct + (2.0 * epsilon).exp() * wrong).sqrt() * per_guess;
+    let seen = shown - error;
+    if seen <= 0.0 {
+        return (0.0, f64::INFINITY);
+    }
     // g is z(α) standard errors or more.
-    let distance = (seen - part.second_lower())
+    let distance = (shown - part.second_lower())
         * (1.0 + normal_quantile(1.0 - POWER) / normal_quantile(part.alpha()));
     let root = (distance + (distance * distance + 4.0 * seen * claimed).sqrt()) / (2.0 * seen);
     let flagged = seen * root * root;

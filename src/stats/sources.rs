@@ -2,9 +2,9 @@
 //! noise that a process draws once and keeps, for example in a cache, makes a distribution of its
 //! own.
 //!
-//! Both tests are exact for outputs of any distribution, with or without atoms. They rest on this:
-//! if all draws are independent and alike, then swapping a draw of one source with a draw of the
-//! other one does not change the joint distribution.
+//! All tests are exact, or err on the safe side, for outputs of any distribution, with or without
+//! atoms. They rest on this: if all draws are independent and alike, then swapping a draw of one
+//! source with a draw of the other one does not change the joint distribution.
 //!
 //! *Values.* Let `S` be the values in the first half of a source's draws. Pair each draw of its
 //! second half with a draw of the other source. Among the pairs of which exactly one draw is in
@@ -13,6 +13,12 @@
 //!
 //! *Order.* Among the pairs of draws without ties, the number of times that the first source's is
 //! the larger one is Binomial(n, ½). It finds kept noise to which fresh noise is added.
+//!
+//! *Shares.* Divide the values of both sources together into up to 16 groups of about equally many
+//! draws; equal values are in one group. For each pair of draws let `D` be the difference of their
+//! groups' indicators, `S` the sum of all `D`, and `V` that of all `D·Dᵀ`. The signs of the `D` are
+//! fair coins, so `Sᵀ·V⁻¹·S` is bounded as in `swaps.rs`. It finds a pool of noise from which a
+//! source draws: with `n` draws from a pool of `m` values it is about `1 + n/m` times as large.
 
 use std::fmt;
 
@@ -20,11 +26,15 @@ use serde::{Deserialize, Serialize};
 
 use super::binomial::upper_tail;
 use super::independence::{FALSE_ALARM, ordered};
+use super::swaps::squares_bound;
 use crate::model::Side;
 use crate::output::{Cell, Rows};
 
 /// The most components of an output that are tested; the whole output is tested too.
 const MAX_COMPONENTS: usize = 64;
+
+/// The most groups of outputs whose shares are compared.
+const GROUPS: usize = 16;
 
 /// How two sources differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,6 +45,9 @@ pub enum SourceDifference {
     Values(u64, u64),
     /// The outputs of one are larger on this side: comparisons in its favour, and all comparisons.
     Order(Side, u64, u64),
+    /// The shares of some groups of outputs differ. The sum of squares, rounded, and what it would
+    /// be on average.
+    Shares(u64, u64),
 }
 
 impl fmt::Display for SourceDifference {
@@ -42,13 +55,17 @@ impl fmt::Display for SourceDifference {
         match self {
             Self::Values(favour, all) => write!(
                 f,
-                "each repeats values that the other one does not have ({favour} of {all} comparisons"
+                "each repeats values that the other one does not have ({})",
+                one_way(*favour, *all)
             ),
             Self::Order(side, favour, all) => {
-                write!(f, "on {side} the outputs of one are larger ({favour} of {all} comparisons")
+                write!(f, "on {side} the outputs of one are larger ({})", one_way(*favour, *all))
             }
-        }?;
-        f.write_str(" go the same way, half of them would by chance)")
+            Self::Shares(found, usual) => write!(
+                f,
+                "some outputs are more frequent in one than in the other (a sum of squares is {found}, {usual} would be usual)"
+            ),
+        }
     }
 }
 
@@ -68,16 +85,18 @@ pub fn difference(one: [&Rows; 2], other: [&Rows; 2]) -> Option<SourceDifference
             rows.iter().map(|row| Cell::of_row(row).key()).collect()
         }
     };
-    // Values in both directions, order on both sides.
-    let alpha = FALSE_ALARM / (4 * tracks) as f64;
+    // Values in both directions, order on both sides, shares.
+    let alpha = FALSE_ALARM / (5 * tracks) as f64;
     (0..tracks).find_map(|index| {
         let [one, other] = [one, other].map(|sides| sides.map(|rows| track(rows, index)));
         let values = test_values(&one, &other, alpha).or_else(|| test_values(&other, &one, alpha));
-        values.or_else(|| {
-            Side::BOTH.into_iter().find_map(|side| {
-                test_order(side, &one[side as usize], &other[side as usize], alpha)
+        values
+            .or_else(|| {
+                Side::BOTH.into_iter().find_map(|side| {
+                    test_order(side, &one[side as usize], &other[side as usize], alpha)
+                })
             })
-        })
+            .or_else(|| test_shares(&one, &other, alpha))
     })
 }
 
@@ -115,6 +134,83 @@ fn test_order(side: Side, one: &[u64], other: &[u64], alpha: f64) -> Option<Sour
     let favour = larger.max(all - larger);
     (all > 0 && 2.0 * upper_tail(favour, all, 0.5) <= alpha)
         .then_some(SourceDifference::Order(side, favour, all))
+}
+
+fn test_shares(one: &[Vec<u64>; 2], other: &[Vec<u64>; 2], alpha: f64) -> Option<SourceDifference> {
+    let sides = one.iter().zip(other).map(|(one, other)| Shares::of(one, other).square());
+    let (square, freedoms) =
+        sides.fold((0.0, 0), |(square, freedoms), (more, of)| (square + more, freedoms + of));
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // not negative
+    (squares_bound(square, freedoms) <= alpha)
+        .then(|| SourceDifference::Shares(square.round() as u64, freedoms as u64))
+}
+
+/// The groups of two sources' draws on one side, without the last group: its share follows from
+/// the others.
+struct Shares {
+    /// How many more draws of a group the first source has.
+    sums: Vec<f64>,
+    /// The sum of `D·Dᵀ` plus 1 on the diagonal, which only makes the square smaller.
+    products: Vec<Vec<f64>>,
+}
+
+impl Shares {
+    fn of(one: &[u64], other: &[u64]) -> Self {
+        let mut all = [one, other].concat();
+        all.sort_unstable();
+        // The largest value of each group.
+        let mut ends: Vec<u64> =
+            (1..GROUPS).filter_map(|group| all.get(group * all.len() / GROUPS)).copied().collect();
+        ends.dedup();
+        if ends.last() == all.last() {
+            ends.pop();
+        }
+        let freedoms = ends.len();
+        let group = |value: &u64| ends.partition_point(|end| end < value);
+        let mut sums = vec![0.0; freedoms];
+        let mut products = vec![vec![0.0; freedoms]; freedoms];
+        (0..freedoms).for_each(|index| products[index][index] = 1.0);
+        for (one, other) in one.iter().zip(other) {
+            let (one, other) = (group(one), group(other));
+            if one == other {
+                continue;
+            }
+            for (own, sign, foreign) in [(one, 1.0, other), (other, -1.0, one)] {
+                if own < freedoms {
+                    sums[own] += sign;
+                    products[own][own] += 1.0;
+                    if foreign < freedoms {
+                        products[own][foreign] -= 1.0;
+                    }
+                }
+            }
+        }
+        Self { sums, products }
+    }
+
+    /// `Sᵀ·V⁻¹·S`, and its degrees of freedom.
+    fn square(mut self) -> (f64, usize) {
+        // Gaussian elimination without pivots: V is positive definite. Each step takes one term
+        // of the square and leaves the square of the rest.
+        let freedoms = self.sums.len();
+        let mut square = 0.0;
+        for step in 0..freedoms {
+            let pivot = self.products[step][step];
+            square += self.sums[step].powi(2) / pivot;
+            for row in step + 1..freedoms {
+                let factor = self.products[row][step] / pivot;
+                self.sums[row] -= factor * self.sums[step];
+                for column in step + 1..freedoms {
+                    self.products[row][column] -= factor * self.products[step][column];
+                }
+            }
+        }
+        (square, freedoms)
+    }
+}
+
+fn one_way(favour: u64, all: u64) -> String {
+    format!("{favour} of {all} comparisons go the same way, half of them would by chance")
 }
 
 #[cfg(test)]
@@ -195,6 +291,69 @@ mod tests {
                 found(seed, offset, |rng, kept, side| [shifted(side, kept[0] + laplace(rng, 0.5))]);
             assert!(matches!(found, Some(SourceDifference::Order(..))), "seed {seed}: {found:?}");
         }
+    }
+
+    /// The sums of squares and the degrees of freedom of two lists of numbers.
+    fn square(one: &[u64], other: &[u64]) -> (f64, usize) {
+        Shares::of(one, other).square()
+    }
+
+    #[test]
+    fn the_square_of_two_groups_is_that_of_a_coin() {
+        // 30 pairs (1, 2) and 10 pairs (2, 1): S = 20, V = 40 + 1.
+        let one: Vec<u64> = (0..40).map(|index| if index < 30 { 1 } else { 2 }).collect();
+        let other: Vec<u64> = one.iter().map(|value| 3 - value).collect();
+        let (found, freedoms) = square(&one, &other);
+        assert_eq!(freedoms, 1);
+        assert!((found - 400.0 / 41.0).abs() < 1e-9, "{found}");
+        assert_eq!(square(&[7; 10], &[7; 10]), (0.0, 0));
+        assert_eq!(square(&[], &[]), (0.0, 0));
+        // Groups that only pairs of their own connect: V has two blocks, and the squares add up.
+        let one = [vec![1; 100], vec![3; 100]].concat();
+        let other = [vec![2; 100], vec![4; 100]].concat();
+        let (found, freedoms) = square(&one, &other);
+        assert_eq!(freedoms, 3);
+        assert!(found > 150.0 && found < 200.0, "{found}");
+    }
+
+    #[test]
+    fn a_pool_of_noise_under_equal_values_is_found() {
+        // 1,000 whole numbers per source, from which it draws 16,384 times for each side. A pool
+        // that happens to be like the other one is missed: at least 9 in 10 must be found, and
+        // 35 of 50 is below that by chance once in 10,000.
+        let differs = |seed: u64| {
+            let [one, other] = [0, 1].map(|source| {
+                let mut rng = Generator::seed_from_u64(2 * seed + source);
+                let pool: Vec<f64> = (0..1000).map(|_| laplace(&mut rng, 1.0).round()).collect();
+                Side::BOTH.map(|side| {
+                    let mut rows = Rows::new(1);
+                    (0..16_384).for_each(|_| {
+                        rows.push(&[shifted(side, pool[rng.random_range(0..1000)])]);
+                    });
+                    rows
+                })
+            });
+            difference([&one[0], &one[1]], [&other[0], &other[1]]).is_some()
+        };
+        let found = (0..50).filter(|seed| differs(*seed)).count();
+        assert!(found > 35, "{found} of 50");
+    }
+
+    #[test]
+    fn the_shares_keep_their_level() {
+        // 4,000 samples at α = 0.05. The bound errs on the safe side, so fewer raise an alarm.
+        let alarms = (0..4000)
+            .filter(|seed| {
+                let mut rng = Generator::seed_from_u64(*seed);
+                let mut draws = || -> [Vec<u64>; 2] {
+                    [(), ()].map(|()| (0..300).map(|_| rng.random_range(0..40_u64)).collect())
+                };
+                let (one, other) = (draws(), draws());
+                test_shares(&one, &other, 0.05).is_some()
+            })
+            .count() as u64;
+        assert!(upper_tail(alarms, 4000, 0.05) > 1e-6, "{alarms} of 4,000");
+        assert!(alarms > 0, "a test that never raises an alarm tests nothing");
     }
 
     #[test]

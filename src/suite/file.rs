@@ -1,10 +1,12 @@
 //! Reads one audit file: parses the TOML and checks every value.
 
+use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 
 use serde::Deserialize;
 
 use super::accuracy::{self, AccuracyFile};
+use super::canaries::{self, CanariesFile};
 use super::control::short_noise;
 use super::pattern::{Components, Pattern};
 use super::problem::{KeyProblem, distinct};
@@ -13,9 +15,10 @@ use super::several::{self, Entry};
 use super::suggest::{nearest, with_suggestion};
 use crate::attack::Attack;
 use crate::audit::{Audit, Control, Pair};
-use crate::catalogue::registry;
+use crate::catalogue::{registry, training};
 use crate::model::checked::{NonNegative, Positive};
 use crate::model::claim::{Spelling, Stability};
+use crate::model::text::is_deceptive;
 use crate::model::{
     AskedReach, Claim, Dataset, Delta, Expectation, FileProblem, MAX_DRAWS, Params, Relation,
     Truth, Whole, check_draws,
@@ -23,12 +26,15 @@ use crate::model::{
 use crate::target::Subject;
 use crate::target::process::{self, CommandLine};
 
+/// The mechanism of scores that were recorded elsewhere.
+const RECORDED: &str = "recorded scores";
+
 /// An audit file as parsed, before its values are checked.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct AuditFile {
     name: String,
-    mechanism: String,
+    mechanism: Option<String>,
     #[serde(default)]
     params: toml::Table,
     command: Option<Vec<String>>,
@@ -46,6 +52,8 @@ struct AuditFile {
     resolution: Option<Positive>,
     reach: Option<AskedReach>,
     allow_inconclusive: Option<String>,
+    #[serde(default)]
+    ignore: BTreeMap<String, String>,
     control: Option<toml::Table>,
     attacks: Option<Vec<Attack>>,
     pairs: Option<GeneratedPairs>,
@@ -53,6 +61,8 @@ struct AuditFile {
     pair: Vec<PairFile>,
     #[serde(default)]
     accuracy: Vec<AccuracyFile>,
+    #[serde(default)]
+    canaries: Vec<CanariesFile>,
     search: Option<SearchFile>,
 }
 
@@ -67,6 +77,13 @@ impl AuditFile {
         if self.allow_inconclusive.as_ref().is_some_and(|reason| reason.trim().is_empty()) {
             let problem = "allow_inconclusive is empty; say why the audit may be inconclusive, or remove the key";
             problems.push(KeyProblem::new("allow_inconclusive", problem));
+        }
+        let unexplained = self.ignore.iter().find(|(_, reason)| reason.trim().is_empty());
+        if let Some((column, _)) = unexplained {
+            let problem = format!(
+                "ignore gives no reason for {column}; say why it cannot leak, or remove it"
+            );
+            problems.push(KeyProblem::new("ignore", problem));
         }
         problems
     }
@@ -85,11 +102,13 @@ impl AuditFile {
             ("truth", self.truth.is_some()),
             ("resolution", self.resolution.is_some()),
             ("reach", self.reach.is_some()),
+            ("ignore", !self.ignore.is_empty()),
             ("control", self.control.is_some()),
             ("attacks", self.attacks.is_some()),
         ];
         let mut problems = Vec::new();
-        if !self.pair.is_empty() || self.pairs.is_some() || self.search.is_some() {
+        let has_pairs = !self.pair.is_empty() || self.pairs.is_some() || self.search.is_some();
+        if has_pairs || !self.canaries.is_empty() {
             if self.claim.is_some() && self.stability.is_some() {
                 problems.push(KeyProblem::new(
                     "stability",
@@ -99,12 +118,14 @@ impl AuditFile {
             let claimed = self.claim.is_some() || self.stability.is_some();
             problems.extend((!claimed).then(|| missing("claim", "claim = { epsilon = 1.0 }")));
             problems.extend(self.stability_problem());
+            // A canary is a record that is there or not.
             problems.extend(
-                self.relation.is_none().then(|| missing("relation", "relation = \"add-remove\"")),
+                (self.relation.is_none() && has_pairs)
+                    .then(|| missing("relation", "relation = \"add-remove\"")),
             );
         } else if self.accuracy.is_empty() {
             let problem = "pair: there is none; add a [[pair]] with name, left and right, or say in [search] what a dataset may be, or set \
-                 pairs.patterns, or add an [[accuracy]]";
+                 pairs.patterns, or add an [[accuracy]] or [[canaries]]";
             problems.push(KeyProblem::new("", problem));
         } else if let Some((key, _)) = about_pairs.into_iter().find(|(_, given)| *given) {
             problems.push(KeyProblem::new(
@@ -177,10 +198,11 @@ pub fn read(path: &Path) -> Result<Vec<Audit>, Vec<FileProblem>> {
 /// Checks the text of a file: one audit, or several as `[[audit]]`.
 pub fn from_text(path: &Path, text: &str) -> Result<Vec<Audit>, Vec<FileProblem>> {
     let (mut audits, mut problems): (Vec<Audit>, Vec<FileProblem>) = (Vec::new(), Vec::new());
+    let mut names: HashSet<String> = HashSet::new();
     let entries = entries(text).map_err(|problem| vec![problem.in_file(path, text)])?;
     for entry in &entries {
         match parse(&entry.table).and_then(|file| check(path, file)) {
-            Ok(audit) if audits.iter().any(|other| other.name == audit.name) => {
+            Ok(audit) if !names.insert(audit.name.clone()) => {
                 let problem = format!(
                     "name is \"{}\", which another audit of the file has already; names must be unique",
                     audit.name
@@ -278,7 +300,7 @@ pub fn check_name(path: &str, what: &str, name: &str) -> Option<KeyProblem> {
     if name.trim().is_empty() {
         return Some(KeyProblem::new(path, format!("{what} is empty; give it a name")));
     }
-    let control = name.chars().find(|c| c.is_control())?;
+    let control = name.chars().find(|c| is_deceptive(*c))?;
     Some(KeyProblem::new(
         path,
         format!("{what} contains the control character {}; remove it", control.escape_default()),
@@ -301,20 +323,28 @@ fn check(file_path: &Path, file: AuditFile) -> Result<Audit, Vec<KeyProblem>> {
             Relation::AddRemove
         });
     problems.extend(file.truth.into_iter().flat_map(|truth| check_truth("truth", "truth", truth)));
-    let subject = match subject(
-        file_path,
-        file.mechanism,
-        &file.params,
-        file.command,
-        file.timeout,
-        file.setup,
-    ) {
-        Ok(subject) => subject,
-        Err(problem) => {
-            problems.push(problem);
+    let is_recorded = file.pair.is_empty()
+        && file.accuracy.is_empty()
+        && file.search.is_none()
+        && !file.canaries.is_empty()
+        && file.canaries.iter().all(CanariesFile::is_recorded);
+    let mechanism = match file.mechanism {
+        Some(mechanism) => mechanism,
+        // Scores in a file need no mechanism.
+        None if is_recorded => RECORDED.to_owned(),
+        None => {
+            problems.push(KeyProblem::new("", "missing field `mechanism`"));
             return Err(problems);
         }
     };
+    let subject =
+        match subject(file_path, mechanism, &file.params, file.command, file.timeout, file.setup) {
+            Ok(subject) => subject,
+            Err(problem) => {
+                problems.push(problem);
+                return Err(problems);
+            }
+        };
     let stated_control =
         file.control.map(|table| control(&table, expect)).transpose().unwrap_or_else(|problem| {
             problems.push(problem);
@@ -332,11 +362,11 @@ fn check(file_path: &Path, file: AuditFile) -> Result<Audit, Vec<KeyProblem>> {
                 .push(KeyProblem::new("pairs.patterns", format!("pairs.patterns: {problem}"))),
         }
     }
-    let mut pairs: Vec<Pair> = Vec::new();
+    let (mut pairs, mut names): (Vec<Pair>, HashSet<String>) = (Vec::new(), HashSet::new());
     for (index, raw) in raw_pairs.into_iter().enumerate() {
         let (path, key) = (format!("pair.{index}"), format!("pair \"{}\"", raw.name));
         problems.extend(check_name(&format!("{path}.name"), "the pair's name", &raw.name));
-        if pairs.iter().any(|pair| pair.name == raw.name) {
+        if !names.insert(raw.name.clone()) {
             problems.push(KeyProblem::new(
                 format!("{path}.name"),
                 format!("{key}: another pair has this name; names must be unique in a file"),
@@ -366,6 +396,13 @@ fn check(file_path: &Path, file: AuditFile) -> Result<Audit, Vec<KeyProblem>> {
                 problems.append(&mut found);
                 Vec::new()
             });
+    let taken = pairs.iter().map(|pair| &pair.name);
+    let taken = taken.chain(accuracy.iter().map(|one| &one.name)).cloned().collect();
+    let canaries =
+        canaries::check(file_path, file.canaries, taken, file.truth).unwrap_or_else(|mut found| {
+            problems.append(&mut found);
+            Vec::new()
+        });
     let search = file.search.map(|raw| search::check(raw, &relation)).transpose().unwrap_or_else(
         |mut found| {
             problems.append(&mut found);
@@ -389,10 +426,12 @@ fn check(file_path: &Path, file: AuditFile) -> Result<Audit, Vec<KeyProblem>> {
         max_seconds: file.max_seconds,
         reach: file.reach.unwrap_or_default(),
         allow_inconclusive: file.allow_inconclusive,
+        ignore: file.ignore,
         control: stated_control,
         attacks: file.attacks.unwrap_or_else(|| Attack::DEFAULT.to_vec()),
         pairs,
         accuracy,
+        canaries,
         search,
         reserved: 0,
     };
@@ -491,8 +530,9 @@ fn subject(
             let needed = "mechanism is \"command\", which needs one: command = [\"python3\", \"my_mechanism.py\"]";
             Err(KeyProblem::new("mechanism", needed))
         }
+        (RECORDED, None) => Ok(Subject::Given { kind: RECORDED.to_owned() }),
         (name, command) => match only_for_programs.into_iter().find(|(_, given)| *given) {
-            _ if registry::find(name).is_none() => {
+            _ if registry::find(name).is_none() && training::find(name).is_none() => {
                 Err(KeyProblem::new("mechanism", unknown_mechanism(name, command.is_some())))
             }
             Some((key, _)) => Err(KeyProblem::new(
@@ -507,7 +547,9 @@ fn subject(
 }
 
 fn unknown_mechanism(name: &str, has_command: bool) -> String {
-    let known = registry::ENTRIES.iter().map(|entry| entry.name).chain([process::NAME]);
+    let trainings = training::ENTRIES.iter().map(|entry| entry.name);
+    let known = registry::ENTRIES.iter().map(|entry| entry.name);
+    let known = known.chain(trainings).chain([process::NAME]);
     // A file with a command is about a program, however the mechanism is called.
     let near = if has_command { Some(process::NAME) } else { nearest(name, known) };
     near.map_or_else(

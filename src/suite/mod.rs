@@ -2,6 +2,7 @@
 //! checks.
 
 mod accuracy;
+mod canaries;
 mod control;
 mod excerpt;
 mod file;
@@ -68,6 +69,22 @@ pub fn load(paths: &[PathBuf]) -> Result<Vec<Audit>, Error> {
     Ok(audits)
 }
 
+/// Refuses audits that start programs, for files that somebody else wrote.
+///
+/// # Errors
+/// Lists every audit that starts one.
+pub fn refuse_programs(audits: &[Audit]) -> Result<(), Error> {
+    let starts = audits.iter().filter_map(|audit| Some((audit, audit.subject.command()?)));
+    let problem = |(audit, command)| {
+        let message = format!(
+            "command starts a program ({command}), and --no-programs is given; leave such audits out with --filter, or read the program first"
+        );
+        file::problem_of(audit, "command", &message)
+    };
+    let problems: Vec<FileProblem> = starts.map(problem).collect();
+    if problems.is_empty() { Ok(()) } else { Err(Error::Input(problems)) }
+}
+
 /// Checks before anything is measured that the data and parameters of these audits fit their
 /// mechanisms. A mechanism of the catalogue knows this when it is prepared, a program when it runs.
 ///
@@ -111,6 +128,14 @@ pub fn check(audits: &[Audit]) -> Result<(), Error> {
         }
         if problems.len() == before {
             let found = accuracy::preparation_problems(audit);
+            problems.extend(
+                found.iter().map(|(path, message)| {
+                    file::problem_of(audit, path, &with_suggestion(message))
+                }),
+            );
+        }
+        if problems.len() == before {
+            let found = canaries::preparation_problem(audit);
             problems.extend(
                 found.iter().map(|(path, message)| {
                     file::problem_of(audit, path, &with_suggestion(message))

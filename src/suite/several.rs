@@ -3,11 +3,10 @@
 use toml::{Table, Value};
 
 use super::suggest::nearest;
+use crate::audit::LISTS;
 
 /// The key of the tables.
 const AUDIT: &str = "audit";
-/// All lists of tables that a file may have.
-const LISTS: [&str; 3] = [AUDIT, "pair", "accuracy"];
 /// The key whose values are merged: an audit may change one parameter and share the others.
 const PARAMS: &str = "params";
 
@@ -89,12 +88,13 @@ pub fn entries(mut shared: Table) -> Result<Vec<Entry>, (String, String)> {
 fn misspelt(table: &Table) -> Option<(String, String)> {
     let is_list =
         |value: &Value| matches!(value, Value::Array(items) if items.iter().any(Value::is_table));
-    table.iter().filter(|(key, value)| is_list(value) && !LISTS.contains(&key.as_str())).find_map(
-        |(key, _)| {
-            let near = nearest(key, LISTS)?;
-            Some((key.clone(), format!("unknown field `{key}`; did you mean [[{near}]]?")))
-        },
-    )
+    // All lists of tables that a file may have.
+    let tables = || [AUDIT].into_iter().chain(LISTS.map(|[_, table]| table));
+    let is_known = |key: &str| tables().any(|table| table == key);
+    table.iter().filter(|(key, value)| is_list(value) && !is_known(key)).find_map(|(key, _)| {
+        let near = nearest(key, tables())?;
+        Some((key.clone(), format!("unknown field `{key}`; did you mean [[{near}]]?")))
+    })
 }
 
 fn merged(shared: &Table, own: &Table) -> Table {

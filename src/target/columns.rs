@@ -12,6 +12,16 @@ use crate::output::{MAX_WIDTH, Probe, Reading, Symbols, TextView};
 /// The most outputs of each side that are looked at.
 pub const FIRST_OUTPUTS: usize = 256;
 
+/// Further outputs of each side, in the requests that ask for them, if the first ones have texts or
+/// differ in their forms. They show what occurs once in a thousand outputs.
+pub const MORE_OUTPUTS: [usize; 2] = [768, 3072];
+
+/// The number of the first request for further outputs.
+const MORE_PART: u64 = 16;
+
+/// How long the further outputs may take, unless a time limit of the audit says less.
+const TIME_FOR_MORE: Duration = Duration::from_secs(2);
+
 /// How long the first outputs may take, unless a time limit of the audit says less. With a second
 /// per draw there are 32 of either side.
 const TIME: Duration = Duration::from_secs(20);
@@ -51,7 +61,7 @@ impl Columns {
     /// A table with the names of the columns.
     #[must_use]
     pub fn symbols(&self) -> Symbols {
-        Symbols::default().with_columns(self.names.clone())
+        Symbols::default().with_columns(self.names.clone()).with_covered(self.reading.covered())
     }
 }
 
@@ -62,6 +72,22 @@ pub fn first_requests<const N: usize>(
 ) -> impl Iterator<Item = (usize, u64)> {
     let (begun, limit) = (Instant::now(), limit.unwrap_or(TIME));
     counts.into_iter().zip(0..).take_while(move |_| begun.elapsed() < limit)
+}
+
+/// The requests for further outputs of each side, each with its number, as long as the time since
+/// `begun` lets expect that there is enough of it.
+pub fn more_requests(
+    begun: Instant,
+    limit: Option<Duration>,
+) -> impl Iterator<Item = (usize, u64)> {
+    let limit = limit.unwrap_or(TIME_FOR_MORE).min(TIME_FOR_MORE);
+    let mut drawn = FIRST_OUTPUTS;
+    MORE_OUTPUTS.into_iter().zip(MORE_PART..).take_while(move |(count, _)| {
+        let total = drawn + count;
+        let expected = begun.elapsed().as_secs_f64() * total as f64 / drawn as f64;
+        drawn = total;
+        expected < limit.as_secs_f64()
+    })
 }
 
 /// The seed of the first outputs of a process. It does not depend on the run, so a replay of a
@@ -98,7 +124,7 @@ mod tests {
     #[test]
     fn an_event_about_a_key_needs_outputs_with_that_key() {
         let mut probe = Probe::default();
-        probe.see(&[crate::output::Cell::symbol("a")], &Texts::default());
+        probe.see(&[crate::output::Cell::symbol("a")], &Texts::default(), None);
         let refused = Columns::decide(probe, &TextView::Key("n".to_owned()), 1, &[]).unwrap_err();
         assert!(matches!(refused, TargetError::NotPrepared(PrepareError::Event(_))), "{refused}");
     }
@@ -108,5 +134,14 @@ mod tests {
         let counts = |limit| first_requests([1, 2], limit).collect::<Vec<_>>();
         assert_eq!(counts(None), [(1, 0), (2, 1)]);
         assert_eq!(counts(Some(Duration::ZERO)), []);
+    }
+
+    #[test]
+    fn further_outputs_need_time() {
+        let counts = |limit| more_requests(Instant::now(), limit).collect::<Vec<_>>();
+        assert_eq!(counts(Some(Duration::ZERO)), []);
+        assert_eq!(counts(None), [(768, 16), (3072, 17)]);
+        let long_ago = Instant::now().checked_sub(Duration::from_secs(1)).unwrap();
+        assert_eq!(more_requests(long_ago, None).count(), 0);
     }
 }

@@ -272,6 +272,9 @@ pub enum PrepareError {
     /// The event of an accuracy claim does not fit the outputs.
     #[error("event: {0}")]
     Event(String),
+    /// Scores or coins of canaries cannot be used.
+    #[error("{0}")]
+    Scores(String),
     /// Only the caller can create it.
     #[error(
         "a {0} cannot be prepared from its description; only the code that created it can run it"

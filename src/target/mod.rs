@@ -7,12 +7,12 @@
 //! | `recorded/` | two files of outputs; draws are looked up in them |
 //! | `process/` | a program in any language |
 //!
-//! `columns.rs` decides from first outputs which columns there are. `stop.rs` interrupts the draws of
+//! `turns.rs` decides in which order the draws of both sides are made. `columns.rs` decides from first outputs which columns there are. `stop.rs` interrupts the draws of
 //! any of them.
 //!
 //! `subject.rs` describes what a target is created from, in a form that can be sent to another
 //! process. `seed.rs` defines the random streams. `timing.rs` says where the time of a program
-//! goes.
+//! goes. `training.rs` is what a canary audit needs instead of a target.
 
 mod closure;
 pub mod columns;
@@ -25,6 +25,8 @@ mod seed;
 mod stop;
 mod subject;
 mod timing;
+mod training;
+mod turns;
 
 pub use closure::{Closure, Feature};
 pub use error::{PrepareError, ProcessError, ProcessProblem, TargetError};
@@ -33,6 +35,8 @@ pub use seed::{PairStream, Phase, StreamSeed};
 pub use stop::{Stop, Stoppable};
 pub use subject::Subject;
 pub use timing::Timing;
+pub use training::Training;
+pub use turns::{Share, Turns};
 
 use std::sync::Arc;
 
@@ -61,9 +65,34 @@ pub trait Target: Send + Sync {
         sink: &mut dyn FnMut(&Rows),
     ) -> Result<(), TargetError>;
 
+    /// Draws the outputs of both sides of a batch. A target whose draws may depend on what it did
+    /// before lets the sides take turns in the random [order](Turns) of this seed, so that a slow
+    /// change is no difference between the sides. What is drawn is the same in any order. Without
+    /// more knowledge, only the side that comes first is random.
+    ///
+    /// # Errors
+    /// When the mechanism could not be run so often.
+    fn draw_both(
+        &self,
+        shares: [Share; 2],
+        order: StreamSeed,
+        sink: &mut dyn FnMut(Side, &Rows),
+    ) -> Result<(), TargetError> {
+        Turns::new(order).both().into_iter().try_for_each(|side| {
+            let Share { count, seed } = shares[side as usize];
+            self.draw(side, count, seed, &mut |rows| sink(side, rows))
+        })
+    }
+
     /// The names of the symbols that have occurred so far, or may occur.
     fn symbols(&self) -> Symbols {
         Symbols::default()
+    }
+
+    /// How many of the columns, from the first on, are the outputs themselves. The others are read
+    /// from texts and forms. None if all are.
+    fn own_cells(&self) -> Option<usize> {
+        None
     }
 
     /// Whether the same seeds always give the same draws.
@@ -107,8 +136,21 @@ impl<T: Target + ?Sized> Target for Arc<T> {
         self.as_ref().draw(side, count, seed, sink)
     }
 
+    fn draw_both(
+        &self,
+        shares: [Share; 2],
+        order: StreamSeed,
+        sink: &mut dyn FnMut(Side, &Rows),
+    ) -> Result<(), TargetError> {
+        self.as_ref().draw_both(shares, order, sink)
+    }
+
     fn symbols(&self) -> Symbols {
         self.as_ref().symbols()
+    }
+
+    fn own_cells(&self) -> Option<usize> {
+        self.as_ref().own_cells()
     }
 
     fn reproducible(&self) -> bool {

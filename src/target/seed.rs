@@ -47,6 +47,12 @@ impl PairStream {
         self.derive(phase, batch, 2)
     }
 
+    /// The seed of the order in which both sides of a batch take turns.
+    #[must_use]
+    pub fn order(self, phase: Phase, batch: u64) -> StreamSeed {
+        self.derive(phase, batch, 3)
+    }
+
     fn derive(self, phase: Phase, batch: u64, role: u64) -> StreamSeed {
         let half = |key| Mix::new().word(key).word(phase as u64).word(batch).word(role).end();
         StreamSeed {
@@ -137,6 +143,7 @@ mod tests {
                             assert!(seen.insert(stream.side(phase, batch, Side::Left).bytes()));
                             assert!(seen.insert(stream.side(phase, batch, Side::Right).bytes()));
                             assert!(seen.insert(stream.coin(phase, batch).bytes()));
+                            assert!(seen.insert(stream.order(phase, batch).bytes()));
                             assert!((0..3).all(|part| {
                                 seen.insert(
                                     stream.side(phase, batch, Side::Left).part(part).bytes(),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::{StreamSeed, Target, TargetError, Timing};
+use super::{Share, StreamSeed, Target, TargetError, Timing};
 use crate::model::Side;
 use crate::output::{Rows, Symbols};
 
@@ -56,8 +56,22 @@ impl Target for Stoppable {
         self.target.draw(side, count, seed, sink)
     }
 
+    fn draw_both(
+        &self,
+        shares: [Share; 2],
+        order: StreamSeed,
+        sink: &mut dyn FnMut(Side, &Rows),
+    ) -> Result<(), TargetError> {
+        self.stop.check()?;
+        self.target.draw_both(shares, order, sink)
+    }
+
     fn symbols(&self) -> Symbols {
         self.target.symbols()
+    }
+
+    fn own_cells(&self) -> Option<usize> {
+        self.target.own_cells()
     }
 
     fn reproducible(&self) -> bool {

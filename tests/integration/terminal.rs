@@ -56,6 +56,7 @@ fn help() {
         "search",
         "init",
         "samples",
+        "canaries",
         "show",
         "merge",
         "explore",

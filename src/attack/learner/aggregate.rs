@@ -16,9 +16,10 @@ pub const LEARNER: Learner = Learner {
     learn: |_| vec![Score::Sum, Score::Max, Score::Min, Score::ArgMax, Score::Distinct],
 };
 
-/// A score without parameters: its name, its words, and its function.
+/// A score without parameters: its name, its words, whether the order of the components does not
+/// matter, and its function.
 macro_rules! aggregate {
-    ($(#[$doc:meta])* $name:ident, $words:literal, $function:expr) => {
+    ($(#[$doc:meta])* $name:ident, $words:literal, $symmetric:literal, $function:expr) => {
         $(#[$doc])*
         pub struct $name;
 
@@ -35,29 +36,35 @@ macro_rules! aggregate {
             fn describe(&self, _: &Symbols) -> String {
                 $words.to_owned()
             }
+
+            fn is_symmetric(&self) -> bool {
+                $symmetric
+            }
         }
     };
 }
 
 aggregate! {
     /// The sum of the numbers.
-    Sum, "the sum of y", |row| rounded(numbers(row).sum())
+    Sum, "the sum of y", true, |row| rounded(numbers(row).sum())
 }
 aggregate! {
     /// The largest number.
-    Max, "the maximum of y", |row| Cell::number(numbers(row).fold(f64::NEG_INFINITY, f64::max))
+    Max, "the maximum of y", true,
+    |row| Cell::number(numbers(row).fold(f64::NEG_INFINITY, f64::max))
 }
 aggregate! {
     /// The smallest number.
-    Min, "the minimum of y", |row| Cell::number(numbers(row).fold(f64::INFINITY, f64::min))
+    Min, "the minimum of y", true,
+    |row| Cell::number(numbers(row).fold(f64::INFINITY, f64::min))
 }
 aggregate! {
     /// The position of the largest number.
-    ArgMax, "the index of the maximum of y (from 0)", argmax
+    ArgMax, "the index of the maximum of y (from 0)", false, argmax
 }
 aggregate! {
     /// How many different values the row has.
-    Distinct, "the number of different values in y", distinct
+    Distinct, "the number of different values in y", true, distinct
 }
 
 /// The position of the largest number; the first one if there are several, −1 if there is none.

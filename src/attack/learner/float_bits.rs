@@ -18,7 +18,7 @@ use crate::output::{Cell, Symbols};
 
 pub const LEARNER: Learner = Learner {
     name: "float-bits",
-    sees: "how many bits the most significant components use",
+    sees: "which bits the most significant components use, and their lowest eight",
     cost: Cost::Quick,
     attacks: &[Attack::FloatBits],
     widths: 1..=usize::MAX,
@@ -26,10 +26,15 @@ pub const LEARNER: Learner = Learner {
 };
 
 fn learn(lesson: Lesson) -> Vec<Score> {
-    let of_component =
-        |index: usize| [Score::LowestBit(LowestBit(index)), Score::BitsUsed(BitsUsed(index))];
+    let of_component = |index: usize| {
+        [
+            Score::LowestBit(LowestBit(index)),
+            Score::BitsUsed(BitsUsed(index)),
+            Score::LowBits(LowBits(index)),
+        ]
+    };
     let all = (0..lesson.width()).flat_map(of_component).collect();
-    preselect(lesson, all, 2 * MAX_COORDINATES)
+    preselect(lesson, all, 3 * MAX_COORDINATES)
 }
 
 /// The exponent of the lowest bit of the component with this index.
@@ -65,6 +70,27 @@ impl View for BitsUsed {
 
     fn describe(&self, names: &Symbols) -> String {
         format!("64 × exponent + bits used of {}", names.column(self.0))
+    }
+}
+
+/// The lowest eight bits of the component with this index, as a whole number: bits that a program
+/// fixes or that it uses for something else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LowBits(pub usize);
+
+impl View for LowBits {
+    fn score(&self, row: &[Cell]) -> Cell {
+        let cell = row[self.0];
+        let low = |number: f64| Cell::number((number.to_bits() & 0xff) as f64);
+        cell.as_number().map_or(cell, low)
+    }
+
+    fn check(&self, width: usize) -> Result<(), String> {
+        has_cell(self.0, width)
+    }
+
+    fn describe(&self, names: &Symbols) -> String {
+        format!("the lowest eight bits of {}", names.column(self.0))
     }
 }
 
@@ -150,6 +176,14 @@ mod tests {
         assert_eq!(used(-6.0), 2.0 * 64.0 + 2.0);
         assert_eq!(used(1.0 + f64::EPSILON), 53.0);
         assert_eq!(used(0.75), -64.0 + 2.0);
+    }
+
+    #[test]
+    fn fixed_low_bits_are_seen() {
+        let low = |number: f64| LowBits(0).score(&[Cell::number(number)]).raw();
+        assert_eq!((low(1.0), low(-1.0), low(1.0 + 91.0 * f64::EPSILON)), (0.0, 0.0, 91.0));
+        assert_eq!(low(f64::from_bits((-3.7_f64).to_bits() & !0xff | 0x5b)), 91.0);
+        assert_eq!(LowBits(0).score(&[Cell::symbol("a")]), Cell::symbol("a"));
     }
 
     #[test]

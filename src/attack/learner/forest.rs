@@ -20,7 +20,7 @@ use crate::attack::family::Attack;
 use crate::attack::fit::table::{STEPS, in_steps};
 use crate::attack::lesson::Lesson;
 use crate::attack::tuning::forest::{
-    DEPTH, MAX_ROWS, MAX_VALUES, MIN_ROWS, RATE, SHRINKAGE, TREES,
+    AT_A_TIME, DEPTH, HELD_OUT, MAX_ROWS, MAX_VALUES, MIN_ROWS, RATE, SHRINKAGE, TREES,
 };
 use crate::output::{Cell, Rows, Symbols};
 use crate::stats::binomial::logistic;
@@ -65,7 +65,7 @@ struct Table {
 }
 
 impl Forest {
-    /// Learns trees from these rows; None if there are too few.
+    /// Learns trees from these rows; None if there are too few, or if trees predict nothing.
     fn learn(lesson: Lesson) -> Option<Self> {
         let width = lesson.width();
         let most = (MAX_VALUES / width.max(1) / 2).min(MAX_ROWS);
@@ -94,8 +94,8 @@ impl Forest {
         // The different sizes of the sides are not evidence: both weigh the same from the start.
         let even = (left.len() as f64 / right.len() as f64).ln();
         let mut table = Table { columns, ratios: vec![even; sides.len()], left: sides };
-        let trees = (0..TREES).map(|_| table.grow(&bins)).collect();
-        Some(Self { columns: bins, trees })
+        let trees = table.grow_while_better(&bins);
+        (!trees.is_empty()).then_some(Self { columns: bins, trees })
     }
 
     /// The components that the trees ask about most, at most three, from 0.
@@ -178,7 +178,37 @@ impl Tree {
     }
 }
 
+/// Whether a row is held out, to see whether more trees predict better.
+fn is_held_out(row: usize) -> bool {
+    row % HELD_OUT == HELD_OUT - 1
+}
+
 impl Table {
+    /// Grows trees, a few at a time, until those of the last two times did not predict the rows that
+    /// are held out better. Where there is nothing to find this ends early, and otherwise there may
+    /// be many trees.
+    fn grow_while_better(&mut self, bins: &[Bins]) -> Vec<Tree> {
+        let mut trees: Vec<Tree> = Vec::new();
+        let (mut best, mut kept) = (self.held_out_likelihood(), 0);
+        while trees.len() < TREES.min(kept + 2 * AT_A_TIME) {
+            trees.extend((0..AT_A_TIME).map(|_| self.grow(bins)));
+            let likelihood = self.held_out_likelihood();
+            if likelihood > best {
+                (best, kept) = (likelihood, trees.len());
+            }
+        }
+        trees.truncate(kept);
+        trees
+    }
+
+    /// The log-likelihood of the rows that are held out.
+    fn held_out_likelihood(&self) -> f64 {
+        let rows = self.left.iter().zip(&self.ratios).enumerate();
+        rows.filter(|(row, _)| is_held_out(*row))
+            .map(|(_, (left, ratio))| logistic(if *left { *ratio } else { -ratio }).ln())
+            .sum()
+    }
+
     /// The tree that corrects the present log-ratios best, which are then corrected.
     fn grow(&mut self, bins: &[Bins]) -> Tree {
         // For logistic loss: the residual and the weight of each row.
@@ -186,7 +216,11 @@ impl Table {
             .left
             .iter()
             .zip(&self.ratios)
-            .map(|(left, ratio)| {
+            .enumerate()
+            .map(|(row, (left, ratio))| {
+                if is_held_out(row) {
+                    return (0.0, 0.0);
+                }
                 let share = logistic(*ratio);
                 #[allow(clippy::cast_possible_truncation)]
                 // precise enough for a sum of a few thousand

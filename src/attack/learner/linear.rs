@@ -120,6 +120,10 @@ impl View for Linear {
         true
     }
 
+    fn is_symmetric(&self) -> bool {
+        self.kind == Weights::Tied
+    }
+
     fn is_late(&self) -> bool {
         self.kind != Weights::Tied
     }

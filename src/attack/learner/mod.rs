@@ -5,6 +5,7 @@
 //! `LEARNER`, which says what it sees and when it is used, and a type that implements [`View`] for
 //! each kind of score that it makes.
 
+mod cluster;
 mod plain;
 mod preselect;
 #[cfg(test)]
@@ -63,9 +64,15 @@ learners! {
     joint:       [] [Joint];
     linear:      [] [Linear];
     tuple:       [] [Tuple];
+    order:       [] [Position, Positions];
+    memory:      [] [Memory];
+    spike:       [] [Spike];
+    slice:       [] [Slice];
+    parity:      [] [Parity];
     forest:      [] [Forest];
-    float_bits:  [] [LowestBit, BitsUsed];
+    float_bits:  [] [LowestBit, BitsUsed, LowBits];
     fraction:    [] [Fraction];
+    residue:     [] [Residue];
 }
 
 /// Learns scores from rows.
@@ -158,6 +165,10 @@ impl View for Score {
 
     fn is_learned(&self) -> bool {
         self.view().is_learned()
+    }
+
+    fn is_symmetric(&self) -> bool {
+        self.view().is_symmetric()
     }
 
     fn is_late(&self) -> bool {

@@ -119,6 +119,10 @@ impl View for NaiveBayes {
     fn is_ratio(&self) -> bool {
         true
     }
+
+    fn is_symmetric(&self) -> bool {
+        self.features == Features::Cells && self.tables.len() == 1
+    }
 }
 
 #[cfg(test)]

@@ -33,7 +33,7 @@ pub fn preselect<V: View>(lesson: Lesson, scores: Vec<V>, max: usize) -> Vec<V> 
 }
 
 /// How different the binned scores of the two sides are.
-fn contrast(score: &impl View, left: &Rows, right: &Rows) -> f64 {
+pub fn contrast(score: &impl View, left: &Rows, right: &Rows) -> f64 {
     let (left, right) = (score.of(left), score.of(right));
     let bins = Bins::learn_coarse(left.iter().take(BINNED).chain(right.iter().take(BINNED)));
     let mut counts = Counts::new(bins.len());

@@ -35,6 +35,11 @@ pub trait View: Send + Sync {
         self.is_ratio()
     }
 
+    /// Whether the score treats all components alike, so that their order does not matter.
+    fn is_symmetric(&self) -> bool {
+        false
+    }
+
     /// Whether the score is tried only if it predicts better than all others: it is computed from
     /// many components, or it is far-fetched.
     fn is_late(&self) -> bool {

@@ -29,4 +29,9 @@ impl View for WholeRow {
     fn describe(&self, _: &Symbols) -> String {
         "y".to_owned()
     }
+
+    /// It prefers no component: it has all of them.
+    fn is_symmetric(&self) -> bool {
+        true
+    }
 }

@@ -3,14 +3,17 @@
 //! The gain of log-likelihood uses all draws, so it compares scores far more precisely than a bound
 //! does, which rests on a few bins. Scores that are computed from many components follow chance
 //! where there is nothing to find. They are tried only if they predict clearly better than all
-//! simpler ones.
+//! simpler ones, or if they exceed the claim by themselves: a leak in few draws adds hardly anything
+//! to the likelihood of all draws.
 
 use rayon::prelude::*;
 
+use crate::attack::answer::Answer;
 use crate::attack::fit::order::{CALIBRATED, ORDERS, Order, log_likelihood, shares};
 use crate::attack::learner::View;
 use crate::attack::rule::score_bins::ScoreBins;
-use crate::attack::tuning::gain::{CHANCE, CLEARLY};
+use crate::attack::tuning::gain::{CHANCE, CLEARLY, EXCEEDS, REFUTES};
+use crate::model::{Claim, Limit, Measure};
 
 /// The gain of log-likelihood per draw of predictions in this order, over predictions that do not
 /// look at the score. Each fold is predicted from the others.
@@ -26,9 +29,42 @@ pub fn gain(score_bins: &ScoreBins, order: Order) -> f64 {
     (predicted - none) / all.draws().max(1.0)
 }
 
-/// Removes late scores that do not predict clearly better than all others.
-pub fn drop_late(candidates: Vec<ScoreBins>) -> Vec<ScoreBins> {
-    if !candidates.iter().any(|candidate| candidate.score().is_late()) {
+/// By how many standard errors a score exceeds the claim `P(S) ≤ e^ε·P'(S) + δ`, if the bins that do
+/// so are chosen on three folds and judged on the fourth. The claim is the limit of δ at ε.
+///
+/// With `a` of `n` draws correct and `b` wrong, `a − e^ε·b − n·δ` has a variance of at most
+/// `a + e^{2ε}·b`.
+fn excess(score_bins: &ScoreBins, odds: f64, delta: f64) -> f64 {
+    let all = score_bins.counts();
+    let error = |hits: f64, others: f64| (hits + odds * odds * (others + 1.0)).sqrt();
+    let exceeds = |hits: u64, others: u64| {
+        let (hits, others) = (hits as f64, others as f64);
+        hits - odds * others > EXCEEDS * error(hits, others)
+    };
+    let (mut correct, mut wrong) = (0, 0);
+    for fold in score_bins.folds() {
+        let others = all.without(fold);
+        let answer = |(left, right): (&u64, &u64)| match () {
+            () if exceeds(*left, *right) => Answer::Left,
+            () if exceeds(*right, *left) => Answer::Right,
+            () => Answer::Abstain,
+        };
+        let answers: Vec<Answer> = others.left.iter().zip(&others.right).map(answer).collect();
+        let tally = fold.tally(&answers);
+        (correct, wrong) = (correct + tally.0, wrong + tally.1);
+    }
+    let (correct, wrong) = (correct as f64, wrong as f64);
+    (correct - odds * wrong - delta * all.draws()) / error(correct, wrong)
+}
+
+/// Removes late scores that neither predict clearly better than all others nor exceed the claim
+/// more clearly than all others. If the components are `alike`, scores that prefer some of them are
+/// late too.
+pub fn drop_late(candidates: Vec<ScoreBins>, claim: &Claim, alike: bool) -> Vec<ScoreBins> {
+    let is_late = |candidate: &ScoreBins| {
+        candidate.score().is_late() || alike && !candidate.score().is_symmetric()
+    };
+    if !candidates.iter().any(is_late) {
         return candidates;
     }
     let best = |candidate: &ScoreBins| {
@@ -36,19 +72,30 @@ pub fn drop_late(candidates: Vec<ScoreBins>) -> Vec<ScoreBins> {
         orders.iter().map(|order| gain(candidate, *order)).fold(0.0, f64::max)
     };
     let gains: Vec<f64> = candidates.par_iter().map(best).collect();
-    let simple = candidates
-        .iter()
-        .zip(&gains)
-        .filter(|(candidate, _)| !candidate.score().is_late())
-        .map(|(_, gain)| *gain)
-        .fold(0.0, f64::max);
-    let keeps = |candidate: &ScoreBins, gain: f64| {
-        !candidate.score().is_late() || gain > CLEARLY * simple + CHANCE / candidate.draws()
+    let excesses: Vec<f64> = match claim.second() {
+        Some(Limit { measure: Measure::Delta { epsilon }, value }) => candidates
+            .par_iter()
+            .map(|candidate| excess(candidate, epsilon.exp(), *value))
+            .collect(),
+        _ => vec![0.0; candidates.len()],
+    };
+    let simple = |values: &[f64]| {
+        let of_simple = candidates.iter().zip(values);
+        of_simple
+            .filter(|(candidate, _)| !is_late(candidate))
+            .map(|(_, value)| *value)
+            .fold(0.0, f64::max)
+    };
+    let (gain_of_simple, excess_of_simple) = (simple(&gains), simple(&excesses));
+    let keeps = |candidate: &ScoreBins, gain: f64, excess: f64| {
+        !is_late(candidate)
+            || gain > CLEARLY * gain_of_simple + CHANCE / candidate.draws()
+            || excess > REFUTES.0 + REFUTES.1 * excess_of_simple
     };
     candidates
         .into_iter()
-        .zip(gains)
-        .filter(|(candidate, gain)| keeps(candidate, *gain))
+        .zip(gains.into_iter().zip(excesses))
+        .filter(|(candidate, (gain, excess))| keeps(candidate, *gain, *excess))
         .map(|(candidate, _)| candidate)
         .collect()
 }
@@ -91,7 +138,7 @@ mod tests {
         let kept = |(left, right): (Rows, Rows)| {
             let candidates = [Score::Output, Score::Fraction(Fraction(0))]
                 .map(|score| ScoreBins::new(score, &left, &right));
-            drop_late(candidates.into())
+            drop_late(candidates.into(), &toml::from_str("epsilon = 1.0").unwrap(), false)
                 .iter()
                 .map(|candidate| candidate.score().clone())
                 .collect::<Vec<_>>()

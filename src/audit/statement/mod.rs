@@ -5,6 +5,7 @@
 //! | `privacy/` | (ε, δ), μ, ρ, … on a pair of neighbours | rules are learned, frozen and judged |
 //! | `stability/` | a distance of two outputs without noise | the outputs are compared exactly |
 //! | `accuracy/` | the probability of an event on one dataset | failures are counted |
+//! | `canaries/` | (ε, δ), μ, ρ, … of a training run | which canaries were in is guessed |
 //!
 //! Everything else asks. A run asks a [`Statement`] for its [`Plan`] and runs it. Reports, gates and
 //! journals ask a [`Judged`](super::Judged) statement, which passes the question on to its [`Kind`]. Nothing
@@ -15,6 +16,7 @@
 //! all kinds, `pair.rs` what the two kinds about pairs share, and `words.rs` how bounds are written.
 
 mod accuracy;
+mod canaries;
 mod pair;
 mod privacy;
 mod row;
@@ -24,14 +26,19 @@ mod words;
 use serde::{Deserialize, Serialize};
 
 use super::{Audit, Listener, PairPlan, StatementResult, TargetSource};
-use crate::model::{Bounds, Claim, ControlResult, Dataset, Expectation, Metric, Settings, Verdict};
+use crate::model::{Bounds, Claim, ControlResult, Expectation, Metric, Settings, Verdict};
 use crate::target::{PrepareError, Target, TargetError};
 
 pub use accuracy::{Accuracy, AccuracyEvidence, AccuracyPlan};
+pub use canaries::{
+    Canaries, CanaryCurves, CanaryEvidence, CanaryPlan, CanaryScores, Rung, ScoreSource,
+    ScoredTrial, TrainingPlan,
+};
 pub use pair::PairStatement;
 pub use privacy::{
-    CertifyPart, Curves, EvidencePath, Exploration, LookTallies, PartsError, Piece,
-    PrivacyEvidence, ProfilePoint, WealthPoint, behaviour, certify_range, conclude, explore,
+    CertifyPart, Curves, Earlier, EvidencePath, Exploration, Growth, LookTallies, PartsError,
+    Piece, PrivacyEvidence, ProfilePoint, RuleJudgement, WealthPoint, behaviour, certify_range,
+    conclude, explore,
 };
 pub use row::{Row, as_expected};
 pub use stability::StabilityEvidence;
@@ -46,6 +53,8 @@ pub enum Statement<'a> {
     Stability(PairStatement<'a>, Metric),
     /// An event that is probable.
     Accuracy(&'a Accuracy),
+    /// Training with canaries that is private.
+    Canaries(&'a Audit, &'a Canaries),
 }
 
 /// The plan of a statement, with everything that its result depends on: the unit of work.
@@ -58,6 +67,8 @@ pub enum Plan {
     Stability(PairPlan, Metric),
     /// Count failures.
     Accuracy(Box<AccuracyPlan>),
+    /// Guess which canaries were in.
+    Canaries(Box<CanaryPlan>),
 }
 
 /// What was found about a statement.
@@ -70,10 +81,12 @@ pub enum Evidence {
     Stability(StabilityEvidence),
     /// About an accuracy claim.
     Accuracy(AccuracyEvidence),
+    /// About training with canaries.
+    Canaries(Box<CanaryEvidence>),
 }
 
 /// What the other statements of an audit contribute to the verdict on one of them.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Whole {
     /// The reach of the best statement about the audit's own claim.
     pub reach: f64,
@@ -123,6 +136,12 @@ pub enum Picture<'a> {
     Profile(&'a Curves, &'a Claim, Bounds),
     /// The growth of the evidence, and whether it refutes the claim.
     Wealth(&'a Curves, bool),
+    /// The true against the false positives of canaries, the claim, and the bounds.
+    Roc(&'a CanaryCurves, &'a Claim, Bounds),
+    /// The bound of each number of guesses about canaries, the claimed value, and the bound of all.
+    Rungs(&'a CanaryCurves, f64, f64),
+    /// The scores of canaries that were in and out.
+    Scores(&'a CanaryCurves),
 }
 
 /// How a result compares with its claim on a bar.
@@ -223,11 +242,13 @@ pub trait Kind {
     }
 }
 
-/// The lists of the JSON report, in order. Each kind names [its own](Kind::list).
-pub const LISTS: [&str; 2] = ["pairs", "accuracy"];
+/// The lists of the JSON report, in order, each with the table of an audit file that states what is
+/// in it. Each kind names [its own](Kind::list).
+pub const LISTS: [[&str; 2]; 3] =
+    [["pairs", "pair"], ["accuracy", "accuracy"], ["canaries", "canaries"]];
 
 impl Audit {
-    /// What it states, in order: first about its own claim, then about accuracy.
+    /// What it states, in order: about its own claim on pairs, about accuracy, about canaries.
     pub fn statements(&self) -> impl Iterator<Item = Statement<'_>> {
         (0..self.statement_count()).filter_map(|index| self.statement(index))
     }
@@ -236,7 +257,12 @@ impl Audit {
     #[must_use]
     pub fn statement(&self, index: usize) -> Option<Statement<'_>> {
         let Some(pair) = self.pairs.get(index) else {
-            return self.accuracy.get(index - self.pairs.len()).map(Statement::Accuracy);
+            let index = index - self.pairs.len();
+            if let Some(accuracy) = self.accuracy.get(index) {
+                return Some(Statement::Accuracy(accuracy));
+            }
+            let canaries = self.canaries.get(index - self.accuracy.len())?;
+            return Some(Statement::Canaries(self, canaries));
         };
         let statement = PairStatement { audit: self, pair };
         Some(match self.claim.metric() {
@@ -248,7 +274,30 @@ impl Audit {
     /// The number of its statements.
     #[must_use]
     pub fn statement_count(&self) -> usize {
-        self.pairs.len() + self.accuracy.len()
+        self.pairs.len() + self.accuracy.len() + self.canaries.len()
+    }
+
+    /// What it states besides its own claim.
+    pub fn statements_beside_claim(&self) -> impl Iterator<Item = Statement<'_>> {
+        self.statements().filter(|statement| !statement.kind(None).is_about_claim())
+    }
+
+    /// Leaves out what it states besides its own claim.
+    pub fn keep_own_claim(&mut self) {
+        self.accuracy.clear();
+    }
+
+    /// What it claims, how that is decided and what a verdict would mean, as titles and texts.
+    #[must_use]
+    pub fn explanation(&self) -> Vec<(&'static str, String)> {
+        let mut paragraphs = match self.claim.metric() {
+            _ if !self.is_about_claim() => Vec::new(),
+            Some(_) => stability::explanation(self),
+            None => privacy::explanation(self),
+        };
+        paragraphs.extend(accuracy::explanation(self));
+        paragraphs.extend(canaries::explanation(self));
+        paragraphs
     }
 
     /// How many of them are decided by statistics: the run's confidence is divided over those of
@@ -259,11 +308,11 @@ impl Audit {
         self.statements().filter(|statement| statement.is_uncertain()).count() + reserved
     }
 
-    /// Whether it audits a claim about pairs. Without pairs, given or to be searched, its claim
-    /// means nothing.
+    /// Whether it audits its claim: on pairs, given or to be searched, or with canaries. Without any
+    /// of them the claim means nothing.
     #[must_use]
-    pub fn is_about_pairs(&self) -> bool {
-        !self.pairs.is_empty() || self.search.is_some()
+    pub fn is_about_claim(&self) -> bool {
+        !self.pairs.is_empty() || self.search.is_some() || !self.canaries.is_empty()
     }
 
     /// The plans of its statements, in a run with `uncertain` statements that are decided by
@@ -276,6 +325,7 @@ impl Audit {
     pub fn retain(&mut self, passes: impl Fn(&str) -> bool) {
         self.pairs.retain(|pair| passes(&pair.name));
         self.accuracy.retain(|accuracy| passes(&accuracy.name));
+        self.canaries.retain(|canaries| passes(&canaries.name));
     }
 }
 
@@ -286,17 +336,17 @@ impl<'a> Statement<'a> {
         match self {
             Self::Privacy(statement) | Self::Stability(statement, _) => &statement.pair.name,
             Self::Accuracy(accuracy) => &accuracy.name,
+            Self::Canaries(_, canaries) => &canaries.name,
         }
     }
 
-    /// The datasets on the left and on the right.
+    /// What an audit file states about it, as keys and values.
     #[must_use]
-    pub fn data(self) -> [&'a Dataset; 2] {
+    pub fn stated(self) -> Vec<(&'static str, String)> {
         match self {
-            Self::Privacy(statement) | Self::Stability(statement, _) => {
-                [&statement.pair.left, &statement.pair.right]
-            }
-            Self::Accuracy(accuracy) => [&accuracy.data; 2],
+            Self::Privacy(statement) | Self::Stability(statement, _) => statement.stated(),
+            Self::Accuracy(accuracy) => accuracy.stated(),
+            Self::Canaries(audit, canaries) => canaries::stated(audit, canaries),
         }
     }
 
@@ -316,6 +366,9 @@ impl<'a> Statement<'a> {
             Self::Accuracy(accuracy) => {
                 Plan::Accuracy(Box::new(AccuracyPlan::new(audit, accuracy, settings, uncertain)))
             }
+            Self::Canaries(_, canaries) => {
+                Plan::Canaries(Box::new(CanaryPlan::new(audit, canaries, settings, uncertain)))
+            }
         }
     }
 
@@ -334,6 +387,10 @@ impl<'a> Statement<'a> {
             Self::Accuracy(accuracy) => {
                 let evidence = evidence.and_then(Evidence::accuracy);
                 Box::new(accuracy::AccuracyStatement { accuracy, evidence })
+            }
+            Self::Canaries(audit, canaries) => {
+                let evidence = evidence.and_then(Evidence::canaries);
+                Box::new(canaries::CanaryStatement { audit, canaries, evidence })
             }
         }
     }
@@ -361,6 +418,7 @@ impl Plan {
         match self {
             Self::Privacy(pair) | Self::Stability(pair, _) => pair,
             Self::Accuracy(plan) => &plan.pair,
+            Self::Canaries(plan) => &plan.pair,
         }
     }
 
@@ -369,6 +427,7 @@ impl Plan {
         match self {
             Self::Privacy(pair) | Self::Stability(pair, _) => pair,
             Self::Accuracy(plan) => &mut plan.pair,
+            Self::Canaries(plan) => &mut plan.pair,
         }
     }
 
@@ -377,7 +436,7 @@ impl Plan {
     pub fn draws(&self) -> u64 {
         match self {
             Self::Stability(..) => stability::EVALUATIONS_OF_PAIR,
-            Self::Privacy(_) | Self::Accuracy(_) => self.pair().draws,
+            Self::Privacy(_) | Self::Accuracy(_) | Self::Canaries(_) => self.pair().draws,
         }
     }
 
@@ -407,6 +466,9 @@ impl Plan {
                 stability::compare(pair, *metric, target).map(Evidence::Stability)
             }
             Self::Accuracy(plan) => accuracy::judge(plan, target, listener).map(Evidence::Accuracy),
+            // Scores are no draws of a target.
+            Self::Canaries(plan) => canaries::audit(plan, listener)
+                .map(|evidence| Evidence::Canaries(Box::new(evidence))),
         };
         target.close();
         StatementResult {
@@ -415,12 +477,18 @@ impl Plan {
         }
     }
 
-    /// Makes its target and audits it.
+    /// Makes its target and audits it. Canaries need none.
     pub fn prepare_and_run(
         &self,
         source: &dyn TargetSource,
         listener: &dyn Listener,
     ) -> StatementResult {
+        if let Self::Canaries(plan) = self {
+            let started = std::time::Instant::now();
+            let outcome = canaries::audit(plan, listener)
+                .map(|evidence| Evidence::Canaries(Box::new(evidence)));
+            return StatementResult::new(self, outcome, started.elapsed().as_secs_f64());
+        }
         self.run_prepared(source.target(self.pair()), listener)
     }
 
@@ -449,6 +517,9 @@ impl Plan {
             (Self::Accuracy(plan), Evidence::Accuracy(evidence)) => {
                 plan.accuracy.claim.verdict(evidence.limits) == Verdict::Violated
             }
+            (Self::Canaries(plan), Evidence::Canaries(evidence)) => {
+                evidence.bounds.refute(&plan.pair.claim)
+            }
             _ => false,
         }
     }
@@ -462,6 +533,7 @@ impl Plan {
             (Self::Privacy(pair), Evidence::Privacy(evidence)) => evidence.check(pair),
             (Self::Stability(..), Evidence::Stability(_)) => Ok(()),
             (Self::Accuracy(plan), Evidence::Accuracy(evidence)) => evidence.check(plan),
+            (Self::Canaries(_), Evidence::Canaries(evidence)) => evidence.check(),
             _ => Err("it is the evidence of another kind of statement".to_owned()),
         }
     }
@@ -475,6 +547,7 @@ impl Evidence {
             Self::Privacy(evidence) => evidence.draws,
             Self::Stability(evidence) => evidence.draws,
             Self::Accuracy(evidence) => evidence.draws,
+            Self::Canaries(evidence) => evidence.canaries,
         }
     }
 
@@ -485,6 +558,7 @@ impl Evidence {
             Self::Privacy(evidence) => evidence.bounds.lower,
             Self::Stability(evidence) => evidence.distance,
             Self::Accuracy(evidence) => evidence.limits.lower,
+            Self::Canaries(evidence) => evidence.bounds.lower,
         }
     }
 
@@ -495,6 +569,7 @@ impl Evidence {
             Self::Privacy(evidence) => evidence.reproducible,
             Self::Stability(evidence) => evidence.reproducible,
             Self::Accuracy(evidence) => evidence.reproducible,
+            Self::Canaries(evidence) => evidence.reproducible,
         }
     }
 
@@ -505,6 +580,7 @@ impl Evidence {
             Self::Privacy(evidence) => evidence.note.as_deref(),
             Self::Stability(evidence) => evidence.note.as_deref(),
             Self::Accuracy(evidence) => evidence.note.as_deref(),
+            Self::Canaries(evidence) => evidence.note.as_deref(),
         }
     }
 
@@ -524,5 +600,11 @@ impl Evidence {
     #[must_use]
     pub fn accuracy(&self) -> Option<&AccuracyEvidence> {
         if let Self::Accuracy(evidence) = self { Some(evidence) } else { None }
+    }
+
+    /// The evidence about training with canaries, if it is that.
+    #[must_use]
+    pub fn canaries(&self) -> Option<&CanaryEvidence> {
+        if let Self::Canaries(evidence) = self { Some(evidence) } else { None }
     }
 }

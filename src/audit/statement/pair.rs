@@ -1,12 +1,15 @@
 //! What the statements about pairs share: the claim of the audit, its bounds, and how they decide.
 
+use std::fmt::Write as _;
+
 use serde_json::{Map, Value, json};
 
 use super::row::{Row, lower, upper};
 use super::{Shown, TableCell, Whole};
 use crate::audit::{Audit, Pair};
 use crate::model::exact::Exact;
-use crate::model::{Bounds, Expectation, Grounds, Verdict};
+use crate::model::number::Brief;
+use crate::model::{Bounds, Expectation, Grounds, Relation, Verdict};
 
 /// The advice about a claim that was expected to be refuted and was not.
 pub(super) const AFTER_SURVIVAL: &str = "if the mechanism was corrected, state expect = \
@@ -31,16 +34,11 @@ impl PairStatement<'_> {
     }
 
     /// The verdict on the claim from these bounds.
-    pub(super) fn verdict(
-        self,
-        bounds: Bounds,
-        outputs_never_repeat: bool,
-        whole: Whole,
-    ) -> Verdict {
+    pub(super) fn verdict(self, bounds: Bounds, unread: &[String], whole: Whole) -> Verdict {
         Verdict::new(&Grounds {
             claim: self.audit.claim.clone(),
             bounds,
-            outputs_never_repeat,
+            unread: unread.iter().any(|column| !self.audit.ignore.contains_key(column)),
             reach: whole.reach,
             asked_reach: self.audit.reach.at_least(),
             resolution: self.audit.resolution,
@@ -81,7 +79,14 @@ impl PairStatement<'_> {
     pub(super) fn details(self, was_run: bool) -> Map<String, Value> {
         let pair = self.pair;
         let text = |data: &crate::model::Dataset| was_run.then(|| data.to_string());
-        let absent = ["sentence", "rule_epsilon_estimate", "rule_epsilon_upper", "picture"];
+        let absent = [
+            "sentence",
+            "rule_epsilon_estimate",
+            "rule_epsilon_upper",
+            "growth",
+            "unread",
+            "picture",
+        ];
         let mut details = Map::from_iter(absent.map(|key| (key.to_owned(), Value::Null)));
         details.extend([
             ("truth_delta".to_owned(), json!(pair.truth.delta.filter(|_| was_run))),
@@ -102,6 +107,21 @@ impl PairStatement<'_> {
             }
             _ => Shown { symbol: main.measure.symbol(), lower: bounds.lower, claimed: main.value },
         }
+    }
+
+    /// What the audit file states, as keys and values.
+    pub(super) fn stated(self) -> Vec<(&'static str, String)> {
+        let pair = self.pair;
+        let mut stated = vec![
+            ("pair", pair.name.clone()),
+            ("  left", pair.left.to_string()),
+            ("  right", pair.right.to_string()),
+        ];
+        stated.extend(pair.expect.map(|expect| ("  expected", expect.to_string())));
+        stated.extend(pair.truth.epsilon.map(|epsilon| ("  truth", format!("ε = {epsilon}"))));
+        let delta = |delta| ("  truth", format!("δ = {delta} at the claimed ε"));
+        stated.extend(pair.truth.delta.map(delta));
+        stated
     }
 
     /// The facts about the datasets. Outputs that were recorded elsewhere have none.
@@ -125,4 +145,36 @@ impl PairStatement<'_> {
         };
         format!("Measured on the pair “{}”{data}.", pair.name)
     }
+}
+
+/// Two neighbours in words.
+pub(super) fn neighbours(relation: &Relation) -> String {
+    match relation {
+        Relation::AddRemove => "two datasets where one has one record more".to_owned(),
+        Relation::ReplaceOne => {
+            "two datasets of the same size that differ in one record".to_owned()
+        }
+        Relation::ComponentWise => {
+            "two vectors of query answers that differ by at most 1 in each component".to_owned()
+        }
+        Relation::SingleComponent => {
+            "two vectors of query answers that differ by at most 1 in one component".to_owned()
+        }
+        Relation::Custom { reason } => format!("the neighbours of this audit ({reason})"),
+    }
+}
+
+/// The pairs in words, and how they are used.
+pub(super) fn pairs(audit: &Audit, how: &str) -> String {
+    let mut text = format!("Each pair is two neighbouring datasets, D (left) and D' (right).{how}");
+    for pair in &audit.pairs {
+        let _ = write!(text, "\n{}\n  D  = {}\n  D' = {}", pair.name, pair.left, pair.right);
+        if let Some(epsilon) = pair.truth.epsilon {
+            let _ = write!(text, "\n  the exact ε at the claimed δ is {}", Brief(epsilon));
+        }
+        if let Some(delta) = pair.truth.delta {
+            let _ = write!(text, "\n  the exact δ at the claimed ε is {}", Brief(delta));
+        }
+    }
+    text
 }

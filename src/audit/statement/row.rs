@@ -78,6 +78,10 @@ pub struct Row {
     pub error: Option<String>,
     #[serde(default)]
     pub needed_draws: Option<u64>,
+    #[serde(default)]
+    pub runs: Option<u64>,
+    #[serde(default)]
+    pub ceiling: Option<Exact>,
 }
 
 impl Row {

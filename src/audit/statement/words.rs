@@ -1,6 +1,8 @@
 //! How bounds are written: with few digits, but never so that an excess disappears.
 
 use super::Shown;
+use crate::audit::Audit;
+use crate::catalogue::registry;
 use crate::model::number::{Brief, round_down};
 
 /// Significant digits of numbers for people.
@@ -56,4 +58,14 @@ pub fn capitalised(text: &str) -> String {
     let first: String = letters.next().into_iter().flat_map(char::to_uppercase).collect();
     let stop = if text.ends_with('.') { "" } else { "." };
     format!("{first}{}{stop}", letters.as_str())
+}
+
+/// The mechanism of an audit in words.
+pub fn mechanism(audit: &Audit) -> String {
+    let name = audit.subject.mechanism();
+    match (audit.subject.command(), registry::find(name)) {
+        (Some(command), _) => format!("program `{command}`"),
+        (None, Some(entry)) => format!("mechanism {name} ({})", entry.summary),
+        (None, None) => format!("mechanism {name}"),
+    }
 }

@@ -1,8 +1,9 @@
 //! When and from which state of the audited repository a report was made.
 
 use std::path::Path;
-use std::process::{Command, Stdio};
 use std::time::{SystemTime, UNIX_EPOCH};
+
+use crate::report::git;
 
 /// The variable that fixes the date, as in reproducible builds: seconds since 1970.
 const DATE_VARIABLE: &str = "SOURCE_DATE_EPOCH";
@@ -24,22 +25,8 @@ impl Origin {
     pub fn of(folder: &Path) -> Self {
         let fixed = std::env::var(DATE_VARIABLE).ok().and_then(|seconds| seconds.parse().ok());
         let now = || SystemTime::now().duration_since(UNIX_EPOCH).ok().map(|time| time.as_secs());
-        Self { date: fixed.or_else(now).map(date), commit: commit(folder) }
+        Self { date: fixed.or_else(now).map(date), commit: git::commit(folder) }
     }
-}
-
-/// The commit in short, with `-dirty` if files have been changed since.
-fn commit(folder: &Path) -> Option<String> {
-    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-    let mut git = Command::new("git");
-    git.arg("-C")
-        .arg(folder)
-        .args(["describe", "--always", "--dirty", "--exclude=*"])
-        .stdin(Stdio::null())
-        .stderr(Stdio::null());
-    let output = git.output().ok().filter(|output| output.status.success())?;
-    let text = String::from_utf8(output.stdout).ok()?;
-    Some(text.trim().to_owned()).filter(|text| !text.is_empty())
 }
 
 /// Seconds since 1970 as `2026-01-31 23:59 UTC`.
@@ -77,11 +64,5 @@ mod tests {
         ] {
             assert_eq!(date(seconds), expected);
         }
-    }
-
-    #[test]
-    fn a_folder_outside_of_every_repository_has_no_commit() {
-        let folder = tempfile::tempdir().unwrap();
-        assert_eq!(commit(&folder.path().join("absent")), None);
     }
 }

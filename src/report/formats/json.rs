@@ -146,7 +146,7 @@ mod lists {
         serializer: S,
     ) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(Some(LISTS.len()))?;
-        for list in LISTS {
+        for [list, _] in LISTS {
             let of_list = statements.iter().filter(|statement| statement.list == list);
             map.serialize_entry(list, &of_list.collect::<Vec<_>>())?;
         }
@@ -158,7 +158,7 @@ mod lists {
     ) -> Result<Vec<JsonStatement>, D::Error> {
         let mut keys: BTreeMap<String, Value> = BTreeMap::deserialize(deserializer)?;
         let mut all = Vec::new();
-        for list in LISTS {
+        for [list, _] in LISTS {
             let Some(value) = keys.remove(list) else { continue };
             let of_list: Vec<JsonStatement> =
                 serde_json::from_value(value).map_err(D::Error::custom)?;
@@ -255,7 +255,7 @@ impl JsonAudit {
             params: audit.subject.params().cloned().unwrap_or_default().into(),
             relation: audit.relation.to_string(),
             source: audit.source.clone(),
-            claim: audit.is_about_pairs().then(|| audit.claim.clone()),
+            claim: audit.is_about_claim().then(|| audit.claim.clone()),
             resolution: audit.resolution,
             asked_reach: audit.reach.clone(),
             reach: report.most_significant().map(|_| Exact(round_down(report.reach(), 6))),

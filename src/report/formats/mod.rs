@@ -4,9 +4,11 @@
 //! |---|---|
 //! | `csv.rs`, `json.rs`, `junit.rs`, `markdown.rs`, `html/` | one format each |
 //! | `svg.rs`, `plot.rs`, `race.rs` | drawings, the pictures of a pair, the picture of a search |
+//! | `canary_plot.rs` | the pictures of canaries |
 //! | `plots.rs` | the folder of pictures |
 //! | `explain.rs` | an audit in plain words |
 
+mod canary_plot;
 pub mod csv;
 pub mod explain;
 pub mod html;

@@ -1,4 +1,4 @@
-//! Draws the three pictures of a pair: the outputs, the privacy profile, and the growth of the
+//! Draws the pictures of a statement; those of canaries are in `canary_plot.rs`. A pair has three: the outputs, the privacy profile, and the growth of the
 //! evidence. They are part of the HTML report, or files of their own.
 
 use maud::Markup;
@@ -7,6 +7,7 @@ use crate::attack::{Answer, Bar, Distribution, NumberLine};
 use crate::audit::{Curves, Judged, Picture, ProfilePoint};
 use crate::model::number::{Brief, counted, percent};
 use crate::model::{Bounds, Claim};
+use crate::report::formats::canary_plot;
 use crate::report::formats::svg::{Axis, Drawing, Figure};
 
 pub(super) const WIDTH: f64 = 340.0;
@@ -33,11 +34,11 @@ pub struct Plot {
     pub name: &'static str,
     /// What it shows, for screen readers.
     pub label: &'static str,
-    drawing: Drawing,
+    pub(super) drawing: Drawing,
     /// The name of the vertical axis.
-    y_axis: &'static str,
+    pub(super) y_axis: &'static str,
     /// The meaning of lines and areas.
-    legend: Vec<(&'static str, &'static str)>,
+    pub(super) legend: Vec<(&'static str, &'static str)>,
 }
 
 impl Plot {
@@ -54,6 +55,9 @@ impl Plot {
             Picture::Outputs(drawn) => distribution(drawn),
             Picture::Profile(curves, claim, bounds) => profile(curves, claim, *bounds),
             Picture::Wealth(curves, refuted) => wealth(curves, *refuted),
+            Picture::Roc(curves, claim, bounds) => canary_plot::roc(curves, claim, *bounds),
+            Picture::Rungs(curves, claimed, lower) => canary_plot::rungs(curves, *claimed, *lower),
+            Picture::Scores(curves) => canary_plot::scores(curves),
         }
     }
 
@@ -164,7 +168,7 @@ fn fitted(text: &str, width: f64) -> String {
 }
 
 /// Round values of an axis with their labels.
-fn numbered(axis: Axis) -> impl Iterator<Item = (f64, String)> {
+pub(super) fn numbered(axis: Axis) -> impl Iterator<Item = (f64, String)> {
     axis.ticks(5.0).into_iter().map(|tick| (tick, Brief(tick).to_string()))
 }
 

@@ -38,7 +38,7 @@ impl Plots {
     fn write(&self, report: &AuditReport) -> Result<usize, Error> {
         let mut written = 0;
         for (title, name, plot) in plots(report) {
-            let destination = Destination::open(&self.folder.join(name))?;
+            let destination = Destination::inside(&self.folder, name)?;
             destination
                 .replace(plot.file(&title).as_bytes())
                 .map_err(|source| unwritable(destination.path(), source))?;

@@ -12,6 +12,9 @@ use crate::report::gate::exit_code::ExitCode;
 use crate::report::gate::place::{Key, Place, repository_root};
 use crate::report::gate::problem_text;
 
+/// Where witnesses are written if nothing else is said.
+pub const DEFAULT_WITNESSES: &str = "results/witnesses";
+
 /// What kind of problem it is, the most severe first: the order of the exit codes of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ProblemKind {

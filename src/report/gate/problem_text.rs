@@ -8,14 +8,11 @@ use crate::model::number::percent;
 use crate::model::{Expectation, Settings};
 use crate::report::commands::{quoted, selected};
 use crate::report::gate::FailOn;
-use crate::report::gate::problem::{ProblemFinder, ProblemKind, kind};
+use crate::report::gate::problem::{DEFAULT_WITNESSES, ProblemFinder, ProblemKind, kind};
 use crate::report::persistence::witness::Witness;
 
 /// What to do if something is worse than in the baseline.
 pub const ADVICE_ON_WORSE: &str = "If this is intended, run once with --update-baseline and commit the new baseline; otherwise undo what made it worse.";
-
-/// Where witnesses are written if nothing else is said.
-const DEFAULT_WITNESSES: &str = "results/witnesses";
 
 /// What was found and what to do. `same` other statements of the audit have the same
 /// kind of problem.

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::audit::Audit;
+use crate::audit::{Audit, ScoreSource};
 use crate::model::Settings;
 use crate::model::checked::Positive;
 use crate::model::number::counted;
@@ -23,7 +23,7 @@ pub struct RunIdentity {
     pub build: String,
     /// The settings of the run.
     pub settings: Settings,
-    /// The number of pairs and accuracy claims that the confidence is divided over.
+    /// The number of statements that the confidence is divided over.
     pub pairs: usize,
     /// The number of audits.
     pub audits: usize,
@@ -141,8 +141,19 @@ pub fn audit_fingerprint(audit: &Audit) -> String {
             .map(|pair| format!("{} {:?} {:?}", identity(pair), pair.expect, pair.truth)),
     );
     parts.extend(
-        (!audit.accuracy.is_empty()).then(|| format!("{:?} {:?}", audit.subject, audit.accuracy)),
+        audit
+            .statements_beside_claim()
+            .map(|statement| format!("{:?} {statement:?}", audit.subject)),
     );
+    parts.extend(
+        (!audit.canaries.is_empty())
+            .then(|| format!("{:?} {:?} {:?}", audit.subject, audit.claim, audit.canaries)),
+    );
+    for canaries in &audit.canaries {
+        if let ScoreSource::File(path) = &canaries.scores {
+            parts.push(content_hash(path));
+        }
+    }
     if let Some(command) = audit.subject.command() {
         parts.push(command.to_string());
         parts.extend(command.files().map(|file| content_hash(&file)));

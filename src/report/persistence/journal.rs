@@ -14,11 +14,14 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-use crate::audit::{Audit, AuditReport, Event, Known, Listener, RunReport};
+use crate::audit::{
+    Audit, AuditReport, Event, Known, Listener, RunReport, StatementResult, count_uncertain,
+};
 use crate::model::number::counted;
 use crate::model::{Error, Settings};
+use crate::report::git;
 use crate::report::persistence::identity::{RunIdentity, audit_fingerprint};
-use crate::report::persistence::store::{Destination, unwritable};
+use crate::report::persistence::store::{Destination, refuse_links, unwritable};
 
 /// Whether to continue an interrupted run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,7 +107,16 @@ impl Journal {
         let (entries, end) = match (read(&content, &header, &fingerprints), start) {
             (Ok((entries, _)), Start::Over) => (entries, 0),
             (Err(_), Start::Over) => (Vec::new(), 0),
-            (Ok(resumed), Start::Resumed) => resumed,
+            (Ok((entries, end)), Start::Resumed) => {
+                // What is in a repository may be somebody else's invention.
+                let reason =
+                    (!entries.is_empty() && git::tracks(&path)).then(|| TRACKED.to_owned());
+                let reason = reason.or_else(|| contradiction(&entries, audits, settings));
+                if let Some(reason) = reason {
+                    return Err(Error::Resume { path, reason });
+                }
+                (entries, end)
+            }
             (Err(reason), Start::Resumed) => return Err(Error::Resume { path, reason }),
         };
         let file = Mutex::new(JournalFile { file, end, pending: Vec::new(), failing: false });
@@ -213,8 +225,11 @@ impl Listener for Journal {
 /// killed can hold the lock a moment longer.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// Opens and locks the journal: an ordinary file that no other run is writing.
+/// Opens and locks a file that grows: an ordinary file that no other run is writing. Nobody named
+/// it, so it must not be a link.
 pub fn open(path: &Path) -> io::Result<File> {
+    let folder = path.parent().unwrap_or(Path::new(""));
+    refuse_links(folder, path.strip_prefix(folder).unwrap_or(path))?;
     let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
     if !file.metadata()?.is_file() {
         return Err(io::Error::other("it is no ordinary file"));
@@ -233,6 +248,41 @@ pub fn open(path: &Path) -> io::Result<File> {
             Ok(()) | Err(TryLockError::Error(_)) => return Ok(file),
         }
     }
+}
+
+/// Why a journal of a repository is not believed.
+const TRACKED: &str = "it is part of a git repository, so it may not have been measured here";
+
+/// Why the results of a journal cannot be those of this run, if they cannot: their counts do not
+/// fit their plans, or show more than their bounds say.
+fn contradiction(entries: &[JournalEntry], audits: &[Audit], settings: Settings) -> Option<String> {
+    let uncertain = count_uncertain(audits);
+    let found: HashMap<&str, &AuditReport> = entries
+        .iter()
+        .map(|entry| (entry.report.audit.name.as_str(), entry.report.as_ref()))
+        .collect();
+    for audit in audits {
+        let Some(report) = found.get(audit.name.as_str()) else { continue };
+        let results: HashMap<&str, &StatementResult> =
+            report.results.iter().map(|result| (result.name.as_str(), result)).collect();
+        for mut plan in audit.plans(settings, uncertain) {
+            // With a time limit for the whole run, each pair had one.
+            let limit = &mut plan.pair_mut().max_seconds;
+            *limit = limit.or(settings.max_seconds_total);
+            let problem = match results.get(plan.name()).map(|result| &result.outcome) {
+                Some(Ok(evidence)) => plan.check(evidence).err(),
+                Some(Err(_)) => None,
+                None => Some("it has no result".to_owned()),
+            };
+            if let Some(problem) = problem {
+                let (audit, pair) = (&audit.name, plan.name());
+                return Some(format!(
+                    "the result of \"{audit} / {pair}\" cannot be right: {problem}"
+                ));
+            }
+        }
+    }
+    None
 }
 
 /// The finished audits of a journal, and the end of its last complete line.
@@ -281,7 +331,7 @@ pub fn line(content: &impl Serialize) -> io::Result<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Expectation, Until, Verdict};
+    use crate::model::{Expectation, Tally, Until, Verdict};
     use crate::report::testing::{INCONCLUSIVE, audit, not_run, pair, report_of, run_of};
 
     /// The header of a run of the audits `a` and `b`, with one pair each.
@@ -295,6 +345,11 @@ mod tests {
             audits: 2,
             names: "a, b".to_owned(),
         }
+    }
+
+    /// The settings with the draws that `testing::evidence` has.
+    fn settings() -> Settings {
+        Settings { draws: Some(128), ..Settings::default() }
     }
 
     fn fingerprints() -> HashMap<String, String> {
@@ -420,7 +475,7 @@ mod tests {
         let results = [vec![result.clone()], vec![not_run()], vec![result]];
         let report = run_of(audits.iter().cloned().zip(results).collect());
         let open = |start| {
-            Journal::open(&csv, &audits, Settings::default(), start, |warning| panic!("{warning}"))
+            Journal::open(&csv, &audits, settings(), start, |warning| panic!("{warning}"))
                 .unwrap()
                 .expect("a file")
         };
@@ -451,6 +506,32 @@ mod tests {
     }
 
     #[test]
+    fn a_refutation_cannot_be_edited_away() {
+        let violated = pair(Verdict::Violated, Expectation::Consistent);
+        let hidden = violated.clone().with(|evidence| {
+            // 115 of 120 guesses are right: at the level 1e-6 that still shows ε > 1.
+            evidence.tally = Tally { correct: 115, wrong: 5, abstained: 0 };
+            (evidence.bounds.lower, evidence.bounds.epsilon_lower) = (0.9, 0.9);
+        });
+        let unjudged = violated.clone().with(|evidence| evidence.judged_by = None);
+        let more = violated.clone().with(|evidence| evidence.draws = 1 << 20);
+        let cases = [
+            (violated, None),
+            (hidden, Some("its counts show more than its bounds say")),
+            (unjudged, Some("it does not say how its counts were judged")),
+            (more, Some("it has 1048576 draws of 128")),
+        ];
+        for (ran, problem) in cases {
+            let report = Arc::new(report_of(audit("a"), vec![ran], vec![]));
+            let entry = JournalEntry { fingerprint: "of a".to_owned(), report };
+            let audits = [(*entry.report.audit).clone()];
+            let found = contradiction(&[entry], &audits, settings());
+            assert_eq!(found.is_some(), problem.is_some(), "{found:?}");
+            assert!(problem.is_none_or(|problem| found.unwrap().contains(problem)));
+        }
+    }
+
+    #[test]
     fn what_does_not_change_results_is_as_it_is_in_the_resumed_run() {
         let folder = tempfile::tempdir().unwrap();
         let csv = Destination::open(&folder.path().join("audit.csv")).unwrap();
@@ -460,7 +541,7 @@ mod tests {
         let open = |audit: &Audit, start| {
             let audits = std::slice::from_ref(audit);
             let warn = |warning: &str| panic!("{warning}");
-            Journal::open(&csv, audits, Settings::default(), start, warn).unwrap().unwrap()
+            Journal::open(&csv, audits, settings(), start, warn).unwrap().unwrap()
         };
         open(&subject, Start::Over).hear(Event::AuditFinished { report: &report });
         subject.allow_inconclusive = Some("a known limit".to_owned());

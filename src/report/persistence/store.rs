@@ -1,5 +1,6 @@
 //! Writes files. Destinations are checked before anything is measured, files are replaced as a
-//! whole, and devices and pipes are never replaced.
+//! whole, and devices and pipes are never replaced. Symbolic links are followed in paths that the
+//! user named and in no others: a repository that somebody else wrote may contain links.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Seek, SeekFrom, Write};
@@ -9,6 +10,66 @@ use crate::model::Error;
 
 /// The path that means standard output.
 const STANDARD_OUTPUT: &str = "-";
+
+/// The path of a file or folder to write.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum OutputPath {
+    /// As the user named it. Links are followed.
+    Named(PathBuf),
+    /// As dp-audit chose it, below the current folder. Links are not followed.
+    Chosen(PathBuf),
+}
+
+impl OutputPath {
+    /// The path that the user named, or the one that is chosen without it.
+    #[must_use]
+    pub fn new(named: Option<&Path>, chosen: &str) -> Self {
+        named.map_or_else(|| Self::Chosen(chosen.into()), |path| Self::Named(path.to_owned()))
+    }
+
+    /// The path.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        let (Self::Named(path) | Self::Chosen(path)) = self;
+        path
+    }
+
+    /// Checks that the folder with this path can be written, and creates it if necessary.
+    ///
+    /// # Errors
+    /// When it cannot be written, or is a link that nobody named.
+    pub fn check_folder(&self) -> Result<(), Error> {
+        self.check_links()
+            .and_then(|()| check_folder(self.path()))
+            .map_err(|source| unwritable(self.path(), source))
+    }
+
+    fn check_links(&self) -> io::Result<()> {
+        match self {
+            Self::Named(_) => Ok(()),
+            Self::Chosen(path) => refuse_links(Path::new(""), path),
+        }
+    }
+}
+
+/// Refuses a path below `named` with a symbolic link after it.
+///
+/// # Errors
+/// Says which part is a link, and where it leads.
+pub fn refuse_links(named: &Path, below: &Path) -> io::Result<()> {
+    let mut path = named.to_owned();
+    for part in below.components() {
+        path.push(part);
+        if let Ok(target) = fs::read_link(&path) {
+            return Err(io::Error::other(format!(
+                "{} is a symbolic link to {}, and links are followed only in paths that you name",
+                path.display(),
+                target.display()
+            )));
+        }
+    }
+    Ok(())
+}
 
 /// Where a file is written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,6 +101,26 @@ impl Destination {
             Self::kind_of(path)
         };
         Ok(Self { path: path.to_owned(), kind: kind.map_err(|source| unwritable(path, source))? })
+    }
+
+    /// The same for a path that the user may have named.
+    ///
+    /// # Errors
+    /// When it cannot be written, or has a link in it that nobody named.
+    pub fn at(path: &OutputPath) -> Result<Self, Error> {
+        path.check_links().map_err(|source| unwritable(path.path(), source))?;
+        Self::open(path.path())
+    }
+
+    /// The same for a file in a folder that the user named, or that is checked already. The file
+    /// itself was not named, so it must not be a link.
+    ///
+    /// # Errors
+    /// When it cannot be written, or is a link.
+    pub fn inside(folder: &Path, name: impl AsRef<Path>) -> Result<Self, Error> {
+        let path = folder.join(&name);
+        refuse_links(folder, name.as_ref()).map_err(|source| unwritable(&path, source))?;
+        Self::open(&path)
     }
 
     fn kind_of(path: &Path) -> io::Result<DestinationKind> {
@@ -267,6 +348,28 @@ mod tests {
         null.replace(b"gone").unwrap();
         assert_eq!(null.file(), None);
         assert!(!fs::metadata("/dev/null").unwrap().is_file());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_that_nobody_named_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let victim = folder.path().join("victim");
+        fs::write(&victim, "precious").unwrap();
+        fs::create_dir(folder.path().join("out")).unwrap();
+        std::os::unix::fs::symlink(&victim, folder.path().join("out/a.svg")).unwrap();
+        std::os::unix::fs::symlink("absent", folder.path().join("out/b.svg")).unwrap();
+        std::os::unix::fs::symlink("out", folder.path().join("linked")).unwrap();
+        for (named, name) in [("out", "a.svg"), ("linked", "a.svg"), ("out", "b.svg")] {
+            let error = Destination::inside(&folder.path().join(named), name).unwrap_err();
+            assert!(error.to_string().contains("is a symbolic link to"), "{error}");
+        }
+        let error = Destination::inside(folder.path(), "linked/c.svg").unwrap_err();
+        assert!(error.to_string().contains("linked is a symbolic link to out"), "{error}");
+        // A folder that was named may be a link.
+        Destination::inside(&folder.path().join("linked"), "c.svg").unwrap().replace(b"x").unwrap();
+        assert!(folder.path().join("out/c.svg").is_file());
+        assert_eq!(fs::read_to_string(victim).unwrap(), "precious");
     }
 
     #[test]

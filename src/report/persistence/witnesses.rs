@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::audit::{Event, Listener};
 use crate::model::{Error, Settings};
-use crate::report::persistence::store::{Destination, check_folder, unwritable};
+use crate::report::persistence::store::{Destination, OutputPath, unwritable};
 use crate::report::persistence::witness::Witness;
 
 /// Writes the witness of each refuted claim when its audit has ended, and removes what earlier runs
@@ -27,8 +27,9 @@ impl Witnesses {
     ///
     /// # Errors
     /// When they cannot be created.
-    pub fn open(folder: &Path, settings: Settings) -> Result<Self, Error> {
-        check_folder(folder).map_err(|source| unwritable(folder, source))?;
+    pub fn open(folder: &OutputPath, settings: Settings) -> Result<Self, Error> {
+        folder.check_folder()?;
+        let folder = folder.path();
         Ok(Self {
             folder: folder.to_owned(),
             settings,
@@ -46,7 +47,7 @@ impl Witnesses {
     }
 
     fn write(&self, witness: &Witness) -> Result<(), Error> {
-        let destination = Destination::open(&self.folder.join(witness.file_name()))?;
+        let destination = Destination::inside(&self.folder, witness.file_name())?;
         let content = witness.sealed().to_string() + "\n";
         destination
             .replace(content.as_bytes())

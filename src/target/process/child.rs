@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use super::command::CommandLine;
 use super::group::ProcessGroup;
 use super::protocol::{self, Greeting, Hello, Reply, Request};
-use crate::model::number::counted;
+use crate::model::number::{counted, grouped};
 use crate::model::text::printable;
 use crate::output::OutputBlock;
 use crate::target::error::HELLO_TASK;
@@ -162,6 +162,11 @@ impl Child {
         )
     }
 
+    /// Sends one line and reads one line.
+    pub fn exchange_line(&mut self, task: &str, message: Vec<u8>) -> Result<String, TargetError> {
+        self.exchange(task, message, Duration::ZERO, StdoutReader::line)
+    }
+
     /// Fails if the child wrote something without a request.
     fn check_unrequested(&mut self) -> Result<(), TargetError> {
         match self.stdout.unrequested() {
@@ -243,6 +248,19 @@ impl From<ProcessProblem> for AnswerError {
     }
 }
 
+/// Refuses more symbols than the answer has cells: most of them would be names of nothing, and
+/// their number has no limit.
+fn check_symbols(symbols: usize, cells: usize) -> Result<(), ProcessProblem> {
+    if symbols <= cells {
+        return Ok(());
+    }
+    let (symbols, cells) = (grouped(symbols as u64), grouped(cells as u64));
+    let reason = format!(
+        "it lists {symbols} symbols for {cells} cells; list only those that the answer uses"
+    );
+    Err(ProcessProblem::Answer { reason })
+}
+
 /// The child's standard output, read by a thread.
 struct StdoutReader {
     reads: Receiver<Vec<u8>>,
@@ -286,13 +304,12 @@ impl StdoutReader {
         }
         let block = match reply {
             Reply::Values(values) => OutputBlock::of_values(&values, width),
-            Reply::Block { symbols, .. } => {
+            Reply::Block { symbols, forms, .. } => {
+                check_symbols(symbols.len(), count * width)?;
                 let (doubles, _) = self.exactly(count * width * 8, deadline)?.as_chunks::<8>();
-                OutputBlock::of_bits(
-                    doubles.iter().map(|bytes| u64::from_le_bytes(*bytes)),
-                    &symbols,
-                    width,
-                )
+                let bits = doubles.iter().map(|bytes| u64::from_le_bytes(*bytes));
+                OutputBlock::of_bits(bits, &symbols, width)
+                    .and_then(|block| block.with_forms(forms))
             }
         };
         Ok(block.map_err(|reason| ProcessProblem::Answer { reason })?)
@@ -328,9 +345,13 @@ impl StdoutReader {
         loop {
             let rest = &self.buffer[self.used..];
             if let Some(end) = rest[searched..].iter().position(|byte| *byte == b'\n') {
-                let line = String::from_utf8_lossy(&rest[..searched + end]).into_owned();
+                let line = str::from_utf8(&rest[..searched + end]).map(str::to_owned);
                 self.used += searched + end + 1;
-                return Ok(line);
+                return Ok(line.map_err(|error| ProcessProblem::Answer {
+                    reason: format!(
+                        "it wrote a line that is not UTF-8 ({error}); write texts in UTF-8, and bytes as hexadecimal digits"
+                    ),
+                })?);
             }
             searched = rest.len();
             if searched > MAX_LINE_BYTES {

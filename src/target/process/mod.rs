@@ -14,6 +14,7 @@
 //! | `workers.rs` | processes that wait for their next pair |
 //! | `probe.rs` | the first outputs of two processes |
 //! | `repeats.rs` | equal answers to different requests |
+//! | `training.rs` | a program that trains with canaries |
 
 pub mod blocks;
 mod child;
@@ -24,6 +25,7 @@ mod pace;
 mod probe;
 mod protocol;
 mod repeats;
+mod training;
 mod workers;
 
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -39,9 +41,10 @@ use lanes::{Slots, in_order};
 use pace::Pace;
 use protocol::{Greeting, Hello, Request};
 use repeats::RepeatDetector;
+pub use training::TrainingProgram;
 pub use workers::Workers;
 
-use super::{Phase, ProcessProblem, Stop, StreamSeed, Target, TargetError, Timing};
+use super::{Phase, ProcessProblem, Share, Stop, StreamSeed, Target, TargetError, Timing, Turns};
 use crate::model::{Dataset, Params, Side};
 use crate::output::{OutputBlock, Reading, Rows, Symbols, TextView};
 
@@ -52,6 +55,9 @@ pub const SUMMARY: &str = "a program in any language, run as command = [\"progra
 
 /// Cells of outputs that may wait for others to be delivered.
 const MAX_WAITING_CELLS: usize = 1 << 22;
+
+/// A request: its side, the seed of the side's draws, and the block of them.
+type Job = (Side, StreamSeed, Block);
 
 /// A program under audit, on both datasets of a pair.
 pub struct ChildProcess {
@@ -230,6 +236,40 @@ impl ChildProcess {
         Ok(rows)
     }
 
+    /// Makes the draws of all jobs, in their order. How many processes work on them depends on
+    /// their speed.
+    fn work(
+        &self,
+        jobs: &[Job],
+        draws: usize,
+        width: usize,
+        sink: &mut dyn FnMut(Side, &Rows),
+    ) -> Result<(), TargetError> {
+        let most = rayon::current_num_threads();
+        let lanes = self.pace.lanes(draws, most);
+        let largest = jobs.iter().map(|(_, _, block)| block.count).max().unwrap_or(1);
+        let at_once = (MAX_WAITING_CELLS / (width * largest)).max(1);
+        let drawn = jobs.chunks(at_once).try_for_each(|jobs| {
+            let lane = |next: &dyn Fn() -> Option<usize>,
+                        done: &mut dyn FnMut(usize, (Side, Rows))| {
+                let _slot = self.slots.take(most);
+                // A lane that has nothing to do needs no process.
+                let Some(first) = next() else { return Ok(()) };
+                let mut child = self.child()?;
+                let mut job = Some(first);
+                while let Some(index) = job {
+                    let (side, seed, block) = jobs[index];
+                    done(index, (side, self.rows(&mut child, side, seed, block)?));
+                    job = next();
+                }
+                lock(&self.idle).push(child);
+                Ok(())
+            };
+            in_order(lanes, jobs.len(), lane, &mut |(side, rows)| sink(side, &rows))
+        });
+        self.noted(drawn)
+    }
+
     /// Notes that a child has failed.
     fn noted<T>(&self, result: Result<T, TargetError>) -> Result<T, TargetError> {
         if result.is_err() {
@@ -244,8 +284,7 @@ impl Target for ChildProcess {
         self.noted(self.reading().map(Reading::width))
     }
 
-    /// The blocks depend only on count, width and seed. How many processes work on them depends on
-    /// their speed.
+    /// The blocks depend only on count, width and seed.
     fn draw(
         &self,
         side: Side,
@@ -255,32 +294,33 @@ impl Target for ChildProcess {
     ) -> Result<(), TargetError> {
         let width = self.open()?;
         let blocks = blocks(seed.place().first, count, width);
-        let most = rayon::current_num_threads();
-        let lanes = self.pace.lanes(count, most);
-        let at_once = (MAX_WAITING_CELLS
-            / (width * blocks.iter().map(|block| block.count).max().unwrap_or(1)))
-        .max(1);
-        let drawn = blocks.chunks(at_once).try_for_each(|blocks| {
-            let lane = |next: &dyn Fn() -> Option<usize>, done: &mut dyn FnMut(usize, Rows)| {
-                let _slot = self.slots.take(most);
-                // A lane that has nothing to do needs no process.
-                let Some(first) = next() else { return Ok(()) };
-                let mut child = self.child()?;
-                let mut job = Some(first);
-                while let Some(index) = job {
-                    done(index, self.rows(&mut child, side, seed, blocks[index])?);
-                    job = next();
-                }
-                lock(&self.idle).push(child);
-                Ok(())
-            };
-            in_order(lanes, blocks.len(), lane, &mut |rows| sink(&rows))
+        let jobs: Vec<Job> = blocks.into_iter().map(|block| (side, seed, block)).collect();
+        self.work(&jobs, count, width, &mut |_, rows| sink(rows))
+    }
+
+    /// The requests of both sides take turns.
+    fn draw_both(
+        &self,
+        shares: [Share; 2],
+        order: StreamSeed,
+        sink: &mut dyn FnMut(Side, &Rows),
+    ) -> Result<(), TargetError> {
+        let width = self.open()?;
+        let pieces = shares.map(|Share { count, seed }| {
+            let blocks = blocks(seed.place().first, count, width);
+            blocks.into_iter().map(|block| (seed, block)).collect()
         });
-        self.noted(drawn)
+        let jobs = Turns::new(order).interleave(pieces).into_iter();
+        let jobs: Vec<Job> = jobs.map(|(side, (seed, block))| (side, seed, block)).collect();
+        self.work(&jobs, shares.iter().map(|share| share.count).sum(), width, sink)
     }
 
     fn symbols(&self) -> Symbols {
         lock(&self.symbols).clone()
+    }
+
+    fn own_cells(&self) -> Option<usize> {
+        Some(self.width())
     }
 
     fn reproducible(&self) -> bool {

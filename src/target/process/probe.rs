@@ -3,27 +3,39 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use super::child::Child;
 use super::protocol::Request;
 use super::{ChildProcess, lock};
 use crate::model::Side;
-use crate::output::{OutputBlock, Probe, Reading, Rows, Texts};
+use crate::output::{OutputBlock, Probe, Reading, Rows};
 use crate::stats::sources::difference;
-use crate::target::columns::{Columns, FIRST_OUTPUTS, first_requests, first_seed};
+use crate::target::columns::{Columns, FIRST_OUTPUTS, first_requests, first_seed, more_requests};
 use crate::target::{ProcessProblem, StreamSeed, TargetError};
 
 /// The outputs of either side, in the requests that ask for them. If time is limited, the later
 /// requests are left out.
 const REQUESTS: [usize; 5] = [1, 1, 6, 24, FIRST_OUTPUTS - 32];
 
+/// More outputs of either side, which are only compared between the two processes: 32,768 in all.
+const COMPARED: [usize; 7] = [256, 512, 1024, 2048, 4096, 8192, 16_384];
+
+/// They must be cheap: each of them is asked for if it should be there after this time.
+const CHEAP: Duration = Duration::from_millis(300);
+
+/// The most cells of one request for outputs that are only compared.
+const MAX_COMPARED_CELLS: usize = 1 << 18;
+
 /// What one process showed of a side.
 struct FirstOutputs {
     side: Side,
     /// The seed of the first request.
     seed: StreamSeed,
+    /// The first outputs.
     rows: Rows,
-    texts: Vec<Texts>,
+    /// The same, and further ones.
+    blocks: Vec<OutputBlock>,
 }
 
 impl ChildProcess {
@@ -59,15 +71,9 @@ impl ChildProcess {
         let mut earlier: Vec<Rows> = Vec::new();
         for shown in shown {
             let (mut child, outputs) = shown?;
-            for FirstOutputs { side, seed, rows, texts } in outputs {
+            for FirstOutputs { side, seed, rows, blocks } in outputs {
                 self.check_repeats(side, seed, &rows, &mut child)?;
-                let mut texts_of_rows = texts
-                    .iter()
-                    .zip(REQUESTS)
-                    .flat_map(|(texts, count)| std::iter::repeat_n(texts, count));
-                for row in &rows {
-                    texts_of_rows.next().into_iter().for_each(|texts| probe.see(row, texts));
-                }
+                blocks.iter().for_each(|block| block.show(&mut probe));
                 earlier.push(rows);
             }
             if let [left, right, other_left, other_right] = &equally_many(&earlier)[..]
@@ -90,22 +96,59 @@ impl ChildProcess {
         mut child: Child,
         stopped: &AtomicBool,
     ) -> Result<(Child, [FirstOutputs; 2]), TargetError> {
+        let begun = Instant::now();
         let mut draw = || {
             let mut outputs = Side::BOTH.map(|side| {
                 let (seed, rows) = (first_seed(index, side), Rows::new(self.width()));
-                FirstOutputs { side, seed, rows, texts: Vec::new() }
+                FirstOutputs { side, seed, rows, blocks: Vec::new() }
             });
-            for (count, part) in first_requests(REQUESTS, self.probe_limit) {
-                if stopped.load(Ordering::Relaxed) {
+            let mut ask = |outputs: &mut [FirstOutputs; 2], count, part| {
+                for FirstOutputs { side, seed, blocks, .. } in outputs {
+                    let request = Request { side: *side, count, seed: seed.part(part) };
+                    blocks.push(self.ask(&mut child, &request)?);
+                }
+                Ok(())
+            };
+            let goes_on = |_: &(usize, u64)| !stopped.load(Ordering::Relaxed);
+            for (count, part) in first_requests(REQUESTS, self.probe_limit).take_while(goes_on) {
+                ask(&mut outputs, count, part)?;
+            }
+            for FirstOutputs { rows, blocks, .. } in &mut outputs {
+                blocks.iter().for_each(|block| rows.append(&block.rows));
+            }
+            let mut probe = Probe::default();
+            outputs.iter().flat_map(|one| &one.blocks).for_each(|block| block.show(&mut probe));
+            if probe.has_texts() {
+                for (count, part) in more_requests(begun, self.probe_limit).take_while(goes_on) {
+                    ask(&mut outputs, count, part)?;
+                }
+            }
+            // Outputs that never vary are the same in any process.
+            let varies =
+                |outputs: &FirstOutputs| outputs.rows.iter().any(|row| row != outputs.rows.row(0));
+            if outputs[0].rows.len() < FIRST_OUTPUTS || !outputs.iter().any(varies) {
+                return Ok(outputs);
+            }
+            let (begun, mut drawn) = (Instant::now(), 0);
+            for (count, part) in COMPARED.into_iter().zip(REQUESTS.len() as u64..) {
+                // The next request should take as long per draw as those before it.
+                let elapsed = begun.elapsed().as_secs_f64();
+                let per_draw =
+                    if drawn == 0 { self.pace.expected(1) } else { elapsed / drawn as f64 };
+                let expected = elapsed + (2 * count) as f64 * per_draw;
+                let limit = self.probe_limit.map_or(CHEAP, |limit| limit.min(CHEAP));
+                if stopped.load(Ordering::Relaxed)
+                    || expected > limit.as_secs_f64()
+                    || count * self.width() > MAX_COMPARED_CELLS
+                {
                     break;
                 }
-                for FirstOutputs { side, seed, rows, texts } in &mut outputs {
+                for FirstOutputs { side, seed, rows, .. } in &mut outputs {
                     let answer = self
                         .ask(&mut child, &Request { side: *side, count, seed: seed.part(part) })?;
-                    let OutputBlock { rows: more, texts: of_more, .. } = answer;
-                    rows.append(&more);
-                    texts.push(of_more);
+                    rows.append(&answer.rows);
                 }
+                drawn += 2 * count;
             }
             Ok(outputs)
         };

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use serde::Deserialize;
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use crate::model::text::printable;
@@ -130,16 +131,18 @@ impl Request {
 }
 
 /// The line that answers a request.
-#[derive(Debug, PartialEq)]
+#[derive(Debug)]
 pub enum Reply {
-    /// The outputs themselves.
-    Values(Vec<Value>),
+    /// The outputs themselves, as they are written.
+    Values(Vec<Box<RawValue>>),
     /// A block of numbers follows. The line lists its symbols.
     Block {
         /// How many outputs it has.
         count: usize,
         /// The symbols, ordered by index.
         symbols: Vec<String>,
+        /// The forms: one for each output, or one for all of them. None are given by most programs.
+        forms: Vec<Option<String>>,
     },
 }
 
@@ -149,21 +152,23 @@ struct BlockLine {
     count: usize,
     #[serde(default)]
     symbols: Vec<String>,
+    #[serde(default)]
+    forms: Vec<Option<String>>,
 }
 
 impl Reply {
     /// Parses it.
     pub fn parse(text: &str) -> Result<Self, ProcessProblem> {
-        match value(text)? {
-            Value::Array(values) => Ok(Self::Values(values)),
-            value => {
-                let BlockLine { count, symbols } =
-                    BlockLine::deserialize(value).map_err(|error| ProcessProblem::Answer {
-                        reason: format!("{error}: {}", shortened(text)),
-                    })?;
-                Ok(Self::Block { count, symbols })
-            }
+        if text.trim_start().starts_with('[')
+            && let Ok(values) = serde_json::from_str(text)
+        {
+            return Ok(Self::Values(values));
         }
+        let BlockLine { count, symbols, forms } =
+            BlockLine::deserialize(value(text)?).map_err(|error| ProcessProblem::Answer {
+                reason: format!("{error}: {}", shortened(text)),
+            })?;
+        Ok(Self::Block { count, symbols, forms })
     }
 
     /// How many outputs it has.

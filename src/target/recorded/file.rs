@@ -8,7 +8,7 @@ use std::path::Path;
 
 use super::separator::{Separator, decimal_commas, is_json, number_shape, parse_number};
 use crate::model::FileProblem;
-use crate::output::{Cell, MAX_WIDTH, Rows, Symbols, Texts};
+use crate::output::{Cell, CellNotes, Forms, MAX_WIDTH, Rows, Symbols, Texts};
 
 /// The rows at the beginning of a file that show what separates its cells.
 const FIRST_ROWS: usize = 256;
@@ -97,6 +97,8 @@ pub struct Outputs {
     pub symbols: Symbols,
     /// The texts of these symbols.
     pub texts: Texts,
+    /// How the cells are spelled.
+    pub forms: Forms,
     /// What separates the cells.
     pub separator: Separator,
 }
@@ -120,6 +122,7 @@ impl Outputs {
         let mut parts: Vec<Rows> = Vec::new();
         let (mut line, mut number) = (String::new(), 0_u64);
         let (mut row, mut symbols, mut texts) = (Vec::new(), Symbols::default(), Texts::default());
+        let (mut forms, mut notes) = (Forms::all(Some(String::new())), CellNotes::default());
         loop {
             let at = |problem: &str| failed(format!("line {}: {problem}", number + 1));
             if !lines.read(&mut line).map_err(|error| at(&error.to_string()))? {
@@ -134,10 +137,17 @@ impl Outputs {
                 }
                 cell
             };
+            notes.clear();
             split_cells(text, separator, &mut |cell| {
-                row.push(parse_cell(cell, separator, &mut symbol));
+                note_spelling(cell, row.len(), separator, &mut notes);
+                row.push(parse_cell(cell.trim(), separator, &mut symbol));
             })
             .map_err(at)?;
+            if row.len() > 1 && row.last() == Some(&Cell::ABSENT) {
+                notes.add(row.len() - 1, "empty");
+            }
+            #[allow(clippy::cast_possible_truncation)] // all rows are in memory
+            forms.set(number as usize, notes.text());
             number += 1;
             if row.len() > MAX_WIDTH {
                 return Err(failed(format!(
@@ -172,7 +182,11 @@ impl Outputs {
             HeaderRow::Detect if first.is_header() => Some(first.names),
             _ => None,
         };
-        let rows = if names.is_some() { rows.without_first() } else { rows };
+        let (rows, forms) = if names.is_some() {
+            (rows.without_first(), forms.without_first())
+        } else {
+            (rows, forms)
+        };
         if rows.is_empty() {
             return Err(failed(
                 "holds a header and no outputs; use --header absent if its only row is an output"
@@ -185,6 +199,7 @@ impl Outputs {
             rows,
             symbols,
             texts,
+            forms,
             separator,
         })
     }
@@ -222,7 +237,7 @@ impl FirstRow {
     fn new(text: &str, separator: Separator) -> Self {
         let mut names = Vec::new();
         // The line was already split without an error.
-        let _ = split_cells(text, separator, &mut |name| names.push(name.to_owned()));
+        let _ = split_cells(text, separator, &mut |name| names.push(name.trim().to_owned()));
         Self { names, separator, is_like_others: false, compared: 0 }
     }
 
@@ -248,7 +263,7 @@ impl FirstRow {
         let (mut names, mut found) = (self.names.iter(), false);
         // The line was already split without an error.
         let _ = split_cells(text, self.separator, &mut |cell| {
-            let name = names.next().map_or("", String::as_str);
+            let (name, cell) = (names.next().map_or("", String::as_str), cell.trim());
             found |= name.contains(|c: char| c.is_ascii_digit())
                 && number_shape(name) == number_shape(cell);
         });
@@ -272,6 +287,18 @@ fn parse_cell(text: &str, separator: Separator, symbol: impl FnOnce(&str) -> Cel
     }
 }
 
+/// Notes what a cell does not show of its spelling.
+fn note_spelling(text: &str, index: usize, separator: Separator, notes: &mut CellNotes) {
+    let trimmed = text.trim();
+    if trimmed.len() < text.len() {
+        let at = text.find(trimmed).unwrap_or(0);
+        notes.add(index, &format!("spaces: {at} and {}", text.len() - at - trimmed.len()));
+    }
+    if parse_number(trimmed, separator).is_some() {
+        notes.add_written(index, trimmed);
+    }
+}
+
 impl Rows {
     fn without_first(self) -> Self {
         let mut rest = Self::new(self.width());
@@ -280,7 +307,7 @@ impl Rows {
     }
 }
 
-/// Splits a line into cells and removes the spaces around them.
+/// Splits a line into cells, with the spaces around them.
 fn split_cells(
     line: &str,
     separator: Separator,
@@ -299,7 +326,7 @@ fn split_cells(
         return Ok(());
     }
     if !line.contains('"') {
-        line.split(separator.character()).for_each(|cell| sink(cell.trim()));
+        line.split(separator.character()).for_each(sink);
         return Ok(());
     }
     // Add the line end: if a quotation mark is not closed, the line end becomes part of the last
@@ -315,7 +342,7 @@ fn split_cells(
             "a quotation mark is not closed; an output must be on one line; inside quotes, write a quotation mark as \"\"",
         ),
         Ok(true) => {
-            record.iter().for_each(|cell| sink(cell.trim()));
+            record.iter().for_each(sink);
             Ok(())
         }
         _ => Err("is not a row of separated cells"),

@@ -108,7 +108,7 @@ impl Recording {
         Recorded::new(
             self.left.rows,
             self.right.rows,
-            SampleNames { columns, symbols, texts },
+            SampleNames { columns, symbols, texts, forms: [self.left.forms, self.right.forms] },
             order,
             seed,
         )

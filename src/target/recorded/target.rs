@@ -6,9 +6,9 @@ use rand::{RngExt, SeedableRng};
 
 use crate::model::Side;
 use crate::noise::Generator;
-use crate::output::{Mix, Probe, Reading, Rows, Symbols, TextView, Texts};
-use crate::stats::independence::{Dependence, Episode, dependence};
-use crate::target::columns::{Columns, FIRST_OUTPUTS};
+use crate::output::{Forms, Mix, Probe, Reading, Rows, Symbols, TextView, Texts};
+use crate::stats::independence::{Dependence, Episode, dependence, evenness};
+use crate::target::columns::{Columns, FIRST_OUTPUTS, MORE_OUTPUTS};
 use crate::target::{Phase, StreamSeed, Target, TargetError};
 
 /// Rows per chunk.
@@ -41,6 +41,8 @@ pub struct SampleNames {
     pub symbols: Symbols,
     /// The texts of the symbols.
     pub texts: Texts,
+    /// What the outputs of each side are beside their cells.
+    pub forms: [Forms; 2],
 }
 
 /// The outputs of both sides, each in random order. Exploration uses them from the front,
@@ -65,9 +67,9 @@ struct Shuffled {
 }
 
 impl Recorded {
-    /// Shuffles the outputs of both sides, which have the same width. If they are in the order in
-    /// which they were drawn, they are tested for dependence first. It is not possible to draw from
-    /// dependent outputs.
+    /// Shuffles the outputs of both sides, which have the same width. They are tested for dependence
+    /// first: in all ways if they are in the order in which they were drawn, otherwise only for
+    /// rows that were copied. It is not possible to draw from dependent outputs.
     #[must_use]
     pub fn new(
         mut left: Rows,
@@ -76,37 +78,38 @@ impl Recorded {
         order: RowOrder,
         seed: u64,
     ) -> Self {
-        let SampleNames { columns, mut symbols, texts } = names;
-        let probed = if texts.is_empty() {
+        let SampleNames { columns, mut symbols, texts, forms } = names;
+        let all_same = forms.iter().all(Forms::are_same) && forms[0].get(0) == forms[1].get(0);
+        let probed = if texts.is_empty() && all_same {
             0
         } else {
-            (left.len().min(right.len()) / ROWS_PER_PROBE).min(FIRST_OUTPUTS)
+            let most = FIRST_OUTPUTS + MORE_OUTPUTS.iter().sum::<usize>();
+            (left.len().min(right.len()) / ROWS_PER_PROBE).min(most)
         };
         let mut probe = Probe::default();
-        for (side, rows) in [(Side::Left, &left), (Side::Right, &right)] {
-            first_of_shuffled(side, rows.len(), seed, probed)
+        for ((side, rows), forms) in [(Side::Left, &left), (Side::Right, &right)].iter().zip(&forms)
+        {
+            first_of_shuffled(*side, rows.len(), seed, probed)
                 .into_iter()
-                .for_each(|row| probe.see(rows.row(row), &texts));
+                .for_each(|row| probe.see(rows.row(row), &texts, forms.get(row)));
         }
         let decided = Columns::decide(probe, &TextView::Everything, left.width(), &columns);
         let width = decided.map(|Columns { reading, names }| {
-            if !reading.is_plain() {
-                [&mut left, &mut right]
-                    .into_iter()
-                    .for_each(|rows| *rows = read(rows, &reading, &texts, &mut symbols));
+            if !(reading.is_plain() && all_same) {
+                [&mut left, &mut right].into_iter().zip(&forms).for_each(|(rows, forms)| {
+                    *rows = read(rows, &reading, &texts, forms, &mut symbols);
+                });
             }
             symbols = std::mem::take(&mut symbols).with_columns(names);
             reading.width()
         });
         drop(texts);
+        let mut episode = Episode::new(left.width(), TESTED_ROWS);
+        episode.see(Side::Left, &left);
+        episode.see(Side::Right, &right);
         let dependence = match order {
-            RowOrder::AsDrawn => {
-                let mut episode = Episode::new(left.width(), TESTED_ROWS);
-                episode.see(Side::Left, &left);
-                episode.see(Side::Right, &right);
-                dependence(&[episode])
-            }
-            RowOrder::Any => None,
+            RowOrder::AsDrawn => dependence(&[episode]),
+            RowOrder::Any => evenness(&[episode]),
         };
         let shuffled =
             |side, rows| Shuffled { probed: probed as u64, ..Shuffled::new(side, rows, seed) };
@@ -117,11 +120,18 @@ impl Recorded {
 }
 
 /// The rows with the columns that a reading adds.
-fn read(rows: &Rows, reading: &Reading, texts: &Texts, symbols: &mut Symbols) -> Rows {
+fn read(
+    rows: &Rows,
+    reading: &Reading,
+    texts: &Texts,
+    forms: &Forms,
+    symbols: &mut Symbols,
+) -> Rows {
     let mut wider = Rows::new(reading.width());
     wider.resize(rows.len());
-    for ((row, cells), rank) in wider.iter_mut().zip(rows).zip(0..) {
-        reading.read(cells, texts, row, |name| symbols.ranked_symbol(rank, name));
+    for (index, (row, cells)) in wider.iter_mut().zip(rows).enumerate() {
+        let rank = index as u64;
+        reading.read(cells, texts, forms.get(index), row, |name| symbols.ranked_symbol(rank, name));
     }
     wider
 }
@@ -171,7 +181,7 @@ impl Shuffled {
                 rows.saturating_sub(end)..rows.saturating_sub(first),
             ),
             // A file has no fresh draws.
-            Phase::Replay | Phase::Probe | Phase::Accuracy | Phase::Search => return Err(used_up),
+            _ => return Err(used_up),
         };
         if used > rows {
             return Err(used_up);
@@ -289,7 +299,15 @@ mod tests {
             .collect::<Vec<_>>();
         assert_eq!(
             columns,
-            ["answer", "answer length", "answer number 1", "answer shape", "answer unusual"]
+            [
+                "answer",
+                "answer length",
+                "answer number 1",
+                "answer shape",
+                "answer unusual",
+                "answer unusual value",
+                "answer unusual entries"
+            ]
         );
         let row = target.left.rows.row(7);
         assert_eq!(Cell::symbol(&format!("about {}", row[2].as_number().unwrap())), row[0]);

@@ -4,8 +4,10 @@
 //! A claim that holds is refuted with probability 0.001 at most in each run: the default
 //! confidence. With 200,000 draws what could be caught is 1.030 ± 0.001.
 
+use std::collections::HashSet;
+
 use crate::harness::program::{
-    Table, assert_has, code, documented, dp_audit, errors, folder, of_program, python, shown,
+    Table, assert_has, code, documented, dp_audit, errors, folder, of_program, python, read, shown,
     witnesses, write,
 };
 
@@ -651,4 +653,42 @@ fn a_replay_does_not_judge_kept_noise_either() {
     let output = dp_audit(folder.path(), &["replay", &witness]);
     assert!([1, 5].contains(&code(&output)), "{}", shown(&output));
     assert_has(&errors(&output), &["its draws are not independent", "keep none in a cache"]);
+}
+
+#[test]
+fn a_mechanism_that_forks_is_noticed_at_its_first_draws() {
+    if !python("a_mechanism_that_forks_is_noticed_at_its_first_draws", "import os; os.fork") {
+        return;
+    }
+    let log = "with open('log', 'a') as f: f.write(f'{os.getpid()}\\n')\n    ";
+    let one = format!(
+        "import os\ndef mechanism(data, rng):\n    os.fork()\n    {log}return rng.random()\n"
+    );
+    let many = format!(
+        "import os\ndef mechanism(data, rng, count):\n    os.fork()\n    {log}return [rng.random()] * count\n"
+    );
+    let own = "import os\ndef mechanism(data, rng):\n    \
+               if rng.random() < 0.001:\n        \
+                   child = os.fork()\n        \
+                   if child == 0:\n            os._exit(0)\n        \
+                   os.waitpid(child, 0)\n    \
+               return rng.random()\n";
+    for (text, options) in [(one, vec![]), (many, vec!["--batch"])] {
+        let command = [&["python3", WORKER], options.as_slice(), &["mechanism.py"]].concat();
+        let audit = of_program("python", &command, "");
+        let audit = audit.replace("params = { query = \"count\", epsilon = 1.0 }", "");
+        let folder = folder(&[("python", &audit)]);
+        write(folder.path(), "audits/mechanism.py", &text);
+        let output = dp_audit(folder.path(), &["run", "--draws", "20000"]);
+        assert_eq!(code(&output), 5, "{}", errors(&output));
+        let said = errors(&output) + &shown(&output);
+        assert_has(&said, &["calls os.fork and returns in both processes"]);
+        // Each draw has at most one child, which makes no further draw.
+        let log = read(folder.path(), "audits/log");
+        let processes: HashSet<&str> = log.lines().collect();
+        assert!(processes.len() < 200, "{} processes", processes.len());
+    }
+    // A child that does not come back is the mechanism's own business.
+    let (code, _, text) = run(own, &[], "", "20000");
+    assert!(code != 5, "{text}");
 }

@@ -34,7 +34,7 @@ fn every_boundary_mechanism_has_a_row_and_the_picture_is_written() {
         &["--seeds", "10", "--draws", "2000", "--confidence", "0.999", "--pictures", "pictures"],
     );
     // A correct harness fails this if 2 of 10 runs are false alarms at 0.1 %, which has probability
-    // 4.5e-5; for 14 rates less than 0.001.
+    // 4.5e-5; for 23 rates about 0.001.
     assert_eq!(code(&output), 0, "{}", errors(&output));
     let rates = rates(folder.path());
     assert_eq!(rates.rows.len(), files(&repository("src/calibrate/boundary")).len());

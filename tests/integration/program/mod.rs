@@ -3,10 +3,13 @@
 mod accuracy;
 mod bad_audits;
 mod calibrate;
+mod canaries;
 mod cli;
 mod controls;
 #[cfg(unix)]
 mod resume;
+#[cfg(unix)]
+mod safety;
 mod search;
 mod several;
 #[cfg(unix)]

@@ -390,6 +390,11 @@ fn a_journal_that_cannot_be_written_is_refused_before_anything_is_drawn() {
     std::os::unix::fs::symlink("/dev/full", folder.path().join(JOURNAL)).unwrap();
     let output = dp_audit(folder.path(), &["run"]);
     assert_eq!(code(&output), 1);
+    assert_has(&errors(&output), &["is a symbolic link to /dev/full"]);
+    std::fs::remove_file(folder.path().join(JOURNAL)).unwrap();
+    assert!(Command::new("mkfifo").arg(folder.path().join(JOURNAL)).status().unwrap().success());
+    let output = dp_audit(folder.path(), &["run"]);
+    assert_eq!(code(&output), 1);
     assert_has(&errors(&output), &["it is no ordinary file"]);
 }
 

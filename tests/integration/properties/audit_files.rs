@@ -20,7 +20,7 @@ fn accepted_or_named(text: &str) -> Result<(), TestCaseError> {
             prop_assert!(
                 audit.statement_count() > 0 && audit.resolution > 0.0 && !audit.attacks.is_empty()
             );
-            let statements = audit.pairs.len() + audit.accuracy.len();
+            let statements = audit.statement_count();
             let report = vec![audit].run(Settings { draws: Some(40), ..defaults(1) });
             prop_assert_eq!(report.audits[0].results.len(), statements);
         }

@@ -163,7 +163,7 @@ proptest! {
         let bounds = dp_audit::parts::bounds(&ledger_of(&looks), &certified(&judged, level, &claim), None, &claim, level);
         let refuted = bounds.epsilon_lower > claim.epsilon() || bounds.delta_lower > claim.delta();
         let (reach, control) = (bounds.reach(&claim), None);
-        let grounds = Grounds { claim, bounds, outputs_never_repeat: false, reach, asked_reach, resolution, control };
+        let grounds = Grounds { claim, bounds, unread: false, reach, asked_reach, resolution, control };
         let verdict = Verdict::new(&grounds);
         prop_assert_eq!(verdict == Verdict::Violated, refuted);
         prop_assert_eq!(verdict == Verdict::Consistent, !refuted && bounds.resolved <= resolution * reach.clamp(0.5, 1.0) && reach >= asked_reach);

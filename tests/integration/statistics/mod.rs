@@ -3,7 +3,9 @@
 mod binomial_limits;
 mod bounds;
 mod bugs;
+mod canaries;
 mod extremes;
+mod hidden;
 mod independence;
 mod pictures;
 mod portfolio;

@@ -4,10 +4,14 @@
 //! are this dataset, so the draws of both sides have the same distribution and all of them count.
 //! Their number is fixed in advance.
 
+mod explain;
+
 use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
+
+pub(super) use explain::explanation;
 
 use super::row::{Row, lower, upper};
 use super::words::rounded;

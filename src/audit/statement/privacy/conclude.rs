@@ -5,7 +5,7 @@ use thiserror::Error;
 
 use super::certify::CertifyPart;
 use super::curves::CurveData;
-use super::evidence::PrivacyEvidence;
+use super::evidence::{PrivacyEvidence, RuleJudgement};
 use super::explore::Exploration;
 use super::explore::add;
 use super::path::EvidencePath;
@@ -75,7 +75,7 @@ impl<'a> Standing<'a> {
     pub fn evidence<B: FnOnce() -> Option<String>>(self, facts: DrawFacts<B>) -> PrivacyEvidence {
         let (certified, groups) = self.certified();
         let Self { plan, exploration, complete, .. } = self;
-        let Exploration { learned, outputs_never_repeat, symbols, path, .. } = exploration;
+        let Exploration { learned, unread, earlier, learned_from, symbols, path, .. } = exploration;
         let PairPlan { ref claim, level, .. } = *plan;
         // Fixed-sample limits hold only for the sample size that was fixed in advance.
         let fixed: &[Certified] = if complete { &certified } else { &[] };
@@ -96,7 +96,15 @@ impl<'a> Standing<'a> {
             epsilon: best.map_or(0.0, |best| estimates[best].epsilon),
             epsilon_upper: limited.reduce(f64::max).unwrap_or(f64::INFINITY),
         };
+        let first = learned.first().zip(certified.first()).zip(earlier);
+        let growth = first.and_then(|((first, found), earlier)| {
+            let regions = first.rule.regions();
+            earlier.growth(&claim.main().measure, learned_from, regions, found.tally)
+        });
         let learned = best.map(|best| &learned[best]);
+        let judged_by = best.filter(|_| complete).zip(learned).map(|(best, learned)| {
+            RuleJudgement { alpha: certified[best].alpha(), method: learned.method }
+        });
         let behaviour =
             if bounds.refute(claim) && facts.reproducible { (facts.behaviour)() } else { None };
         let (ledger, draws_at_looks) = (&path.ledger, path.draws_at_looks.as_slice());
@@ -114,11 +122,13 @@ impl<'a> Standing<'a> {
         let rule = learned.map(|learned| learned.rule.clone());
         PrivacyEvidence {
             bounds,
-            outputs_never_repeat,
+            unread,
+            growth,
             estimate,
             draws: path.draws,
             tally,
             regions,
+            judged_by,
             by_groups,
             symbols: rule.as_ref().map(|rule| symbols.only(rule.symbols())).unwrap_or_default(),
             rule,

@@ -3,11 +3,13 @@
 use serde::{Deserialize, Serialize};
 
 use super::curves::Curves;
+use super::growth::Growth;
 use crate::attack::GuessRule;
 use crate::audit::PairPlan;
 use crate::model::number::{counted, percent};
-use crate::model::{Bounds, Claim, RuleEstimate, Tally};
+use crate::model::{Bounds, Claim, RuleEstimate, Tally, Until};
 use crate::output::Symbols;
+use crate::stats::{Certified, Method};
 
 /// What groups of outputs are called in a sentence.
 const GROUPS: &str = "groups of outputs together";
@@ -18,8 +20,12 @@ const GROUPS: &str = "groups of outputs together";
 pub struct PrivacyEvidence {
     /// The bounds.
     pub bounds: Bounds,
-    /// Whether every output was a different symbol.
-    pub outputs_never_repeat: bool,
+    /// The names of the columns that no learner can read.
+    #[serde(default)]
+    pub unread: Vec<String>,
+    /// That rules from more draws show clearly more.
+    #[serde(default)]
+    pub growth: Option<Growth>,
     /// The point estimate of ε from the reported rule, and an upper limit for the ε that any of the
     /// frozen rules can show.
     pub estimate: RuleEstimate,
@@ -29,6 +35,10 @@ pub struct PrivacyEvidence {
     pub tally: Tally,
     /// How many of the two answers, left and right, the rule ever gives.
     pub regions: u8,
+    /// How the counts were judged; absent if the sample was not completed, so that only the wealth
+    /// judges them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub judged_by: Option<RuleJudgement>,
     /// Whether groups of outputs show more than the rules, none of which refutes the claim.
     #[serde(default)]
     pub by_groups: bool,
@@ -45,6 +55,15 @@ pub struct PrivacyEvidence {
     pub reproducible: bool,
     /// A note about the draws for the reader of a report.
     pub note: Option<String>,
+}
+
+/// How the counts of a rule become bounds. It is chosen before the draws.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RuleJudgement {
+    /// The level of the rule's limits.
+    pub alpha: f64,
+    /// How they are computed.
+    pub method: Method,
 }
 
 impl PrivacyEvidence {
@@ -103,6 +122,28 @@ impl PrivacyEvidence {
         let all = [correct, wrong, abstained].iter().try_fold(0_u64, |sum, n| sum.checked_add(*n));
         if all.is_none_or(|all| all > self.draws) {
             return Err("it counts more guesses than draws".to_owned());
+        }
+        self.check_bounds(plan)
+    }
+
+    /// Judges the counts again. The bounds are the best of all rules, so those of the reported rule
+    /// are not above them.
+    fn check_bounds(&self, plan: &PairPlan) -> Result<(), String> {
+        let is_fixed = plan.max_seconds.is_none() && plan.until == Until::Budget;
+        let Some(RuleJudgement { alpha, method }) = self.judged_by else {
+            return if is_fixed && self.rule.is_some() {
+                Err("it does not say how its counts were judged".to_owned())
+            } else {
+                Ok(())
+            };
+        };
+        if !(0.0..=plan.level.whole()).contains(&alpha) || self.regions > 2 {
+            return Err("its counts cannot have been judged like this".to_owned());
+        }
+        let again = Certified::new(self.tally, self.regions, alpha, &plan.claim, method);
+        let shown = if plan.claim.second().is_some() { self.bounds.delta_lower } else { 0.0 };
+        if again.lower() > self.bounds.lower || again.second_lower() > shown {
+            return Err("its counts show more than its bounds say".to_owned());
         }
         Ok(())
     }

@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
+use super::growth::Earlier;
 use super::path::EvidencePath;
 use crate::attack::{DrawBudget, Explorer, Grouped, GuessRule, Learned};
 use crate::audit::time_limit::PairClock;
@@ -28,8 +29,12 @@ pub struct Exploration {
     pub tallies: Vec<Tally>,
     /// Groups of outputs, for a claim that limits a Rényi divergence.
     pub groups: Option<Grouped>,
-    /// Whether every output was a different symbol.
-    pub outputs_never_repeat: bool,
+    /// The names of the columns that no learner can read.
+    pub unread: Vec<String>,
+    /// The rule that the first of the rules replaced.
+    pub earlier: Option<Earlier>,
+    /// The draws that the rules were learned from.
+    pub learned_from: u64,
     /// The names of the symbols that occurred.
     pub symbols: Symbols,
     /// The evidence so far.
@@ -92,7 +97,8 @@ pub fn explore_in_time(
     };
     let mut explorer = Explorer::new(sampler.width(), &plan.attacks, &plan.claim, budget);
     let mut explored = Exploration::default();
-    let mut learned_at = 0;
+    // What the first rule did since it was learned.
+    let mut since = Tally::default();
     for (index, &round) in rounds.iter().enumerate() {
         let begun = Instant::now();
         let tallies = match explorer.absorb(&mut sampler, round, &explored.rules()) {
@@ -109,6 +115,7 @@ pub fn explore_in_time(
             explored.path.look(&explored.learned, &tallies);
             tell(&explored.path, plan, listener);
             add(&mut explored.tallies, &tallies);
+            since += tallies[0];
         }
         if explored.path.decides(plan) {
             break;
@@ -123,9 +130,15 @@ pub fn explore_in_time(
                 clock.certify(budget.certify),
             );
         }
-        if last || draws <= EARLY_DRAWS || draws >= 4 * learned_at {
+        if last || draws <= EARLY_DRAWS || draws >= 4 * explored.learned_from {
+            explored.earlier = explored.learned.first().map(|learned| Earlier {
+                learned_from: explored.learned_from,
+                regions: learned.rule.regions(),
+                tally: since,
+            });
             explored.learned = explorer.learn();
-            learned_at = draws;
+            explored.learned_from = draws;
+            since = Tally::default();
         }
         if last {
             explored.groups = explored.learned.first().and_then(|first| explorer.groups(first));
@@ -140,7 +153,8 @@ pub fn explore_in_time(
     }
     sampler.check_independence()?;
     explored.symbols = target.symbols().of_width(sampler.width());
-    explored.outputs_never_repeat = explorer.outputs_never_repeat();
+    let unread = explorer.unread(&explored.symbols).into_iter();
+    explored.unread = unread.map(|column| explored.symbols.column(column)).collect();
     explorer.name_rows(&mut explored.symbols);
     Ok(explored)
 }

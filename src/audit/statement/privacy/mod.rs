@@ -7,14 +7,18 @@
 //! | `certify.rs` | the second step: judge them on fresh draws, in parts if that helps |
 //! | `conclude.rs` | the third step: from tallies to bounds, without draws |
 //! | `path.rs` | how the evidence grows from look to look |
+//! | `growth.rs` | whether more exploration would show more |
 //! | `curves.rs` | the evidence as curves |
 //! | `evidence.rs` | what was found |
+//! | `explain.rs` | the claim in plain words |
 
 mod certify;
 mod conclude;
 mod curves;
 mod evidence;
+mod explain;
 mod explore;
+mod growth;
 mod path;
 mod run;
 
@@ -25,8 +29,10 @@ use serde_json::{Map, Value, json};
 pub use certify::{CertifyPart, LookTallies, Piece, certify_range};
 pub use conclude::{PartsError, conclude};
 pub use curves::{Curves, ProfilePoint, WealthPoint};
-pub use evidence::PrivacyEvidence;
+pub use evidence::{PrivacyEvidence, RuleJudgement};
+pub(super) use explain::explanation;
 pub use explore::{Exploration, explore};
+pub use growth::{Earlier, Growth};
 pub use path::EvidencePath;
 pub(super) use run::audit;
 pub use run::behaviour;
@@ -79,6 +85,40 @@ impl Privacy<'_> {
         })
     }
 
+    /// What the attacker saw, and what was not seen.
+    fn sentence(&self) -> Option<String> {
+        let sentence = self.evidence?.sentence(self.claim());
+        let unread = self.unread().join(", ");
+        Some(if unread.is_empty() { sentence } else { format!("{sentence}; not read: {unread}") })
+    }
+
+    /// That more exploration would show more.
+    fn growing(&self) -> Option<String> {
+        let evidence = self.evidence?;
+        let Growth { before, now, factor } = evidence.growth?;
+        let brief = |value: f64| Brief(round_down(value, 3));
+        Some(format!(
+            "The bound still grows with exploration: rules from fewer draws showed {symbol} = {}, \
+             the last one {symbol} = {}; about {} would show most of what is missing.",
+            brief(before),
+            brief(now),
+            counted(more(evidence.draws, factor.sqrt()), "draw"),
+            symbol = self.claim().main().measure.symbol(),
+        ))
+    }
+
+    /// The columns that were not read, each with the reason for ignoring it if there is one.
+    fn unread(&self) -> Vec<String> {
+        let ignored = |column: &String| self.statement.audit.ignore.get(column);
+        let columns = self.evidence.into_iter().flat_map(|evidence| &evidence.unread);
+        columns
+            .map(|column| match ignored(column) {
+                Some(reason) => format!("{column} (ignored: {reason})"),
+                None => column.clone(),
+            })
+            .collect()
+    }
+
     /// All bounds in one line.
     fn bounds_text(&self) -> String {
         let (claim, Some(evidence)) = (self.claim(), self.evidence) else { return String::new() };
@@ -102,7 +142,7 @@ impl Kind for Privacy<'_> {
 
     fn verdict(&self, whole: Whole) -> Option<Verdict> {
         let evidence = self.evidence?;
-        Some(self.statement.verdict(evidence.bounds, evidence.outputs_never_repeat, whole))
+        Some(self.statement.verdict(evidence.bounds, &evidence.unread, whole))
     }
 
     fn reach(&self) -> Option<f64> {
@@ -133,7 +173,11 @@ impl Kind for Privacy<'_> {
             Verdict::Inconclusive(Reason::ClaimNotReached) if audit.claim.second().is_some() => {
                 let (estimate, lower) = (evidence.estimate.epsilon, evidence.bounds.lower);
                 let factor = (estimate - lower) / (estimate - asked);
-                (estimate.is_finite() && estimate > asked).then(|| more(evidence.draws, factor))
+                if estimate.is_finite() && estimate > asked {
+                    Some(more(evidence.draws, factor))
+                } else {
+                    evidence.growth.map(|growth| more(evidence.draws, growth.factor.sqrt()))
+                }
             }
             _ => None,
         }
@@ -179,11 +223,11 @@ impl Kind for Privacy<'_> {
     }
 
     fn details(&self) -> Map<String, Value> {
-        let (claim, evidence) = (self.claim(), self.evidence);
+        let evidence = self.evidence;
         let estimate = evidence.map(|evidence| evidence.estimate);
         let mut details = self.statement.details(evidence.is_some());
         details.extend([
-            ("sentence".to_owned(), json!(evidence.map(|evidence| evidence.sentence(claim)))),
+            ("sentence".to_owned(), json!(self.sentence())),
             (
                 "rule_epsilon_estimate".to_owned(),
                 json!(estimate.map(|estimate| lower(estimate.epsilon))),
@@ -192,6 +236,8 @@ impl Kind for Privacy<'_> {
                 "rule_epsilon_upper".to_owned(),
                 json!(estimate.map(|estimate| upper(estimate.epsilon_upper))),
             ),
+            ("growth".to_owned(), json!(evidence.map(|evidence| evidence.growth))),
+            ("unread".to_owned(), json!(evidence.map(|evidence| &evidence.unread))),
             ("picture".to_owned(), json!(evidence.map(|evidence| &evidence.curves))),
         ]);
         details
@@ -204,7 +250,7 @@ impl Kind for Privacy<'_> {
     fn words(&self) -> Words {
         let (audit, claim) = (self.statement.audit, self.claim());
         let refuted = self.bounds().is_some_and(|bounds| bounds.refute(claim));
-        let sentence = self.evidence.map_or_else(String::new, |evidence| evidence.sentence(claim));
+        let sentence = self.sentence().unwrap_or_default();
         let known = if audit.is_from_file() {
             " If this is known, write expect = \"violated\" into the audit file."
         } else {
@@ -258,6 +304,7 @@ impl Kind for Privacy<'_> {
         } else {
             "The attack sees no leak whose growth it could flag.".to_owned()
         };
+        let growing = self.growing().map_or_else(String::new, |growing| format!(" {growing}"));
         let (verdict, reasons) = match verdict {
             Verdict::Violated => (
                 "The claim is refuted.",
@@ -271,13 +318,15 @@ impl Kind for Privacy<'_> {
             Verdict::Consistent => (
                 "Not refuted.",
                 format!(
-                    "The measured bound is ε ≥ {epsilon} (confidence {confidence}). {detected} \
-                     Another pair or a better attack may still refute the claim."
+                    "The measured bound is ε ≥ {epsilon} (confidence {confidence}). {detected}\
+                     {growing} Another pair or a better attack may still refute the claim."
                 ),
             ),
             Verdict::Inconclusive(reason) => (
                 "Not refuted, but inconclusive.",
-                format!("The measured bound is ε ≥ {epsilon}. {detected} Reason: {reason}."),
+                format!(
+                    "The measured bound is ε ≥ {epsilon}. {detected}{growing} Reason: {reason}."
+                ),
             ),
         };
         [verdict.to_owned(), format!("{in_unit}{reasons}")]
@@ -293,6 +342,10 @@ impl Kind for Privacy<'_> {
             "guesses",
             format!("{} right, {} wrong, {} without a guess", counts[0], counts[1], counts[2]),
         ));
+        facts.extend(self.growing().map(|growing| ("still growing", growing)));
+        if !evidence.unread.is_empty() {
+            facts.push(("not read", self.unread().join("; ")));
+        }
         facts.push(("draws", grouped(evidence.draws)));
         facts.push(("reach", rounded(evidence.bounds.reach(self.claim()), 4, 1.0)));
         facts.extend(truth.epsilon.map(|truth| ("exact ε", Brief(truth).to_string())));

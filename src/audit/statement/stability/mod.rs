@@ -3,8 +3,12 @@
 //! Nothing is left to chance here, so there is no confidence to divide and no rule to learn. One
 //! evaluation of each side would do; a few more show that there is no noise.
 
+mod explain;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
+
+pub(super) use explain::explanation;
 
 use super::pair::PairStatement;
 use super::row::Row;
@@ -49,7 +53,11 @@ pub(super) fn compare(
     target: &dyn Target,
 ) -> Result<StabilityEvidence, TargetError> {
     target.open()?;
-    let rows = [evaluate(plan, target, Side::Left)?, evaluate(plan, target, Side::Right)?];
+    let mut rows = [evaluate(plan, target, Side::Left)?, evaluate(plan, target, Side::Right)?];
+    // Distances are between values, whatever their types are.
+    if let Some(own) = target.own_cells() {
+        rows.iter_mut().for_each(|row| row.truncate(own));
+    }
     let (symbols, [left, right]) = (target.symbols(), &rows);
     // A dictionary, a set or the end of a list that is too long arrives as one text. However much
     // changes in it, it would count once.
@@ -158,7 +166,7 @@ impl Kind for Stability<'_> {
     }
 
     fn verdict(&self, whole: Whole) -> Option<Verdict> {
-        Some(self.statement.verdict(self.bounds()?, false, whole))
+        Some(self.statement.verdict(self.bounds()?, &[], whole))
     }
 
     fn reach(&self) -> Option<f64> {

@@ -232,6 +232,18 @@ fn caption(picture: &Picture<'_>) -> Markup {
             ": the wealth of a gambler who bets against the claim. Above the " i.kc { "line" }
             " the claim is refuted."
         },
+        Picture::Roc(..) => html! {
+            b { "Which canaries were in" } ": true against false positives, both logarithmic, "
+            i.kl { "measured" } ", against what the " i.kc { "claim" } " allows (grey) and what the "
+            i.kb { "bound" } " refutes."
+        },
+        Picture::Rungs(..) => html! {
+            b { "How many guesses" } ": what each number of the surest guesses shows for itself, the "
+            i.kb { "bound" } " of all together, and the " i.kc { "claim" } "."
+        },
+        Picture::Scores(..) => html! {
+            b { "Scores" } " of canaries that were " i.kl { "in" } " and " i.kr { "out" } "."
+        },
     }
 }
 
@@ -253,7 +265,7 @@ fn facts(audit: &Audit) -> Markup {
     let because = audit.reach.because().map_or_else(String::new, |reason| format!(" ({reason})"));
     let asked = format!("{}{because}", Brief(audit.reach.at_least()));
     let mut facts = vec![("mechanism", mechanism)];
-    if audit.is_about_pairs() {
+    if audit.is_about_claim() {
         facts.push(("claim", format!("{} for {} neighbours", audit.claim, audit.relation)));
         facts.push(("expected", audit.expect.to_string()));
         facts.push(("reach asked for", asked));

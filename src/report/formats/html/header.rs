@@ -165,12 +165,7 @@ impl Page<'_> {
         let mut parts: Vec<String> = Vec::new();
         parts.extend(self.html.origin.date.clone());
         parts.push(format!("dp-audit {}", env!("CARGO_PKG_VERSION")));
-        parts.extend(self.html.origin.commit.as_ref().map(|commit| {
-            match commit.strip_suffix("-dirty") {
-                Some(commit) => format!("commit {commit} with uncommitted changes"),
-                None => format!("commit {commit}"),
-            }
-        }));
+        parts.extend(self.html.origin.commit.as_ref().map(|commit| format!("commit {commit}")));
         parts.push(format!("seed {}", settings.seed));
         parts.push(settings.draws.map_or_else(
             || "draws as in the audit files".to_owned(),

@@ -482,7 +482,7 @@ mod tests {
         let html = Html {
             origin: Origin {
                 date: Some("2026-01-31 12:00 UTC".to_owned()),
-                commit: Some("abc1234-dirty".to_owned()),
+                commit: Some("abc1234".to_owned()),
             },
             witnesses: Some("my witnesses".into()),
             baseline: Some(Arc::new(JsonReport::new(&before))),
@@ -490,7 +490,7 @@ mod tests {
         let page = String::from_utf8(html.render(&now).unwrap()).unwrap();
         for part in [
             "2026-01-31 12:00 UTC",
-            "commit abc1234 with uncommitted changes",
+            "commit abc1234",
             "dp-audit replay 'my witnesses/count-",
             "1 worse, 0 better, 0 notes",
             "count / one more: was consistent, is violated",
