@@ -82,7 +82,8 @@ mod tests {
         assert!(is_unread(|bits, _| token(bits)));
         assert!(is_unread(|bits, _| Cell::number((bits >> 12) as f64)));
         assert!(is_unread(|bits, _| if bits % 64 == 0 { token(bits) } else { Cell::ABSENT }));
-        let named = |bits: u64, _| if bits % 64 == 0 { token(bits) } else { token(bits % 5) };
+        let named =
+            |bits: u64, _| if bits.is_multiple_of(64) { token(bits) } else { token(bits % 5) };
         assert!(is_unread(named), "names that occur often do not hide the others");
     }
 

@@ -196,7 +196,7 @@ mod tests {
                 let nothing = term;
                 for times in 1..200_u32 {
                     term *= lambda / f64::from(times);
-                    if times as usize % copies == 0 {
+                    if (times as usize).is_multiple_of(copies) {
                         multiples += term;
                     }
                 }

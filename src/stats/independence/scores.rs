@@ -75,7 +75,7 @@ mod tests {
         let scores = Scores::of(&draws);
         // The limits are 100, 200, …, 700. A limit itself is between two eighths.
         let expected = |draw: u64| {
-            2 * i8::try_from(draw / 100).unwrap() - i8::from(draw > 0 && draw % 100 == 0)
+            2 * i8::try_from(draw / 100).unwrap() - i8::from(draw > 0 && draw.is_multiple_of(100))
         };
         assert!(draws.iter().zip(&scores.values).all(|(draw, score)| *score == expected(*draw)));
         assert_eq!(scores.upper().filter(|upper| *upper).count(), 400);

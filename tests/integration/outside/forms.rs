@@ -143,6 +143,8 @@ fn verdict_on_files(folder: &Path) -> String {
     Table::read(folder, "results/samples.csv").cell(0, "verdict").to_owned()
 }
 
+type CellOfBit = dyn Fn(bool, &mut Generator) -> String;
+
 #[test]
 fn files_may_differ_in_spelling_digits_and_rare_keys() {
     let choose = |first: &'static str, second: &'static str| {
@@ -152,7 +154,7 @@ fn files_may_differ_in_spelling_digits_and_rare_keys() {
         let is_rare = rng.random::<f64>() < 0.01;
         if is_rare { format!("code {}", 3 + u8::from(bit)) } else { "none".to_owned() }
     };
-    let cells: [&dyn Fn(bool, &mut Generator) -> String; 4] = [
+    let cells: [&CellOfBit; 4] = [
         &choose("1e5", "1E5"),
         &choose("1", "1.0"),
         &choose("9007199254740993", "9007199254740992"),
