@@ -124,9 +124,10 @@ fn runs_and_what_follows_them() {
 fn collected_outputs() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
-    // Squares modulo a prime look random.
+    // Powers of a primitive root modulo a prime look random, and none of them occurs twice.
     let outputs = |shift: u64| -> Vec<String> {
-        (1..4000).map(|index| (index * index % 4001 + shift).to_string()).collect()
+        let powers = std::iter::successors(Some(1), |power| Some(power * 3 % 4001));
+        powers.take(3999).map(|power: u64| (power + shift).to_string()).collect()
     };
     write(folder, "left.csv", &format!("answer\n{}\n", outputs(0).join("\n")));
     write(folder, "right.csv", &format!("answer\n{}\n", outputs(2000).join("\n")));

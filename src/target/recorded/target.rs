@@ -20,8 +20,11 @@ const TESTED_ROWS: usize = 1 << 20;
 /// At most one in this many rows of each file shows which columns the outputs have.
 const ROWS_PER_PROBE: usize = 32;
 
-const REMEDY: &str = "Collect each output in a separate run with its own seed, on left and on right. \
-                      If the rows are independent and were only sorted afterwards, use --unordered";
+const REMEDY: &str =
+    "Collect each output in a separate run with its own seed, on left and on right";
+
+const IF_SORTED: &str =
+    "If the rows are independent and were only sorted afterwards, use --unordered";
 
 /// What the order of rows in a file means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,7 +54,8 @@ pub struct Recorded {
     left: Shuffled,
     right: Shuffled,
     symbols: Symbols,
-    dependence: Option<Dependence>,
+    /// Why the outputs cannot be judged.
+    dependence: Option<TargetError>,
     /// The number of columns of the outputs.
     width: Result<usize, TargetError>,
 }
@@ -107,16 +111,23 @@ impl Recorded {
         let mut episode = Episode::new(left.width(), TESTED_ROWS);
         episode.see(Side::Left, &left);
         episode.see(Side::Right, &right);
-        let dependence = match order {
-            RowOrder::AsDrawn => dependence(&[episode]),
-            RowOrder::Any => evenness(&[episode]),
-        };
+        let episodes = [episode];
+        let copied = evenness(&episodes).map(|what| not_independent(what, REMEDY.to_owned()));
+        let dependence = copied.or_else(|| match order {
+            RowOrder::AsDrawn => dependence(&episodes)
+                .map(|what| not_independent(what, format!("{REMEDY}. {IF_SORTED}"))),
+            RowOrder::Any => None,
+        });
         let shuffled =
             |side, rows| Shuffled { probed: probed as u64, ..Shuffled::new(side, rows, seed) };
         let (left, right) =
             rayon::join(|| shuffled(Side::Left, left), || shuffled(Side::Right, right));
         Self { left, right, symbols, dependence, width }
     }
+}
+
+fn not_independent(what: Dependence, remedy: String) -> TargetError {
+    TargetError::NotIndependent { what, remedy }
 }
 
 /// The rows with the columns that a reading adds.
@@ -211,8 +222,8 @@ impl Target for Recorded {
             Side::Left => &self.left,
             Side::Right => &self.right,
         };
-        if let Some(what) = self.dependence {
-            return Err(TargetError::NotIndependent { what, remedy: REMEDY.to_owned() });
+        if let Some(dependence) = &self.dependence {
+            return Err(dependence.clone());
         }
         let place = seed.place();
         let range = outputs.find(place.phase, place.first, count as u64)?;
