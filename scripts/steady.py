@@ -18,6 +18,7 @@ import json
 import math
 import pathlib
 import secrets
+import shutil
 import statistics
 import subprocess
 import sys
@@ -32,7 +33,7 @@ def run(paths, seed, confidence, folder):
     """The JSON report of a run with this seed."""
     report = pathlib.Path(folder) / "report.json"
     options = ["--seed", str(seed), "--confidence", repr(confidence), "--csv", f"{folder}/report.csv", "--json", str(report), "--witnesses", f"{folder}/witnesses"]
-    command = ["cargo", "run", "--release", "--quiet", "--", "run", "--quiet", *options, *map(str, paths)]
+    command = [f"{folder}/dp-audit", "run", "--quiet", *options, *map(str, paths)]
     ended = subprocess.run(command, cwd=ROOT, check=False)
     if ended.returncode not in (0, 2, 3):
         sys.exit(f"{' '.join(command)} ended with exit code {ended.returncode}")
@@ -110,7 +111,10 @@ def main():
         pairs = sum(int(row["pairs"]) for row in earlier if row["file"] in paths)
         confidence = 1 - 0.001 * pairs / sum(int(row["pairs"]) for row in earlier)
     found, as_expected = {}, 0
+    subprocess.run(["cargo", "build", "--release", "--quiet"], cwd=ROOT, check=True)
     with tempfile.TemporaryDirectory() as folder:
+        # A copy, so that the code may change while this runs.
+        shutil.copy(ROOT / "target/release/dp-audit", folder)
         for index in range(arguments.seeds):
             seed = secrets.randbits(32)
             report = run(paths, seed, confidence, folder)
