@@ -173,6 +173,10 @@ impl JsonReport {
     #[must_use]
     pub fn new(report: &RunReport) -> Self {
         let settings = report.settings;
+        let counts = report.counts();
+        let count = |noun: &str| {
+            counts.iter().filter(|(of, _)| *of == noun).map(|(_, count)| count).sum()
+        };
         Self {
             schema: SCHEMA.to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -180,13 +184,8 @@ impl JsonReport {
             complete: report.is_complete(),
             summary: Summary {
                 audits: report.audits.len(),
-                pairs: report.statements,
-                accuracy_claims: report
-                    .counts()
-                    .iter()
-                    .filter(|(noun, _)| *noun == "accuracy claim")
-                    .map(|(_, count)| count)
-                    .sum(),
+                pairs: count("pair"),
+                accuracy_claims: count("accuracy claim"),
                 draws: report.draws(),
                 violated: report.count(Conclusion::Violated),
                 consistent: report.count(Conclusion::Consistent),

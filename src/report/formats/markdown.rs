@@ -19,9 +19,11 @@ impl Format for Markdown {
 
 fn markdown(report: &RunReport) -> String {
     let mut text = format!(
-        "# dp-audit: {} of {} refuted\n\n",
+        "# dp-audit: {} of {} refuted, {} of {} as expected\n\n",
         report.count(Conclusion::Violated),
-        counted(report.audits.len(), "claim")
+        counted(report.audits.len(), "claim"),
+        report.with(Agreement::Agrees).count(),
+        counted(report.audits.len(), "verdict")
     );
     if !report.is_complete() {
         text.push_str(

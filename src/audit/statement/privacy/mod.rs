@@ -123,8 +123,14 @@ impl Privacy<'_> {
     fn bounds_text(&self) -> String {
         let (claim, Some(evidence)) = (self.claim(), self.evidence) else { return String::new() };
         let bounds = evidence.bounds;
+        // Under a claim in another unit nobody has said at which δ.
+        let at = if claim.second().is_none() {
+            format!(" at δ = {}", Brief(claim.delta()))
+        } else {
+            String::new()
+        };
         format!(
-            "{}ε ≥ {}, δ ≥ {} at ε = {}; reach {} with {}",
+            "{}ε ≥ {}{at}, δ ≥ {} at ε = {}; reach {} with {}",
             bounds.in_unit(claim).map_or_else(String::new, |bound| format!("{bound}; ")),
             Brief(round_down(bounds.epsilon_lower, 4)),
             Brief(round_down(bounds.delta_lower, 4)),
