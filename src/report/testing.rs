@@ -62,6 +62,7 @@ pub fn evidence(verdict: Verdict) -> PrivacyEvidence {
         estimate: RuleEstimate { epsilon: 1.5, epsilon_upper: 2.0 },
         draws: 128,
         tally: Tally { correct: 80, wrong: 20, abstained: 0 },
+        frozen: Vec::new(),
         by_groups: false,
         regions: 2,
         judged_by: Some(RuleJudgement { alpha: 1e-6, method: Method::Region(Weights::ONLY_RIGHT) }),

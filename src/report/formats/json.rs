@@ -10,7 +10,8 @@ use crate::audit::{AuditReport, Evidence, Judged, LISTS, Row, RunReport, as_expe
 use crate::model::exact::Exact;
 use crate::model::number::round_down;
 use crate::model::{
-    Agreement, AskedReach, Claim, Conclusion, ControlResult, Error, Reason, Settings, Verdict,
+    Agreement, AskedReach, Claim, Conclusion, ControlResult, Error, Reason, Relation, Settings,
+    Verdict,
 };
 use crate::report::persistence::files::Format;
 use crate::report::persistence::witness::Witness;
@@ -76,6 +77,9 @@ pub struct JsonAudit {
     pub params: serde_json::Value,
     /// The neighbour relation.
     pub relation: String,
+    /// Why the datasets are neighbours, if that is stated and not checked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub relation_reason: Option<String>,
     /// Where mechanism and claim come from.
     pub source: Option<String>,
     /// What is claimed about privacy; null if there are only accuracy claims.
@@ -174,9 +178,8 @@ impl JsonReport {
     pub fn new(report: &RunReport) -> Self {
         let settings = report.settings;
         let counts = report.counts();
-        let count = |noun: &str| {
-            counts.iter().filter(|(of, _)| *of == noun).map(|(_, count)| count).sum()
-        };
+        let count =
+            |noun: &str| counts.iter().filter(|(of, _)| *of == noun).map(|(_, count)| count).sum();
         Self {
             schema: SCHEMA.to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -253,6 +256,10 @@ impl JsonAudit {
             command: audit.subject.command().map(ToString::to_string),
             params: audit.subject.params().cloned().unwrap_or_default().into(),
             relation: audit.relation.to_string(),
+            relation_reason: match &audit.relation {
+                Relation::Custom { reason } => Some(reason.clone()),
+                _ => None,
+            },
             source: audit.source.clone(),
             claim: audit.is_about_claim().then(|| audit.claim.clone()),
             resolution: audit.resolution,

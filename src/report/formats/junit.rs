@@ -95,6 +95,9 @@ fn test_case(judged: Judged<'_>, row: &Row, status: TestCaseStatus) -> TestCase 
     const OF_ALL: [&str; 3] = ["verdict", "reason", "expected"];
     let mut case = TestCase::new(row.pair.as_str(), status);
     case.set_classname(row.audit.as_str());
+    if let Some(missed) = judged.missed() {
+        case.set_system_out(format!("Not refuted: {missed}."));
+    }
     if judged.evidence().is_some() {
         case.set_time(seconds(judged.result.seconds));
     }

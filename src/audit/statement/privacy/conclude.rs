@@ -5,7 +5,7 @@ use thiserror::Error;
 
 use super::certify::CertifyPart;
 use super::curves::CurveData;
-use super::evidence::{PrivacyEvidence, RuleJudgement};
+use super::evidence::{FrozenTally, PrivacyEvidence, RuleJudgement};
 use super::explore::Exploration;
 use super::explore::add;
 use super::path::EvidencePath;
@@ -101,6 +101,12 @@ impl<'a> Standing<'a> {
             let regions = first.rule.regions();
             earlier.growth(&claim.main().measure, learned_from, regions, found.tally)
         });
+        let frozen = fixed.iter().zip(&learned).map(|(certified, learned)| FrozenTally {
+            tally: certified.tally,
+            regions: certified.regions,
+            judged_by: RuleJudgement { alpha: certified.alpha(), method: learned.method },
+        });
+        let frozen = frozen.filter(|frozen| frozen.judged_by.alpha > 0.0).collect();
         let learned = best.map(|best| &learned[best]);
         let judged_by = best.filter(|_| complete).zip(learned).map(|(best, learned)| {
             RuleJudgement { alpha: certified[best].alpha(), method: learned.method }
@@ -129,6 +135,7 @@ impl<'a> Standing<'a> {
             tally,
             regions,
             judged_by,
+            frozen,
             by_groups,
             symbols: rule.as_ref().map(|rule| symbols.only(rule.symbols())).unwrap_or_default(),
             rule,

@@ -152,12 +152,8 @@ mod tests {
             point(2.0, None, Some(0.3)),
             point(3.0, None, Some(0.0)),
         ]);
-        let expected = [
-            (Some(0.5), Some(0.6)),
-            (Some(0.1), Some(0.3)),
-            (None, Some(0.3)),
-            (None, Some(0.0)),
-        ];
+        let expected =
+            [(Some(0.5), Some(0.6)), (Some(0.1), Some(0.3)), (None, Some(0.3)), (None, Some(0.0))];
         for (point, expected) in found.iter().zip(expected) {
             assert_eq!((point.delta_lower, point.delta_estimate), expected);
         }

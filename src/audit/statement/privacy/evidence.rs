@@ -39,6 +39,10 @@ pub struct PrivacyEvidence {
     /// judges them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub judged_by: Option<RuleJudgement>,
+    /// The counts of every frozen rule and how they are judged, for bounds in any unit and at any
+    /// δ, all of which hold together. Empty if the sample was not completed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub frozen: Vec<FrozenTally>,
     /// Whether groups of outputs show more than the rules, none of which refutes the claim.
     #[serde(default)]
     pub by_groups: bool,
@@ -55,6 +59,17 @@ pub struct PrivacyEvidence {
     pub reproducible: bool,
     /// A note about the draws for the reader of a report.
     pub note: Option<String>,
+}
+
+/// The counts of a frozen rule on the draws it was judged on, and how they are judged.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FrozenTally {
+    /// The counts.
+    pub tally: Tally,
+    /// How many of the two answers the rule gives.
+    pub regions: u8,
+    /// How the counts become bounds.
+    pub judged_by: RuleJudgement,
 }
 
 /// How the counts of a rule become bounds. It is chosen before the draws.
