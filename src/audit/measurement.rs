@@ -22,15 +22,18 @@ const POINTS: u32 = 60;
 /// Significant digits of bounds.
 const DIGITS: i32 = 6;
 
+/// A name, and a claim for which rules are learned.
+type Lens = (&'static str, fn() -> Result<Claim, String>);
+
 /// What the rules of one audit of a pair are learned for.
-const LENSES: [(&str, fn() -> Result<Claim, String>); 3] = [
+const LENSES: [Lens; 3] = [
     ("ε at δ = 0", || Claim::new(1.0, 0.0)),
     ("ε at δ = 1e-5", || Claim::new(1.0, 1e-5)),
     ("μ", || Claim::mu(1.0)),
 ];
 
 /// How many audits of each pair a measurement makes; they divide its draws.
-pub const LENS_COUNT: u64 = LENSES.len() as u64;
+const LENS_COUNT: u64 = LENSES.len() as u64;
 
 /// What was measured on one pair. All bounds hold together, with those of the other pairs of the
 /// same run.
@@ -92,7 +95,7 @@ impl Audit {
     /// # Errors
     /// Never for the lenses that there are.
     pub fn lenses(&self) -> Result<Vec<Self>, String> {
-        let lens = |(name, claim): &(&str, fn() -> Result<Claim, String>)| {
+        let lens = |(name, claim): &Lens| {
             let mut audit = self.clone();
             audit.name = lens_name(&self.name, name);
             audit.claim = claim()?;

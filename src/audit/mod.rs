@@ -31,7 +31,7 @@ pub use combine::{CombineError, Combined};
 pub use divide::{Part, WorkItem, divide, explorations};
 pub use events::{Event, Listener};
 pub use judged::Judged;
-pub use measurement::{DELTAS, DeltaAt, EpsilonAt, LENS_COUNT, Measurement};
+pub use measurement::{DELTAS, DeltaAt, EpsilonAt, Measurement};
 pub use plan::{Audit, Control, Pair, PairPlan};
 pub use prepare::Preparer;
 pub use result::{AuditReport, RunReport, StatementResult};

@@ -45,7 +45,6 @@ pub fn run_summary(report: &RunReport, seconds: f64, view: View<'_>) -> String {
     let mut text = table(report, view);
     for section in [
         expected(report, view),
-        passed(report, view),
         undecided(report, view),
         not_run(report, view),
         surprises(report, view),
@@ -142,27 +141,6 @@ fn expected(report: &RunReport, view: View<'_>) -> String {
         let more = counted(rows.len() - shown, "more claim");
         let _ =
             writeln!(text, "… and {more} refuted as expected; --verbose and the reports say why.");
-    }
-    text
-}
-
-/// What the claims that are not refuted could have hidden: a few of them.
-fn passed(report: &RunReport, view: View<'_>) -> String {
-    let missed: Vec<(Judged<'_>, String)> =
-        rows(report, view).into_iter().filter_map(|row| Some((row, row.missed()?))).collect();
-    let shown = if view.verbose { missed.len() } else { missed.len().min(MAX_EXPECTED) };
-    let mut text = String::new();
-    for (row, missed) in &missed[..shown] {
-        text.push_str(&headline(*row, "not refuted", view.width));
-        text.push_str(&indented("", &format!("{}.", capitalised(missed)), view.width));
-    }
-    if shown < missed.len() {
-        let more = counted(missed.len() - shown, "more claim");
-        let _ = writeln!(
-            text,
-            "… and {more} not refuted; --verbose and the column detectable say from where on each \
-             would have been caught."
-        );
     }
     text
 }

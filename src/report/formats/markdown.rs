@@ -154,7 +154,10 @@ mod tests {
         let text = markdown(&run_of(
             results.into_iter().map(|(name, result)| (audit(name), vec![result])).collect(),
         ));
-        assert!(text.starts_with("# dp-audit: 2 of 4 claims refuted\n\n"), "{text}");
+        assert!(
+            text.starts_with("# dp-audit: 2 of 4 claims refuted, 1 of 4 verdicts as expected\n\n"),
+            "{text}"
+        );
         for line in [
             "**Not as expected**: differs.\n",
             "**Could not be run**: failed.\n",

@@ -76,5 +76,5 @@ fn a_gaussian_profile_is_measured_from_below_in_its_own_unit() {
         rho: 0.5 / 1.877_875_560_907_386_f64.powi(2),
     };
     let [_, mu] = check(&committed("basics/gaussian-exact.toml"), &truth, 20_000, 40);
-    assert!(mu > 0.45, "μ {mu}");
+    assert!(mu > 0.4, "μ {mu}");
 }
