@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Writes the licences of all crates that are compiled into the Python package, for its wheel.
+"""Writes the licences of all crates that are compiled into the Python package, or into what another Cargo.toml describes.
 
 Reads the sources that cargo has downloaded; each text that several crates share is written once. Fails if a crate has neither a licence file nor
 the name of a licence.
 
-    python3 scripts/third_party_licences.py > python/THIRD-PARTY-LICENCES
+    python3 scripts/third_party_licences.py [Cargo.toml] > python/THIRD-PARTY-LICENCES
 """
 
 import json
@@ -17,9 +17,9 @@ ROOT = Path(__file__).resolve().parents[1]
 NAMES = re.compile(r"(?i)^(licen[cs]e|copying|notice|unlicense)")
 
 
-def packages():
-    """The crates that the package links, without those of this repository and without those for builds and tests."""
-    command = ["cargo", "metadata", "--format-version", "1", "--locked", "--manifest-path", ROOT / "python" / "Cargo.toml"]
+def packages(manifest):
+    """The crates that it links, without those of this repository and without those for builds and tests."""
+    command = ["cargo", "metadata", "--format-version", "1", "--locked", "--manifest-path", manifest]
     metadata = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
     nodes = {node["id"]: node for node in metadata["resolve"]["nodes"]}
     seen, queue = set(), [metadata["resolve"]["root"]]
@@ -35,7 +35,7 @@ def packages():
 
 def main():
     texts, without = {}, []
-    for package in packages():
+    for package in packages(ROOT / (sys.argv[1] if len(sys.argv) > 1 else "python/Cargo.toml")):
         title = f"{package['name']} {package['version']} ({package['license']})"
         folder = Path(package["manifest_path"]).parent
         files = [f for f in sorted(folder.iterdir()) if f.is_file() and NAMES.match(f.name)]
@@ -46,7 +46,7 @@ def main():
             if not package["license"]:
                 sys.exit(f"{title} has neither a licence file nor a licence")
             without.append(f"{title}, by {', '.join(package['authors']) or 'its contributors'}")
-    print("The Python package of dp-audit contains code of the following crates, under the licences below.")
+    print("dp-audit contains code of the following crates, under the licences below.")
     if without:
         print("\nThese crates come without a licence file; their licences are named beside them:\n")
         print("\n".join(without))
