@@ -15,9 +15,7 @@ use std::process::Output;
 
 use tempfile::TempDir;
 
-use crate::harness::program::{
-    Table, between, code, dp_audit, errors, python, read, shown, write,
-};
+use crate::harness::program::{Table, between, code, dp_audit, errors, python, read, shown, write};
 use crate::harness::repository;
 
 use page::Page;
@@ -47,10 +45,8 @@ fn the_rust_snippets_are_those_that_are_tested_here() {
     let tested: Vec<&str> = include_str!("snippet.rs").split("#[test]").skip(1).collect();
     let tutorial = Page::read("docs/tutorial/rust.md");
     let shown: Vec<Vec<&str>> = tutorial.code("rust").into_iter().map(words).collect();
-    let tested: Vec<Vec<&str>> = tested
-        .into_iter()
-        .map(|test| [vec!["#[test]"], words(test)].concat())
-        .collect();
+    let tested: Vec<Vec<&str>> =
+        tested.into_iter().map(|test| [vec!["#[test]"], words(test)].concat()).collect();
     assert_eq!(shown, tested);
     assert_eq!(readme().code("rust").into_iter().map(words).collect::<Vec<_>>(), tested[..1]);
 }
@@ -276,16 +272,17 @@ fn every_option_and_every_subcommand_exists() {
                 .strip_prefix("cargo run --release -- ")
                 .or_else(|| command.strip_prefix("dp-audit "));
             let Some(arguments) = arguments.map(words) else { continue };
-            let Some(name) = arguments.first().filter(|name| {
-                name.chars().all(|c| c.is_ascii_lowercase()) && !name.is_empty()
-            }) else {
+            let Some(name) = arguments
+                .first()
+                .filter(|name| name.chars().all(|c| c.is_ascii_lowercase()) && !name.is_empty())
+            else {
                 continue;
             };
             let (_, options) = options
                 .iter()
                 .find(|(command, _)| command == name)
                 .unwrap_or_else(|| panic!("{}: there is no {command}", page.place));
-            seen.insert(*name);
+            seen.insert((*name).to_owned());
             // What stands behind a pipe or in another command is not ours.
             let ours = arguments.iter().take_while(|word| !["|", "&&", ">"].contains(word));
             for option in ours.filter(|word| word.starts_with("--") && word.len() > 2) {

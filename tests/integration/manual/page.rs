@@ -66,9 +66,9 @@ impl Page {
             let (text, after) = if let Some(empty) = after.strip_prefix(closing) {
                 ("", empty)
             } else {
-                let end = after.find("\n```").unwrap_or_else(|| {
-                    panic!("{}: the block «{info}» does not end", self.place)
-                });
+                let end = after
+                    .find("\n```")
+                    .unwrap_or_else(|| panic!("{}: the block «{info}» does not end", self.place));
                 (&after[..=end], &after[end + 1 + closing.len()..])
             };
             let title = info.split_once("title=\"").and_then(|(_, title)| title.split_once('"'));
