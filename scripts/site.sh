@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds the manual: scripts/site.sh [build | serve] [options of mkdocs]. Needs python3 only; the site is in target/site.
-# A link to nothing, an anchor that does not exist, a page without a place in the navigation: each ends with an error.
+# A link to nothing, an anchor that does not exist: each ends with an error.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 place=${SITE_VENV:-.venv/site}

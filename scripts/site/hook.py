@@ -69,6 +69,15 @@ def command_line():
     return "\n".join(parts)
 
 
+def on_config(config):
+    """A page of docs/ that `nav` in mkdocs.yml does not name comes last, so that nothing that is written cannot be found."""
+    named = re.findall(r"[\w./-]+\.md", str(config.nav))
+    more = [site for place, site in PAGES.items() if place.startswith("docs/") and site not in named]
+    if more:
+        config.nav = [*config.nav, {"More": more}]
+    return config
+
+
 def on_files(files, config):
     for place, site in PAGES.items():
         if not place.startswith("docs/"):
