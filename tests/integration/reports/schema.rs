@@ -48,11 +48,16 @@ fn problems(root: &Value, part: &Value, value: &Value, place: &str) -> Vec<Strin
                     found.push(format!("{place} is {value:.60}, not {rule}"));
                 }
             }
-            "const" if value != rule => found.push(format!("{place} is {value}, not {rule}")),
-            "enum" if !rule.as_array().expect("a list").contains(value) => {
-                found.push(format!("{place} is {value}, none of {rule}"));
+            "const" => {
+                if value != rule {
+                    found.push(format!("{place} is {value}, not {rule}"));
+                }
             }
-            "const" | "enum" => {}
+            "enum" => {
+                if !rule.as_array().expect("a list").contains(value) {
+                    found.push(format!("{place} is {value}, none of {rule}"));
+                }
+            }
             "minimum" | "maximum" => {
                 let limit = rule.as_f64().expect("a number");
                 let outside = |number: f64| {
