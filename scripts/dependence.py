@@ -8,11 +8,12 @@ Runs the example `dependence` and writes results/reference/dependence.md. A CASE
 
 import argparse
 import csv
+import os
 import pathlib
 import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-PROGRAM = ROOT / "target/release/examples/dependence"
+PROGRAM = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"), "release/examples/dependence")
 TABLE = ROOT / "results/reference/dependence.md"
 ALPHA = 0.05
 GOAL = 0.9
