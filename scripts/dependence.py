@@ -3,7 +3,9 @@
 
     scripts/dependence.py [--seeds 300] [--independent 500] [--draws 20000] [CASE …]
 
-Runs the example `dependence` and writes results/reference/dependence.md. A CASE is a part of a case's name; without any, all cases run. Needs cargo.
+Runs the example `dependence` and writes results/reference/dependence.md. A CASE is a part of a case's name; without any, all cases run. --measured
+FILE keeps the counts, and the table is that of all cases in the file, so that it can be made in parts. Needs cargo, unless --program names the
+built example.
 """
 
 import argparse
@@ -17,6 +19,7 @@ PROGRAM = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"), "rel
 TABLE = ROOT / "results/reference/dependence.md"
 ALPHA = 0.05
 GOAL = 0.9
+COLUMNS = ["case", "runs", "refused", "flagged"]
 
 TEXT = """# Dependent draws
 
@@ -59,19 +62,29 @@ def main():
     parser.add_argument("--seeds", type=int, default=300)
     parser.add_argument("--independent", type=int, default=500)
     parser.add_argument("--draws", type=int, default=20_000)
+    parser.add_argument("--measured", type=pathlib.Path, help="a CSV file that keeps the counts of each case")
+    parser.add_argument("--program", type=pathlib.Path, help="the built example (default: the release build, brought up to date)")
     parser.add_argument("cases", nargs="*")
     args = parser.parse_args()
-    subprocess.run(["cargo", "build", "--release", "--quiet", "--example", "dependence"], cwd=ROOT, check=True)
+    if not args.program:
+        subprocess.run(["cargo", "build", "--release", "--quiet", "--example", "dependence"], cwd=ROOT, check=True)
+        args.program = PROGRAM
     numbers = [f"--seeds={args.seeds}", f"--independent={args.independent}", f"--draws={args.draws}"]
     words = [word for number in numbers for word in number.split("=")]
-    run = subprocess.run([PROGRAM, *words, *args.cases], cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True)
-    rows = [
-        row(line["case"], *(int(line[key]) for key in ("runs", "refused", "flagged")))
-        for line in csv.DictReader(run.stdout.splitlines())
-    ]
+    run = subprocess.run([args.program, *words, *args.cases], cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True)
+    lines = list(csv.DictReader(run.stdout.splitlines()))
+    if args.measured:
+        earlier = list(csv.DictReader(args.measured.open())) if args.measured.exists() else []
+        again = {line["case"] for line in lines}
+        lines = [line for line in earlier if line["case"] not in again] + lines
+        with args.measured.open("w", newline="") as file:
+            writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(lines)
+    rows = [row(line["case"], *(int(line[key]) for key in COLUMNS[1:])) for line in lines]
     given = "".join(f" {word}" for number, word in zip((300, 500, 20_000), numbers) if not word.endswith(f"={number}"))
     text = TEXT.format(arguments=given, draws=f"{args.draws:,}") + "".join(rows)
-    if args.cases:
+    if args.cases and not args.measured:
         print(text)
     else:
         TABLE.write_text(text)
