@@ -28,6 +28,9 @@ the constant of the last part leaks nothing. *Refused* is an error ("not indepen
 others. At 95 % a claim that holds may be flagged in 5 % of runs. The last column says whether a case is refused in 90 % of runs (`refused`), is
 flagged in no more than 5 % (`harmless`; up to what chance allows once in 20 times at exactly 5 %), or neither (**open**).
 
+All draws of the run that deals out a pool come from the pool that it drew at first. Over all pools each draw fits its claim, but once the pool is known
+the sides differ, and that is what is flagged.
+
 The draws of a case are those of one process, in which both sides share the noise, unless its name says otherwise. Programs have fresh randomness in
 each process, so their rows change a little from run to run. What cannot be seen is listed in [DESIGN](../../DESIGN.md#independence).
 
