@@ -104,9 +104,8 @@ impl Recorded {
                     *rows = read(rows, &reading, &texts, forms, &mut symbols);
                 });
             }
-            symbols = std::mem::take(&mut symbols)
-                .with_columns(names)
-                .with_covered(reading.covered());
+            symbols =
+                std::mem::take(&mut symbols).with_columns(names).with_covered(reading.covered());
             reading.width()
         });
         drop(texts);
