@@ -55,7 +55,7 @@ impl Sorted {
         let share = others as f64 / (self.0.len().saturating_sub(rows) + 1) as f64;
         let (k, m) = (inside as f64, rows as f64);
         let ways: f64 =
-            (1..inside).map(|i| ((m - i as f64) / i as f64).max(1.0).log2()).sum::<f64>();
+            (1..inside).map(|i| ((m - i as f64) / i as f64).log2()).sum();
         ((k - 1.0) * -share.log2() - ways - m.log2()).max(0.0)
     }
 }
