@@ -1,0 +1,66 @@
+"""One execution of a mechanism with its noise on a tape."""
+
+from __future__ import annotations
+
+import contextlib
+import contextvars
+import traceback
+from typing import Any, Callable, Iterator
+
+import numpy as np
+
+from .._function import Call as HowToCall
+from .._function import listed
+from .adapters import installed
+from .compare import Failed, settle
+from .guards import watched
+from .recorder import recorder
+from .sites import PASSED_OVER, Site
+from .tape import Tape
+
+CURRENT: contextvars.ContextVar[Tape | None] = contextvars.ContextVar("dp_audit_tape", default=None)
+
+
+@contextlib.contextmanager
+def on(tape: Tape) -> Iterator[None]:
+    """Primitives that are called meanwhile stand on this tape."""
+    token = CURRENT.set(tape)
+    try:
+        yield
+    finally:
+        CURRENT.reset(token)
+
+
+class Program:
+    """A mechanism on the two datasets of a pair, side 0 and side 1."""
+
+    def __init__(self, mechanism: Callable[..., Any], left: Any, right: Any, batch: bool | None, rng: str, messages: bool) -> None:
+        self.mechanism, self.data = mechanism, (left, right)
+        self.call = HowToCall(mechanism, batch)
+        self.rng, self.messages = rng, messages
+        self.raised: Site | None = None
+
+    def execute(self, side: int, seed: tuple[int, ...], recorded: Tape | None = None, fresh_coins: bool = False) -> tuple[Tape, Any]:
+        """The tape and the output."""
+        tape = Tape(np.random.default_rng(seed), recorded, fresh_coins)
+        with watched(tape), installed(), on(tape):
+            try:
+                output = self.call(self.mechanism, self.data[side], recorder(tape, self.rng), 1)
+                if self.call.batch:
+                    found = listed(output) if not hasattr(output, "_tape") else output
+                    if found is None or len(found) != 1:
+                        raise TypeError(f"asked for 1 output, got {type(output).__name__}; a mechanism with `count` returns one entry for each draw")
+                    output = found[0]
+                output = settle(output)
+            except Exception as error:
+                output = settle(error)
+                if not self.messages:
+                    output = Failed(output.kind, "")
+                self.raised = raised_at(error)
+        return tape, output
+
+
+def raised_at(error: BaseException) -> Site | None:
+    """The innermost line of the program from which an exception came."""
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if not frame.filename.startswith(PASSED_OVER)]
+    return Site(frames[-1].filename, frames[-1].lineno or 0) if frames else None
