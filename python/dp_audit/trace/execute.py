@@ -13,7 +13,7 @@ from .._function import Call as HowToCall
 from .._function import listed
 from .adapters import installed
 from .compare import Failed, settle
-from .guards import watched
+from .guards import check_states, states, watched
 from .recorder import recorder
 from .sites import PASSED_OVER, Site
 from .tape import Tape
@@ -43,7 +43,8 @@ class Program:
     def execute(self, side: int, seed: tuple[int, ...], recorded: Tape | None = None, fresh_coins: bool = False) -> tuple[Tape, Any]:
         """The tape and the output."""
         tape = Tape(np.random.default_rng(seed), recorded, fresh_coins)
-        with watched(tape), installed(), on(tape):
+        before = states()
+        with on(tape):
             try:
                 output = self.call(self.mechanism, self.data[side], recorder(tape, self.rng), 1)
                 if self.call.batch:
@@ -57,7 +58,15 @@ class Program:
                 if not self.messages:
                     output = Failed(output.kind, "")
                 self.raised = raised_at(error)
+        check_states(tape, before)
         return tape, output
+
+
+@contextlib.contextmanager
+def prepared() -> Iterator[None]:
+    """Libraries record, and other randomness is noticed."""
+    with watched(CURRENT.get), installed():
+        yield
 
 
 def raised_at(error: BaseException) -> Site | None:

@@ -8,7 +8,7 @@ import random
 import secrets
 import threading
 import uuid
-from typing import Any, Iterator
+from typing import Any, Callable, Iterator
 
 import numpy as np
 
@@ -19,7 +19,6 @@ from .tape import Tape
 WATCHED: list[tuple[Any, str, str]] = [
     (os, "urandom", "os.urandom"),
     (random, "_urandom", "random.SystemRandom"),
-    (random, "SystemRandom", "random.SystemRandom"),
     (secrets, "randbits", "secrets.randbits"),
     (secrets, "randbelow", "secrets.randbelow"),
     (secrets, "token_bytes", "secrets.token_bytes"),
@@ -28,7 +27,6 @@ WATCHED: list[tuple[Any, str, str]] = [
     (uuid, "uuid4", "uuid.uuid4"),
     (uuid, "uuid1", "uuid.uuid1"),
     (np.random, "default_rng", "numpy.random.default_rng"),
-    (np.random, "RandomState", "numpy.random.RandomState"),
 ]
 WATCHED += [
     (np.random, name, f"numpy.random.{name}")
@@ -44,27 +42,27 @@ WATCHED += [
 _lock = threading.RLock()
 
 
-def _states() -> tuple[Any, Any]:
+def states() -> tuple[Any, Any]:
     python = random.getstate()
-    legacy = np.random.mtrand._rand.bit_generator.state["state"]
+    legacy = np.random.mtrand._rand._bit_generator.state["state"]
     return python, (legacy["pos"], legacy["key"].tobytes())
 
 
 @contextlib.contextmanager
-def watched(tape: Tape) -> Iterator[None]:
-    """Says on the tape which other randomness was used."""
+def watched(tape_of: Callable[[], Tape | None]) -> Iterator[None]:
+    """Says on the tape of the execution that runs which other randomness was used."""
     thread = threading.get_ident()
 
     def noticing(real: Any, called: str) -> Any:
         def used(*arguments: Any, **options: Any) -> Any:
-            if threading.get_ident() == thread:
+            tape = tape_of() if threading.get_ident() == thread else None
+            if tape is not None:
                 tape.cannot_track(f"randomness from {called}", here())
             return real(*arguments, **options)
 
         return used
 
     with _lock:
-        before = _states()
         kept = [(place, name, getattr(place, name)) for place, name, _ in WATCHED]
         for (place, name, real), (_, _, called) in zip(kept, WATCHED):
             setattr(place, name, noticing(real, called))
@@ -73,6 +71,10 @@ def watched(tape: Tape) -> Iterator[None]:
         finally:
             for place, name, real in kept:
                 setattr(place, name, real)
-        for state, after, called in zip(before, _states(), ("random", "numpy.random")):
-            if state != after:
-                tape.cannot_track(f"randomness from the global generator of {called}")
+
+
+def check_states(tape: Tape, before: tuple[Any, Any]) -> None:
+    """The states of the global generators show a use that no name showed."""
+    for state, after, called in zip(before, states(), ("random", "numpy.random")):
+        if state != after:
+            tape.cannot_track(f"randomness from the global generator of {called}")

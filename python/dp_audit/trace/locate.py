@@ -93,4 +93,12 @@ def mixed(left: Followed, right: Followed, other_noise: Followed) -> Site | None
         if key in right.values and key in other_noise.values:
             if left.values[key] != right.values[key] and left.values[key] != other_noise.values[key]:
                 return key[0]
+    # Data may choose the way instead: a line after the noise that only one side reaches.
+    noisy = {key for key in left.order if key in other_noise.values and left.values[key] != other_noise.values[key]}
+    for one, other in ((left, right), (right, left)):
+        after = False
+        for key in one.order:
+            after = after or key in noisy
+            if after and key[0] not in other.reached:
+                return key[0]
     return right.returned

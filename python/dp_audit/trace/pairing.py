@@ -57,6 +57,8 @@ class Call:
     """The loss of this release."""
     part: Part | None = dataclasses.field(default_factory=Part)
     """None if the loss distribution has no simple form."""
+    unbounded: bool = False
+    """Whether its loss has no largest value, because the noise is wider here than there."""
     problem: str | None = None
     """nan, scale, one-sided, sensitivity, kind"""
     line: Site | None = None
@@ -130,7 +132,7 @@ def _full(call: Call, one: Source, other: Source, full: Any) -> Part | None:
         at = int(np.argmax(~np.isfinite(loc + loc2 + by + by2)))
         call.input_left, call.input_right = float(loc[at]), float(loc2[at])
         return Part(finite=[((0.0,), (-math.inf,))], exact=False)
-    identical = moved <= 1e-12 * (np.abs(loc) + np.abs(by))
+    identical = moved <= 1e-12 * np.abs(by)
     if same_scale and identical.all():
         return Part()
     call.loss = float(np.sum(losses)) if not np.isnan(losses).any() else math.inf
@@ -140,6 +142,7 @@ def _full(call: Call, one: Source, other: Source, full: Any) -> Part | None:
         return None
     if not same_scale:
         call.problem = "scale"
+        call.unbounded = one.kind.name in ("laplace", "normal", "logistic") and bool((np.abs(by) > np.abs(by2)).any())
         if one.params != other.params:
             call.scale_left, call.scale_right = one.params[-1], other.params[-1]
         else:

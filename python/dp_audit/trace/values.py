@@ -17,6 +17,7 @@ from .sites import here
 from .tape import COIN, MERGED, UNUSED, Source, Step, Tape
 
 COINS = ("integers",)  # kinds that are ordinarily used as an index
+TRANSFORMED = ("uniform", "integers")  # kinds from which other noise is made; a constant that is added means nothing
 COMPARISONS = {np.greater: 1, np.greater_equal: 1, np.less: -1, np.less_equal: -1}
 
 
@@ -29,6 +30,7 @@ class Noisy(np.lib.mixins.NDArrayOperatorsMixin):
         self._tape, self._source, self._places = tape, source, places
         self._loc, self._factor, self._added = loc, factor, added
         self._seen: Any = None
+        self._viewed = False
 
     # What it looks like.
 
@@ -64,7 +66,7 @@ class Noisy(np.lib.mixins.NDArrayOperatorsMixin):
                 tape.coin(source, places)
                 value = loc + factor * source.z[places]
             else:
-                if not self._added and not output:
+                if not output and (not self._added or source.kind.name in TRANSFORMED):
                     tape.cannot_track(f"noise ({source.kind.name}) goes through a function before anything is added to it")
                 value = tape.release(source, places, loc, factor)
             value = value.reshape(self.shape)
@@ -150,12 +152,17 @@ class Noisy(np.lib.mixins.NDArrayOperatorsMixin):
             index = index.seen(index=True)
         if self._seen is not None:
             return self._seen[index]
-        return self._shaped(lambda part: part[index])
+        part_of = self._shaped(lambda part: part[index])
+        if part_of.ndim:
+            self._viewed = part_of._viewed = True
+        return part_of
 
     def __iter__(self) -> Any:
         return (self[place] for place in range(len(self)))
 
     def __setitem__(self, index: Any, value: Any) -> None:
+        if self._viewed:
+            self._tape.cannot_track("an array of noise is changed in place after a part of it was taken")
         if self._seen is None and isinstance(value, Noisy) and value._seen is None and value._source is self._source:
             self._places, self._loc, self._factor = (part.copy() for part in (self._places, self._loc, self._factor))
             self._places[index], self._loc[index], self._factor[index] = value._places, value._loc, value._factor
@@ -218,6 +225,8 @@ class Noisy(np.lib.mixins.NDArrayOperatorsMixin):
         return self._moved(sign * self._loc + value, sign * self._factor, True)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        if options.get("out") == (self,) and method == "__call__" and len(options) == 1:
+            return self._in_place(ufunc, inputs)
         if method == "__call__" and not options and len(inputs) <= 2 and all(not isinstance(x, Noisy) or x._seen is None for x in inputs):
             found = self._tracked(ufunc, *inputs)
             if found is not NotImplemented:
@@ -228,6 +237,19 @@ class Noisy(np.lib.mixins.NDArrayOperatorsMixin):
         if options.get("out"):
             options["out"] = tuple(part.seen() if isinstance(part, Noisy) else part for part in options["out"])
         return getattr(ufunc, method)(*[shown(x) for x in inputs], **options)
+
+    def _in_place(self, ufunc: Any, inputs: Any) -> Any:
+        """`x += …`: a number is immutable, an array changes."""
+        made = self.__array_ufunc__(ufunc, "__call__", *inputs)
+        if self.ndim == 0:
+            return made
+        if self._viewed:
+            self._tape.cannot_track("an array of noise is changed in place after a part of it was taken")
+        if isinstance(made, Noisy) and made._seen is None and self._seen is None and made.shape == self.shape:
+            self._source, self._places, self._loc, self._factor, self._added = made._source, made._places, made._loc, made._factor, made._added
+        else:
+            self._seen = np.array(shown(made)).reshape(self.shape)
+        return self
 
     def _tracked(self, ufunc: Any, *inputs: Any) -> Any:
         if len(inputs) == 1:
