@@ -29,7 +29,7 @@ from ._dp_audit import __version__
 from ._errors import AuditError, Interrupted
 from ._result import PairResult, Replay, Result, Run, Witness
 from ._search import SearchResult, search
-from .trace import Trace, primitive, trace
+from ._trace import Trace, primitive, trace
 
 __all__ = [
     "ApproximateDp",

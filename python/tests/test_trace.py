@@ -13,8 +13,8 @@ import traced_programs
 from traced_programs import DATA, MORE, ONE, PLANTED, SOUND, clip
 
 import dp_audit as dpa
-from dp_audit.trace.composition import Composed, gauss_delta
-from dp_audit.trace.limits import limits, upper_limit
+from dp_audit._trace.composition import Composed, gauss_delta
+from dp_audit._trace.limits import limits, upper_limit
 
 
 def line_at_fault(program):
@@ -182,9 +182,9 @@ def test_noise_that_hides_behind_functions_is_still_the_same_noise():
         c = rng.integers(0, 5) + 2
         return [float(a[0]), a[1:].sum(), np.clip(a, 0, 1), b.T @ np.ones(2), round(float(b[0, 0]), 2), f"{a[1]:.2f}", c // 2, list(range(3))[rng.integers(3)]]
 
-    from dp_audit.trace.compare import settle
-    from dp_audit.trace.recorder import recorder
-    from dp_audit.trace.tape import Tape
+    from dp_audit._trace.compare import settle
+    from dp_audit._trace.recorder import recorder
+    from dp_audit._trace.tape import Tape
 
     expected = program(None, np.random.default_rng(7))
     seen = settle(program(None, recorder(Tape(np.random.default_rng(7)), "numpy")))

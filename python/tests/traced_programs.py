@@ -156,6 +156,12 @@ def histogram_of_wrong_bins(data, rng):
     return [float(x) for x in counts + rng.laplace(scale=1.0, size=3)], float(edges[1])  # FAULT
 
 
+def as_many_as_records(data, rng):
+    noisy = np.asarray(np.bincount([int(clip(x) * 3) for x in data], minlength=4) + rng.laplace(scale=1.0, size=4))
+    chances = np.maximum(noisy, 0.01) / np.maximum(noisy, 0.01).sum()
+    return rng.choice(4, size=100 + len(data), p=chances)  # FAULT
+
+
 DATA, MORE = [0.2, 0.4], [0.2, 0.4, 1.0]
 
 PLANTED = {
@@ -180,6 +186,7 @@ PLANTED = {
     "error_tells": (error_tells, [0.2], [0.2, 1.0], ONE),
     "private_text_in_answer": (private_text_in_answer, DATA, MORE, ONE),
     "int_of_truth": (int_of_truth, DATA, MORE, ONE),
+    "as_many_as_records": (as_many_as_records, DATA, MORE, ONE),
     "histogram_of_wrong_bins": (histogram_of_wrong_bins, DATA, MORE, ONE),
 }
 

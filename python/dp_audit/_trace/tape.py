@@ -22,6 +22,11 @@ from .sites import Site, here
 UNUSED, FULL, BIT, PICK, COIN, MERGED = range(6)
 
 
+def released(state: Any) -> Any:
+    """Which elements a program has learned something of."""
+    return (state >= FULL) & (state <= PICK)
+
+
 @dataclasses.dataclass
 class Bits:
     """A comparison with thresholds: which elements of a source, P(above), and what came out."""

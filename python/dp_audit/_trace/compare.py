@@ -132,3 +132,8 @@ def numbers(value: Any) -> dict[str, float]:
                 pass
         found[path] = float(hash(str(leaf)) % 1_000_003)
     return found
+
+
+def structure(value: Any) -> list[tuple[str, Any]]:
+    """The form of an output: lengths, shapes and types of its containers."""
+    return [(path, leaf) for path, leaf in leaves(value) if not (isinstance(leaf, tuple) and len(leaf) == 2 and isinstance(leaf[1], str))]

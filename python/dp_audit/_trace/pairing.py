@@ -10,7 +10,7 @@ import numpy as np
 
 from .composition import Composed
 from .sites import Site
-from .tape import BIT, FULL, PICK, Declared, Source, Tape
+from .tape import FULL, Declared, Source, Tape, released
 
 
 @dataclasses.dataclass
@@ -85,7 +85,7 @@ def pair_up(left: Tape, right: Tape) -> list[Call]:
 
 def _shows(source: Source | None) -> bool:
     """Whether something of it was released to which data had been added."""
-    return source is not None and bool(np.isin(source.state, (FULL, BIT, PICK)).any()) and bool(source.steps)
+    return source is not None and bool(released(source.state).any()) and bool(source.steps)
 
 
 def _call(one: Source | None, other: Source | None) -> Call | None:
@@ -96,7 +96,7 @@ def _call(one: Source | None, other: Source | None) -> Call | None:
         assert some is not None
         sizes = [source.size if source is not None else 0 for source in (one, other)]
         return Call(some.kind.name, one and one.site, other and other.site, max(sizes), problem="one-sided", part=Part())
-    if not np.isin(one.state, (FULL, BIT, PICK)).any() and not np.isin(other.state, (FULL, BIT, PICK)).any():
+    if not released(one.state).any() and not released(other.state).any():
         return None
     call = Call(one.kind.name, one.site, other.site, one.size)
     full = (one.state == FULL) & (other.state == FULL)

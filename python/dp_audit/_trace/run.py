@@ -13,16 +13,16 @@ from .._errors import AuditError
 from .._function import Unchanged
 from .._neighbours import relation_of
 from .. import worker
-from .compare import Failed, difference, numbers
+from .compare import Failed, difference, numbers, structure
 from .execute import Program, prepared
 from .judge import Compared, Measured, compared, points_of
 from .locate import follow, mixed
 from .pairing import Call, Part, pair_up, worst_of
 from .result import Finding, Trace, short
 from .sites import Site
-from .tape import BIT, FULL, PICK, Tape
+from .tape import BIT, FULL, Tape, released
 
-REDRAWS = 4  # with other coins, to see whether an output depends on them
+REDRAWS = 12  # with other coins, to see whether an output depends on them
 PROBED = 24  # released values of which it is tried whether the output shows them
 
 ASSUMING = (
@@ -45,6 +45,7 @@ def trace(
     rng: str = "numpy",
     messages: bool = True,
     name: str | None = None,
+    brief: bool = False,
 ) -> Trace:
     """Looks inside: which call of noise is at fault, and how much privacy the calls lose on this pair.
 
@@ -61,13 +62,14 @@ def trace(
 
     runs: executions of the mechanism each way; twice as many are played back.
     confidence: of `delta_limits`.
+    brief: whether it is enough to say that something is wrong: lines where data goes around the noise are not looked for.
     The other arguments are those of `audit`.
 
     The verdict is `suspect`, `bounded` or `unclear`, never `violated` or `consistent`: those come from draws. docs/traces.md says what each means.
     """
     claim_checked(claim)
-    if runs != int(runs) or runs < 2:
-        raise ValueError(f"runs is {runs}, must be a whole number of at least 2")
+    if runs != int(runs) or runs < 2 - brief:
+        raise ValueError(f"runs is {runs}, must be a whole number of at least {2 - brief}")
     if not 0 < confidence < 1:
         raise ValueError(f"confidence is {confidence}, must be between 0 and 1")
     if rng not in ("numpy", "python"):
@@ -77,20 +79,20 @@ def trace(
     program = Program(mechanism, left, right, batch, rng, messages)
     guards = [Unchanged(left), Unchanged(right)]
     with prepared():
-        ways = [Way(program, side, seed, int(runs)) for side in (0, 1)]
+        ways = [Way(program, side, seed, int(runs), brief) for side in (0, 1)]
     try:
         for guard in guards:
             guard.check(always=True)
     except worker.Refusal as error:
         raise AuditError(str(error)) from error
-    return concluded(name or called(mechanism), claim, ways, confidence)
+    return concluded(name or called(mechanism), claim, ways, confidence, brief)
 
 
 class Way:
     """The traces in one direction: recorded on `side`, played back on the other."""
 
-    def __init__(self, program: Program, side: int, seed: int, runs: int) -> None:
-        self.program, self.side, self.runs = program, side, runs
+    def __init__(self, program: Program, side: int, seed: int, runs: int, brief: bool = False) -> None:
+        self.program, self.side, self.runs, self.brief = program, side, runs, brief
         self.calls: list[list[Call]] = []
         self.losses: list[float] = []
         self.untracked: dict[str, Site | None] = {}
@@ -107,6 +109,7 @@ class Way:
             self.untracked.update(other.untracked)
             if run == 0:
                 self.first = one, output, other, answer
+            if run == 0 and not brief:
                 self.check_repeatable(key, one, output)
             calls = pair_up(one, other)
             loss = math.fsum(call.loss for call in calls) if not any(math.isinf(call.loss) for call in calls) else math.inf
@@ -132,12 +135,9 @@ class Way:
         """Data went around the noise: where?"""
         program = self.program
         path, of_left, of_right = apart if self.side == 0 else (apart[0], apart[2], apart[1])
-        for redraw in range(REDRAWS if one.coins or any(source.bits for source in one.sources) else 0):
-            _, here_again = program.execute(self.side, (*key, 10 + redraw), one, True)
-            _, there_again = program.execute(1 - self.side, (*key, 20 + redraw), one, True)
-            if difference(output, here_again) is not None or difference(answer, there_again) is not None:
-                self.coins_matter = True
-                return
+        if self.depends_on_coins(key, one, output, answer):
+            self.coins_matter = True
+            return
         site = None
         if isinstance(answer, Failed) or isinstance(output, Failed):
             program.raised = None
@@ -152,7 +152,7 @@ class Way:
                 self.findings.append(Finding("calls", site, "the calls of noise depend on the data", f"{before} calls", f"{after} calls", 6.0))
             else:
                 self.findings.append(Finding("calls", site, "noise that only one side releases, or of another length", of_left, of_right, 6.0))
-        if site is None:
+        if site is None and not self.brief:
             followed = [
                 follow(lambda: program.execute(self.side, (*key, 3), one)),
                 follow(lambda: program.execute(1 - self.side, (*key, 1), one)),
@@ -162,13 +162,25 @@ class Way:
         text = f"the output differs although all noise was played back: {path}"
         self.findings.append(Finding("output", site, text, of_left, of_right, 5.0))
 
+    def depends_on_coins(self, key: tuple[int, ...], one: Tape, output: Any, answer: Any) -> bool:
+        """Whether other coins change the outputs, and leave nothing that only data explains: the form of the output."""
+        if not one.coins and not any(source.bits for source in one.sources):
+            return False
+        changed, forms = False, ({str(structure(output))}, {str(structure(answer))})
+        for redraw in range(REDRAWS):
+            for place, (side, before) in enumerate(((self.side, output), (1 - self.side, answer))):
+                _, again = self.program.execute(side, (*key, 10 + redraw, place), one, True)
+                changed = changed or difference(before, again) is not None
+                forms[place].add(str(structure(again)))
+        return changed and not (len(forms[0]) == len(forms[1]) == 1 and forms[0] != forms[1])
+
     def find_visible(self, seed: int) -> bool:
         """Whether the output shows all released values: each one, changed by itself, changes the output in its own way."""
-        if self.first is None or any(math.isinf(loss) for loss in self.losses):
+        if self.brief or self.first is None or any(math.isinf(loss) for loss in self.losses):
             return True
         one, output, _, _ = self.first
         loud = {id(call): call for call in self.calls[0] if call.loss}
-        places = [(source, place) for source in one.sources for place in np.flatnonzero(np.isin(source.state, (FULL, BIT, PICK)))]
+        places = [(source, place) for source in one.sources for place in np.flatnonzero(released(source.state))]
         if not loud or not places:
             return True
         if len(places) > PROBED:
@@ -230,7 +242,7 @@ class Way:
         return numbers(changed)
 
 
-def concluded(name: str, claim: Claim, ways: list[Way], confidence: float) -> Trace:
+def concluded(name: str, claim: Claim, ways: list[Way], confidence: float, brief: bool) -> Trace:
     """The verdict."""
     measured = []
     for way in ways:
@@ -238,12 +250,12 @@ def concluded(name: str, claim: Claim, ways: list[Way], confidence: float) -> Tr
         if way.untracked or any(math.isinf(loss) for loss in way.losses):
             composed, alike = None, False  # the calls are not all that is released
         unbounded = any(call.unbounded for calls in way.calls for call in calls)
-        measured.append(Measured(composed, alike and len({len(calls) for calls in way.calls}) == 1, unbounded, np.array(way.losses)))
+        measured.append(Measured(composed, alike and len({len(calls) for calls in way.calls}) == 1, unbounded, np.array(way.losses), brief))
     alpha = 1 - confidence
     found = compared(claim, measured, alpha)
     epsilon = points_of(claim)[0][0] if isinstance(claim, (PureDp, ApproximateDp, Profile)) else None
     delta_limits = None
-    if epsilon is not None:
+    if epsilon is not None and not brief:
         both = [m.sampled(epsilon, alpha / 2) for m in measured]
         delta_limits = max(low for low, _ in both), max(high for _, high in both)
     untracked = {text: site for way in ways for text, site in way.untracked.items()}

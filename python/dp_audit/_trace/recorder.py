@@ -12,6 +12,9 @@ from .tape import Tape
 from .values import Noisy, fresh, numeric, shown
 
 
+MANY = 32  # choices with probabilities that are single releases
+
+
 def _size_of(size: Any, *parameters: Any) -> Any:
     return size if size is not None else np.broadcast_shapes(*(np.shape(p) for p in parameters))
 
@@ -145,11 +148,25 @@ class NumpyRecorder(np.random.Generator):
         with np.errstate(all="ignore"):
             logs = np.log(chances)
         count = int(np.prod(() if size is None else size)) if size is not None else 1
+        if count > MANY:
+            return self._many(a, size, axis, chances, count)
         found = [_one_of(tape, logs) for _ in range(count)]
         places = found[0] if size is None else np.reshape(found, size)
         if isinstance(a, (int, np.integer)):
             return places
         return self._taken(a, places, axis)
+
+    def _many(self, a: Any, size: Any, axis: int, chances: Any, count: int) -> Any:
+        """Many choices at once are coins, if their probabilities are the same on both sides."""
+        tape = self._tape
+        source = tape.draw("integers", count, 0, 1)
+        source.z = tape.rng.choice(chances.size, count, p=chances).astype(float)
+        source.params = tuple(map(float, chances))
+        if source.comparable() and source.peer.params != source.params:  # type: ignore[union-attr]
+            tape.cannot_track(f"rng.choice with probabilities that depend on the data, more than {MANY} at once")
+        tape.coin(source, np.arange(count))
+        places = source.z.astype(np.int64).reshape(size)
+        return places if isinstance(a, (int, np.integer)) else self._taken(a, places, axis)
 
     def _order(self, a: Any, size: Any, axis: int, make: Any) -> Any:
         """Indices without replacement: coins."""
