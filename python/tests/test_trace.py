@@ -257,11 +257,11 @@ def test_delta_of_two_laplaces_and_a_coin_is_not_below_an_integral(epsilon):
 
 
 def test_limits_are_wrong_no_more_often_than_they_say():
-    """α = 5 % on each side; with probability below 1e-6 more than 5 % + 5σ of 2,000 limits are wrong."""
+    """α = 5 % on each side; with probability below 1e-6 more than 5 % + 5σ of 500 limits are wrong."""
     rng = np.random.default_rng(11)
     for truth, draw in ((0.02, lambda n: (rng.random(n) < 0.02) * 1.0), (0.25, lambda n: rng.random(n) ** 3), (0.5, lambda n: rng.random(n))):
-        wrong = sum(not low <= truth <= high for low, high in (limits(draw(100), 0.05) for _ in range(2000)))
-        assert wrong <= 100 + 5 * math.sqrt(2000 * 0.05 * 0.95), (truth, wrong)
+        wrong = sum(not low <= truth <= high for low, high in (limits(draw(100), 0.05) for _ in range(500)))
+        assert wrong <= 25 + 5 * math.sqrt(500 * 0.05 * 0.95), (truth, wrong)
     assert upper_limit(np.zeros(1000), 0.001) < 0.012
     assert limits(np.ones(1000), 0.001)[0] > 0.985
 
@@ -274,7 +274,7 @@ def test_the_loss_of_a_run_has_the_right_mean():
         scale = 2.0 + abs(float(count)) % 1
         return count, (sum(data) + rng.normal(scale=scale)) / 2, data[0] + rng.gumbel(scale=3.0), len(data) + rng.standard_cauchy() * 3
 
-    found = dpa.trace(program, DATA, MORE, claim=ONE, runs=3000)
+    found = dpa.trace(program, DATA, MORE, claim=ONE, runs=600)
     for losses in found.losses:
         values = np.exp(-np.asarray(losses))
         assert abs(values.mean() - 1) < 6 * values.std() / math.sqrt(len(values))
