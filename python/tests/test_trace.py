@@ -82,6 +82,44 @@ def test_other_randomness_is_said(draw):
     assert found.verdict == "unclear" and found.reason.startswith("untracked"), str(found)
 
 
+class Model:
+    """Its representation hides what it knows."""
+
+    def __init__(self, secret):
+        self.secret = secret
+
+    def __repr__(self):
+        return "Model()"
+
+
+class Slotted:
+    __slots__ = ("secret",)
+
+    def __init__(self, secret):
+        self.secret = secret
+
+
+@pytest.mark.parametrize(
+    "hide",
+    [
+        lambda data, rng: Model(max(data)),
+        lambda data, rng: [Slotted(max(data))],
+        lambda data, rng: rng.choice(len(data), 1, replace=False) + 0 * len(data),
+        lambda data, rng: (value for value in data),
+        lambda data, rng: lambda: max(data),
+        lambda data, rng: np.ma.masked_array([max(data), 1.0], [True, False]),
+        lambda data, rng: f"{max(data)!r}",
+        lambda data, rng: {max(data)},
+        lambda data, rng: np.float32(max(data)),
+    ],
+)
+def test_what_an_output_hides_does_not_pass(hide):
+    def mechanism(data, rng):
+        return len(data) + rng.laplace(), hide(data, rng)
+
+    assert dpa.trace(mechanism, DATA, MORE, claim=ONE, runs=10).verdict != "bounded"
+
+
 def inverse_sampling(data, rng):
     u = rng.random() - 0.5
     return len(data) - math.copysign(math.log1p(-2 * abs(u)), u)
@@ -199,6 +237,20 @@ def test_a_mechanism_that_changes_its_data_is_an_error():
 
     with pytest.raises(dpa.AuditError, match="changed its dataset"):
         dpa.trace(program, [0.2], [0.2, 1.0], claim=ONE)
+
+
+def test_a_mechanism_that_fails_does_not_pass():
+    def broken(data, rng):
+        return math.hypot(len(data) + rng.laplace(), undefined)  # noqa: F821
+
+    found = dpa.trace(broken, DATA, MORE, claim=ONE)
+    assert found.verdict == "unclear" and "NameError" in found.reason
+
+    def too_many(data, rng, count):
+        return rng.laplace(size=count + 1)
+
+    with pytest.raises(dpa.AuditError, match="asked for 1 output"):
+        dpa.trace(too_many, DATA, MORE, claim=ONE)
 
 
 @pytest.mark.parametrize(

@@ -38,5 +38,9 @@ def test_opendp():
     def wrong(data, rng):
         return measurement(float(sum(data)))
 
+    def scale_of_data(data, rng):
+        return dp.m.make_laplace(*space, scale=float(len(data)))(float(len(data)))
+
+    assert dpa.trace(scale_of_data, [0.5], [0.5, 1.0], claim=ONE).findings[0].kind == "scale"
     assert dpa.trace(right, [0.5], [0.5, 1.0], claim=dpa.PureDp(1.0 + 1e-6)).verdict == "bounded"
     assert dpa.trace(wrong, [0.5], [0.5, 3.0], claim=ONE).verdict == "suspect"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import pickle
 import re
 from typing import Any, Iterator
 
@@ -72,12 +73,37 @@ def leaves(value: Any, path: str = "output") -> Iterator[tuple[str, Any]]:
             yield from leaves(settle(getattr(value, field.name)), f"{path}.{field.name}")
     elif value is None or isinstance(value, (bool, int, float, complex, str, bytes, np.generic)):
         yield path, _leaf(value)
-    elif hasattr(value, "__dict__") and ADDRESS.search(repr(value)):
-        yield path, type(value).__name__
-        for name, part in sorted(vars(value).items()):
-            yield from leaves(settle(part), f"{path}.{name}")
     else:
         yield path, (type(value).__name__, ADDRESS.sub("", repr(value)))
+        for name, part in parts_of(value):
+            yield from leaves(settle(part), f"{path}.{name}")
+
+
+def parts_of(value: Any) -> list[tuple[str, Any]]:
+    """The attributes of an object, or its pickle."""
+    if callable(value) or hasattr(value, "__next__"):
+        return []
+    slots = [name for kind in type(value).__mro__ for name in np.atleast_1d(getattr(kind, "__slots__", ())) if hasattr(value, str(name))]
+    found = {**{str(name): getattr(value, str(name)) for name in slots}, **getattr(value, "__dict__", {})}
+    if found:
+        return sorted(found.items())
+    try:
+        return [("pickle", pickle.dumps(value))]
+    except Exception:
+        return []
+
+
+def opaque(value: Any, depth: int = 0) -> str | None:
+    """The type of a part of an output that cannot be compared."""
+    plain = (bool, int, float, complex, str, bytes, type(None), np.generic, Noisy, BaseException)
+    if isinstance(value, (dict, list, tuple, set, frozenset)):
+        if getattr(value, "__dict__", None):
+            return type(value).__name__
+        inner = [*value.keys(), *value.values()] if isinstance(value, dict) else list(value)
+        return next((found for part in inner if (found := opaque(part, depth + 1)) is not None), None)
+    if isinstance(value, np.ndarray) or isinstance(value, plain) or dataclasses.is_dataclass(value) or hasattr(value, "to_numpy"):
+        return type(value).__name__ if isinstance(value, np.ma.MaskedArray) else None
+    return None if parts_of(value) and depth < 20 else type(value).__name__
 
 
 def _leaf(value: Any) -> Any:

@@ -9,10 +9,11 @@ from typing import Any, Callable, Iterator
 
 import numpy as np
 
+from .._errors import AuditError
 from .._function import Call as HowToCall
 from .._function import listed
 from .adapters import installed
-from .compare import Failed, settle
+from .compare import Failed, leaves, opaque, settle
 from .guards import check_states, states, watched
 from .recorder import recorder
 from .sites import PASSED_OVER, Site
@@ -50,9 +51,15 @@ class Program:
                 if self.call.batch:
                     found = listed(output) if not hasattr(output, "_tape") else output
                     if found is None or len(found) != 1:
-                        raise TypeError(f"asked for 1 output, got {type(output).__name__}; a mechanism with `count` returns one entry for each draw")
+                        raise AuditError(f"asked for 1 output, got {type(output).__name__}; a mechanism with `count` returns one entry for each draw")
                     output = found[0]
+                hidden = opaque(output)
+                if hidden is not None:
+                    tape.cannot_track(f"an output of type {hidden} cannot be compared")
                 output = settle(output)
+                list(leaves(output))  # noise in attributes is seen too
+            except AuditError:
+                raise
             except Exception as error:
                 output = settle(error)
                 if not self.messages:

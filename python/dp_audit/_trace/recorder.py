@@ -130,7 +130,7 @@ class NumpyRecorder(np.random.Generator):
         if replace or size is None:
             places = self._affine("integers", None, 1.0, size, 0, int(count))
         else:
-            return self._order(a, size, axis, lambda rng: rng.choice(int(count), size, replace=False, shuffle=shuffle))
+            return self._order(a, size, axis, lambda rng: rng.choice(int(count), size, replace=False, shuffle=shuffle), int(count))
         if isinstance(a, (int, np.integer)):
             return places
         return self._taken(a, places.seen(index=True), axis)
@@ -168,15 +168,15 @@ class NumpyRecorder(np.random.Generator):
         places = source.z.astype(np.int64).reshape(size)
         return places if isinstance(a, (int, np.integer)) else self._taken(a, places, axis)
 
-    def _order(self, a: Any, size: Any, axis: int, make: Any) -> Any:
+    def _order(self, a: Any, size: Any, axis: int, make: Any, count: int) -> Any:
         """Indices without replacement: coins."""
-        places = np.asarray(_coins(self._tape, make(self._tape.rng)))
+        places = np.asarray(_coins(self._tape, make(self._tape.rng), count))
         return places if isinstance(a, (int, np.integer)) else self._taken(a, places, axis)
 
     def permutation(self, x: Any, axis: int = 0) -> Any:
         x = shown(x)
         count = x if isinstance(x, (int, np.integer)) else np.shape(x)[axis]
-        return self._order(x, None, axis, lambda rng: rng.permutation(int(count)))
+        return self._order(x, None, axis, lambda rng: rng.permutation(int(count)), int(count))
 
     def permuted(self, x: Any, *, axis: Any = None, out: Any = None) -> Any:
         return self._plain("permuted")(x, axis=axis, out=out)
@@ -222,12 +222,12 @@ def _refuse_others() -> None:
 _refuse_others()
 
 
-def _coins(tape: Tape, values: Any) -> Any:
-    """Indices that are coins: the same on both sides if there are as many."""
+def _coins(tape: Tape, values: Any, count: int) -> Any:
+    """Indices out of `count` that are coins: the same on both sides if there are as many to choose from."""
     values = np.asarray(values)
     source = tape.draw("integers", values.size, 0, max(int(values.size and values.max()) + 1, 1))
     source.z = values.reshape(-1).astype(float)
-    source.params = (0.0, float(values.size))
+    source.params = (float(count), float(values.size))
     places = np.arange(source.size)
     tape.coin(source, places)
     return source.z.astype(np.int64).reshape(values.shape)

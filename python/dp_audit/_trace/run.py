@@ -114,6 +114,8 @@ class Way:
             calls = pair_up(one, other)
             loss = math.fsum(call.loss for call in calls) if not any(math.isinf(call.loss) for call in calls) else math.inf
             apart = difference(output, answer)
+            if apart is None and isinstance(output, Failed):
+                self.untracked.setdefault(f"the mechanism failed on both sides: {output}", program.raised)
             if apart is not None:
                 loss = math.inf
                 if not located:

@@ -37,7 +37,7 @@ def install(module: Any) -> Callable[[], None]:
         def loss(one: Any, other: Any) -> Any:
             return guaranteed(self, metric, measure, one, other)
 
-        tape.declared.append(Declared("OpenDP measurement", here(), arg, out, None, loss, (metric, measure)))
+        tape.declared.append(Declared("OpenDP measurement", here(), arg, out, None, loss, (metric, measure, *mapped(self))))
         return out
 
     module.Measurement.__call__ = call
@@ -46,6 +46,17 @@ def install(module: Any) -> Callable[[], None]:
         module.Measurement.__call__ = real
 
     return undo
+
+
+def mapped(measurement: Any) -> list[str]:
+    """The guarantee at two distances: it must be the same on both sides."""
+    found = []
+    for d_in in (1, 1.0, 2, 2.0):
+        try:
+            found.append(repr(measurement.map(d_in)))
+        except Exception:
+            found.append("none")
+    return found
 
 
 def distance(metric: str, one: Any, other: Any) -> float | None:
