@@ -142,7 +142,7 @@ mod tests {
             error(&key("cuont"), dictionary),
             "no output has the key cuont; they have count, n"
         );
-        assert!(error(&key("count"), number).contains("no dictionaries"));
+        assert!(error(&key("count"), number).contains("not dictionaries"));
         for (view, outputs) in
             [(TextView::Values, number), (TextView::Values, name), (TextView::Whole, dictionary)]
         {
