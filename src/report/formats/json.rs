@@ -229,7 +229,7 @@ impl JsonReport {
         let unreadable = |reason: String| Error::Read { path: path.to_owned(), reason };
         let text = read_text(path).map_err(|error| unreadable(error.to_string()))?;
         let value: serde_json::Value = serde_json::from_str(&text).map_err(|error| {
-            unreadable(format!("it is no JSON ({error}); use a file that was written with --json"))
+            unreadable(format!("it is not JSON ({error}); use a file that was written with --json"))
         })?;
         let schema = value.get("schema").and_then(serde_json::Value::as_str).unwrap_or("none");
         if schema != SCHEMA {
