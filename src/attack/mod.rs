@@ -100,5 +100,5 @@ pub use learner::{Cost, LEARNERS, Learner};
 pub use predict::Gambler;
 pub use role::Role;
 pub use rule::guess::GuessRule;
-pub use rule::judge::{Tallies, judge, tally_of};
+pub use rule::judge::{Tallies, judge, judge_and_keep, tally_of};
 pub use rule::moment::Grouped;

@@ -175,14 +175,16 @@ mod tests {
 
     /// Distributions on a few outputs, with any prediction for each.
     fn outputs() -> impl Strategy<Value = Vec<(f64, f64, f64)>> {
-        prop::collection::vec((0.0..1.0_f64, 0.0..1.0_f64, 0.0..=1.0_f64), 1..8).prop_map(|mut all| {
-            let (p, q) = all.iter().fold((1e-3, 1e-3), |(p, q), one| (p + one.0, q + one.1));
-            all.iter_mut().for_each(|one| (one.0, one.1) = (one.0 / p, one.1 / q));
-            // What is missing is an output that both sides have.
-            let (p, q) = all.iter().fold((1.0, 1.0), |(p, q), one| (p - one.0, q - one.1));
-            all.push((p, q, 0.5));
-            all
-        })
+        prop::collection::vec((0.0..1.0_f64, 0.0..1.0_f64, 0.0..=1.0_f64), 1..8).prop_map(
+            |mut all| {
+                let (p, q) = all.iter().fold((1e-3, 1e-3), |(p, q), one| (p + one.0, q + one.1));
+                all.iter_mut().for_each(|one| (one.0, one.1) = (one.0 / p, one.1 / q));
+                // What is missing is an output that both sides have.
+                let (p, q) = all.iter().fold((1.0, 1.0), |(p, q), one| (p - one.0, q - one.1));
+                all.push((p, q, 0.5));
+                all
+            },
+        )
     }
 
     proptest! {

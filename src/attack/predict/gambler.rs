@@ -1,7 +1,9 @@
 //! Bets on blocks of draws and learns from them.
 
 use super::predictor::{PREDICTORS, Predictors};
-use crate::attack::tuning::predict::{BET_CELLS, BET_DRAWS, LEARN_CELLS, LEARN_DRAWS, MORE, SAMPLE};
+use crate::attack::tuning::predict::{
+    BET_CELLS, BET_DRAWS, LEARN_CELLS, LEARN_DRAWS, MORE, SAMPLE,
+};
 use crate::model::{Limit, Side};
 use crate::output::{Cell, Rows};
 use crate::stats::prediction::{Copies, Stakes, lines};

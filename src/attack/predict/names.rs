@@ -61,11 +61,8 @@ impl Names {
     /// Learns from rows of either side: from the one column that says most, and from all together.
     #[must_use]
     pub fn learn(width: usize, rows: &[(&[Cell], bool)]) -> [Self; 2] {
-        let places: Vec<Option<usize>> = if width == 1 {
-            vec![Some(0)]
-        } else {
-            (0..width).map(Some).chain([None]).collect()
-        };
+        let places: Vec<Option<usize>> =
+            if width == 1 { vec![Some(0)] } else { (0..width).map(Some).chain([None]).collect() };
         let columns: Vec<(Option<usize>, Counts)> = places
             .into_iter()
             .map(|place| {
@@ -148,7 +145,8 @@ mod tests {
 
     #[test]
     fn a_value_predicts_the_side_that_it_was_seen_on() {
-        let names = alone(&rows(&[(0.0, true), (0.0, true), (0.0, true), (1.0, false), (1.0, false)]));
+        let names =
+            alone(&rows(&[(0.0, true), (0.0, true), (0.0, true), (1.0, false), (1.0, false)]));
         assert!((names.left(&[Cell::number(0.0)]) - 3.5 / 4.0).abs() < 1e-12);
         assert!((names.left(&[Cell::number(1.0)]) - 0.5 / 3.0).abs() < 1e-12);
         assert_eq!(names.left(&[Cell::number(2.0)]), 0.5, "no value was seen once");

@@ -59,10 +59,10 @@ impl Predictors {
     pub fn learn(&mut self, width: usize, rows: &[(&[Cell], bool)]) {
         let columns = Column::best(width, rows);
         // Weights belong to columns, so they are kept only while these are the same.
-        let same = columns.iter().map(|column| column.place).eq(self
-            .columns
+        let same = columns
             .iter()
-            .map(|column| column.place));
+            .map(|column| column.place)
+            .eq(self.columns.iter().map(|column| column.place));
         if !same {
             self.models = Default::default();
         }

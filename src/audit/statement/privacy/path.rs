@@ -20,7 +20,8 @@ pub struct EvidencePath {
 
 impl EvidencePath {
     /// Records the bets on draws that were just judged. The forecasts were made before these draws.
-    pub fn look(&mut self, learned: &[Learned], tallies: &[Tally]) {
+    /// `predicted` is the logarithm of the wealth of bets on predictions, if there are such bets.
+    pub fn look(&mut self, learned: &[Learned], tallies: &[Tally], predicted: Option<f64>) {
         // A tail rule is learned too late to bet and is only certified.
         let bets = learned.iter().zip(tallies).filter(|(learned, _)| learned.role != Role::Tail);
         let bets: Vec<Bet> = bets
@@ -33,7 +34,11 @@ impl EvidencePath {
         self.draws_at_looks.push(self.draws);
         // There are two purses: for the first rule, which is for the main limit, and for the last
         // one, which is for δ if there is such a rule.
-        self.ledger.push([bets.first(), bets.last()].into_iter().flatten().copied().collect());
+        let purses = [bets.first(), bets.last()].into_iter().flatten().copied().collect();
+        match predicted {
+            Some(log_wealth) => self.ledger.push_predicted(purses, log_wealth),
+            None => self.ledger.push(purses),
+        }
     }
 
     /// Whether no more draws are needed.
