@@ -587,8 +587,11 @@ pub mod predict {
     /// The draws from which on steps are fitted. Origin: a few draws for each step.
     pub const STEPS_FROM: usize = 64;
 
-    /// Predictors learn again when there are so many times more draws. Origin: limit of time.
-    pub const MORE: f64 = 1.1;
+    /// Up to this many draws, predictors learn after every block. Origin: limit of time.
+    pub const EAGER_DRAWS: u64 = 1024;
+
+    /// Later they learn again when there are so many times more draws. Origin: limit of time.
+    pub const MORE: f64 = 1.2;
 
     /// The outputs for which stakes are chosen. Origin: limit of time.
     pub const SAMPLE: usize = 256;

@@ -2,7 +2,7 @@
 
 use super::predictor::{PREDICTORS, Predictors};
 use crate::attack::tuning::predict::{
-    BET_CELLS, BET_DRAWS, LEARN_CELLS, LEARN_DRAWS, MORE, SAMPLE,
+    BET_CELLS, BET_DRAWS, EAGER_DRAWS, LEARN_CELLS, LEARN_DRAWS, MORE, SAMPLE,
 };
 use crate::model::{Limit, Side};
 use crate::output::{Cell, Rows};
@@ -72,7 +72,8 @@ impl Gambler {
             self.left.append(left);
             self.right.append(right);
             let is_last = self.draws >= room;
-            if is_last || self.draws as f64 >= MORE * self.learned_from as f64 {
+            let is_early = self.draws <= EAGER_DRAWS;
+            if is_last || is_early || self.draws as f64 >= MORE * self.learned_from as f64 {
                 self.learn();
             }
         }
