@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::attack::{Learned, Role};
 use crate::audit::PairPlan;
-use crate::model::{Tally, Until};
+use crate::model::{Limit, Tally, Until};
 use crate::stats::wealth::{Bet, Ledger};
 
 /// The bets of all looks so far.
@@ -45,12 +45,16 @@ impl EvidencePath {
     #[must_use]
     pub fn decides(&self, plan: &PairPlan) -> bool {
         let PairPlan { claim, level, until, .. } = plan;
-        let second = || {
-            claim
-                .second()
-                .is_some_and(|limit| self.ledger.lower(limit, level.anytime_second()) > limit.value)
-        };
-        *until == Until::Decided && (self.anytime_bound(plan) > claim.main().value || second())
+        *until == Until::Decided
+            && (self.refutes(claim.main(), level.anytime())
+                || claim.second().is_some_and(|it| self.refutes(it, level.anytime_second())))
+    }
+
+    /// Whether a limit is refuted at this level. The bound takes far longer than the wealth against
+    /// the limit itself, which must be enough first.
+    fn refutes(&self, limit: &Limit, alpha: f64) -> bool {
+        let enough = limit.value == 0.0 || self.ledger.log_wealth(limit) >= -alpha.ln();
+        enough && self.ledger.lower(limit, alpha) > limit.value
     }
 
     /// The bound in the unit of the claim that holds at any time.
