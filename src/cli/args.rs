@@ -159,7 +159,7 @@ pub struct PlanArgs {
     pub confidence: Confidence,
     /// When to stop: after all draws, or as soon as the claim is refuted. A program then makes few
     /// draws, so the tests of independence see few of them, and may miss dependence that they would
-    /// see without this option; a mechanism of the catalogue makes 512 further draws for these tests
+    /// see without this option
     #[arg(long, value_enum, default_value_t)]
     pub until: Until,
     /// The time that each pair may take, in seconds, with the start of programs: slow mechanisms
@@ -843,8 +843,8 @@ pub struct CalibrateArgs {
     /// The confidence of each run
     #[arg(long, value_name = "P", default_value = "0.95")]
     pub confidence: Confidence,
-    /// When each run ends; `decided` counts what is concluded at any look
-    #[arg(long, value_enum, value_name = "WHEN", default_value_t)]
+    /// When each run ends: `budget`, or `decided`, which counts what is concluded at any look
+    #[arg(long, value_enum, value_name = "WHEN", default_value_t, hide_possible_values = true)]
     pub until: Until,
     /// The CSV file for the rates (default: results/calibration.csv, or results/power.csv with
     /// --power)

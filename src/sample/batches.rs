@@ -251,7 +251,7 @@ impl Watch {
     /// stream.
     fn draws_of(self, batch: u64) -> usize {
         /// Draws in small batches that are checked together.
-        const SMALL: u64 = 8192;
+        const SMALL: u64 = 65_536;
         let first = |batch: u64| (16_384 >> batch).max(4096);
         match self {
             Self::FirstBatches | Self::FirstDraws { .. } if batch < WATCHED => first(batch),
