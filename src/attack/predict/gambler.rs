@@ -127,11 +127,11 @@ mod tests {
         // Randomized response at ε = 1, and a mechanism that shows its data with probability δ.
         let response = [(0.0, [likely, 1.0 - likely]), (1.0, [1.0 - likely, likely])];
         let shows = [(0.0, [0.2, 0.0]), (1.0, [0.0, 0.2]), (2.0, [0.8, 0.8])];
-        let cases: [(&[(f64, [f64; 2])], Claim); 3] = [
-            (&response, Claim::new(1.0, 0.0).unwrap()),
-            (&shows, Claim::new(0.0, 0.2).unwrap()),
+        let cases = [
+            (response.to_vec(), Claim::new(1.0, 0.0).unwrap()),
+            (shows.to_vec(), Claim::new(0.0, 0.2).unwrap()),
             // The μ of randomized response at ε = 1: z(p) − z(1 − p) for p = 0.7311.
-            (&response, Claim::mu(1.2323).unwrap()),
+            (response.to_vec(), Claim::mu(1.2323).unwrap()),
         ];
         for (outputs, claim) in cases {
             for seed in 0..20 {
