@@ -14,6 +14,8 @@
 | `samples(left, right, claim=…)` | audits outputs that were collected before |
 | `run("audits/")` | runs audit files |
 | `load("report.json")` | reads a report |
+| `trace(mechanism, left, right, claim=…)` | looks inside: the line at fault, exact losses on a pair |
+| `primitive(…)` | marks a function that adds noise, for traces |
 | `PureDp`, `ApproximateDp`, `Gdp`, `Zcdp`, `RenyiDp`, `Profile`, `Stability` | claims |
 | `Result`, `PairResult`, `Run`, `SearchResult`, `Witness`, `Replay` | what was found |
 | `AuditError`, `Interrupted` | why nothing was found |
@@ -27,6 +29,7 @@ from ._dp_audit import __version__
 from ._errors import AuditError, Interrupted
 from ._result import PairResult, Replay, Result, Run, Witness
 from ._search import SearchResult, search
+from ._trace import Trace, primitive, trace
 
 __all__ = [
     "ApproximateDp",
@@ -43,12 +46,15 @@ __all__ = [
     "Run",
     "SearchResult",
     "Stability",
+    "Trace",
     "Witness",
     "Zcdp",
     "__version__",
     "audit",
     "load",
+    "primitive",
     "run",
     "samples",
     "search",
+    "trace",
 ]
