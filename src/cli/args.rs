@@ -908,6 +908,9 @@ pub struct CalibrateArgs {
     /// The confidence of each run
     #[arg(long, value_name = "P", default_value = "0.95")]
     pub confidence: Confidence,
+    /// When each run ends: `budget`, or `decided`, which counts what is concluded at any look
+    #[arg(long, value_enum, value_name = "WHEN", default_value_t, hide_possible_values = true)]
+    pub until: Until,
     /// The CSV file for the rates (default: results/calibration.csv, or results/power.csv with
     /// --power)
     #[arg(long, value_name = "FILE")]
@@ -978,7 +981,8 @@ impl CalibrateArgs {
         } else {
             calibrate::FALSE_ALARM_SEEDS
         });
-        Repetition { first_seed: self.seed, seeds, confidence: self.confidence }
+        let until = self.until;
+        Repetition { first_seed: self.seed, seeds, confidence: self.confidence, until }
     }
 
     /// The CSV file for the rates.

@@ -64,6 +64,7 @@ pub fn evidence(verdict: Verdict) -> PrivacyEvidence {
         tally: Tally { correct: 80, wrong: 20, abstained: 0 },
         frozen: Vec::new(),
         by_groups: false,
+        by_predictions: false,
         regions: 2,
         judged_by: Some(RuleJudgement { alpha: 1e-6, method: Method::Region(Weights::ONLY_RIGHT) }),
         rule: Some(rule()),

@@ -14,6 +14,9 @@ use crate::stats::{Certified, Method};
 /// What groups of outputs are called in a sentence.
 const GROUPS: &str = "groups of outputs together";
 
+/// That the bets decided, at the end of a sentence about a rule.
+const PREDICTED: &str = "; bets on predictions from earlier draws refute it";
+
 /// The evidence on one pair.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -46,6 +49,9 @@ pub struct PrivacyEvidence {
     /// Whether groups of outputs show more than the rules, none of which refutes the claim.
     #[serde(default)]
     pub by_groups: bool,
+    /// Whether bets on predictions refute the claim, and no single rule does.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub by_predictions: bool,
     /// The rule; absent if the budget was too small to learn one.
     pub rule: Option<GuessRule>,
     /// The names of the symbols that the rule uses.
@@ -103,8 +109,9 @@ impl PrivacyEvidence {
     pub fn sentence(&self, claim: &Claim) -> String {
         let guesses = self.tally.guesses() as f64;
         let draws = self.tally.draws() as f64;
+        let predicted = if self.by_predictions { PREDICTED } else { "" };
         if guesses == 0.0 {
-            return "made no guess".to_owned();
+            return format!("made no guess{predicted}");
         }
         let right = self.tally.correct as f64 / guesses;
         let allowed = claim.main().allowed_right(guesses / draws.max(1.0), self.regions);
@@ -124,7 +131,7 @@ impl PrivacyEvidence {
             String::new()
         };
         format!(
-            "guessed right {} of the time{share}; {claim} allows {}{chance}{groups}",
+            "guessed right {} of the time{share}; {claim} allows {}{chance}{groups}{predicted}",
             percent(right),
             percent(allowed)
         )
