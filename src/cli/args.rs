@@ -545,7 +545,7 @@ impl SamplesArgs {
 /// Arguments of `canaries`.
 #[derive(Args)]
 pub struct CanariesArgs {
-    /// A CSV file with the columns score and included, and if need be run, step (with fresh coins
+    /// A CSV file with the columns score and included, and optionally run, step (with fresh coins
     /// at each) and canary
     #[arg(value_name = "SCORES", required_unless_present = "plan")]
     pub scores: Option<PathBuf>,

@@ -50,7 +50,7 @@ pub struct CanaryScores {
 const COLUMNS: [&str; 5] = ["score", "included", "run", "step", "canary"];
 
 impl CanaryScores {
-    /// Reads a CSV file with the columns `score` and `included`, and if need be `run`, `step` and
+    /// Reads a CSV file with the columns `score` and `included`, and optionally `run`, `step` and
     /// `canary`, in any order.
     ///
     /// # Errors
