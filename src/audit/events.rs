@@ -8,7 +8,7 @@ use super::{Audit, AuditReport};
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Event<'a> {
-    /// An audit has started.
+    /// An audit has started. Others may be running.
     AuditStarted {
         /// The audit.
         audit: &'a Audit,
@@ -30,7 +30,7 @@ pub enum Event<'a> {
         /// The ε bound so far.
         epsilon_lower: f64,
     },
-    /// An audit has finished.
+    /// An audit has finished, and so have all that started before it.
     AuditFinished {
         /// What it found.
         report: &'a Arc<AuditReport>,

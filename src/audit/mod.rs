@@ -22,6 +22,7 @@ mod prepare;
 mod result;
 mod run;
 mod searched;
+mod side_by_side;
 mod statement;
 mod time_limit;
 mod work;

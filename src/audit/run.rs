@@ -3,16 +3,17 @@
 use std::sync::Arc;
 
 use super::control::{count_controls, is_refuted, run_control};
+use super::side_by_side::{Shared, run_side_by_side};
 use super::time_limit::RunClock;
 use super::{
     Audit, AuditReport, Control, Event, Listener, PairPlan, Plan, RunReport, SearchHistory,
     StatementResult,
 };
 use crate::model::Settings;
-use crate::target::{PrepareError, Target};
+use crate::target::{PrepareError, Subject, Target};
 
 /// Creates the target of a plan, in the process where the plan runs.
-pub trait TargetSource {
+pub trait TargetSource: Sync {
     /// The target. The caller drops it when the pair is finished.
     ///
     /// # Errors
@@ -20,14 +21,20 @@ pub trait TargetSource {
     fn target(&self, plan: &PairPlan) -> Result<Box<dyn Target>, PrepareError>;
 }
 
-impl<F: Fn(&PairPlan) -> Result<Box<dyn Target>, PrepareError>> TargetSource for F {
+impl<F: Fn(&PairPlan) -> Result<Box<dyn Target>, PrepareError> + Sync> TargetSource for F {
     fn target(&self, plan: &PairPlan) -> Result<Box<dyn Target>, PrepareError> {
         self(plan)
     }
 }
 
 /// Gets the results of plans: it makes their draws, or looks up what others have drawn.
-pub trait Worker {
+pub trait Worker: Sync {
+    /// Whether statements of an audit can run at the same time as others, each with all threads.
+    fn runs_side_by_side(&self, audit: &Audit) -> bool {
+        let _ = audit;
+        false
+    }
+
     /// The result of a statement.
     fn statement(&self, plan: &Plan, listener: &dyn Listener) -> StatementResult;
 
@@ -39,6 +46,12 @@ pub trait Worker {
 pub struct Here<'a>(pub &'a dyn TargetSource);
 
 impl Worker for Here<'_> {
+    /// Mechanisms of the catalogue do. A program has a process for each thread, and how many draws
+    /// there is time for depends on what else runs.
+    fn runs_side_by_side(&self, audit: &Audit) -> bool {
+        matches!(audit.subject, Subject::Registered { .. })
+    }
+
     fn statement(&self, plan: &Plan, listener: &dyn Listener) -> StatementResult {
         plan.prepare_and_run(self.0, listener)
     }
@@ -48,8 +61,8 @@ impl Worker for Here<'_> {
     }
 }
 
-/// Runs all audits in order, on the rayon pool that it is called in: first the statements of an
-/// audit, then its control. If a mechanism cannot be run, that is reported and the others still
+/// Runs all audits on the rayon pool that it is called in: first the statements of an audit, then
+/// its control. Some run side by side, and all end in their order. If a mechanism cannot be run, that is reported and the others still
 /// run.
 pub fn run(
     audits: &[Audit],
@@ -93,13 +106,27 @@ pub fn run_with(
     let mut report = RunReport::new(settings, statements, Vec::new());
     let known: Vec<(&Audit, Option<Known>)> =
         twins_first(audits).into_iter().map(|audit| (audit, known(audit))).collect();
+    // With a time limit, draws are made until a time, and those of others would delay them.
+    let unlimited = settings.max_seconds.or(settings.max_seconds_total).is_none();
+    let side_by_side =
+        |audit: &Audit| unlimited && audit.max_seconds.is_none() && worker.runs_side_by_side(audit);
     let new = known.iter().filter(|(_, known)| !matches!(known, Some(Known::Finished(_))));
     let parts = new.map(|(audit, _)| {
         let has_control = settings.controls && audit.control_audit().is_some();
         audit.statement_count() + usize::from(has_control)
     });
     let mut clock = RunClock::start(settings.max_seconds_total, parts.sum());
-    for (audit, known) in known {
+    let mut known = known.into_iter().peekable();
+    loop {
+        let mut group = Vec::new();
+        while let Some(next) = known.next_if(|(audit, _)| side_by_side(audit)) {
+            group.push(next);
+        }
+        if !group.is_empty() {
+            let shared = Shared { settings, uncertain, controls, worker, listener: &listener };
+            run_side_by_side(group, shared, &mut report.audits);
+        }
+        let Some((audit, known)) = known.next() else { break };
         let plans: Vec<Plan> = audit.plans(settings, uncertain).collect();
         let draws = plans.iter().map(Plan::draws).fold(0, u64::saturating_add);
         listener.hear(Event::AuditStarted { audit, draws });

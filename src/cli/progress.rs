@@ -11,52 +11,63 @@ use crate::model::number::{Brief, round_down};
 use crate::model::text::printable;
 use crate::model::{Agreement, Limit, Verdict};
 
-/// Progress on standard error: a bar for the running audit on a terminal, and one line for each
+/// Progress on standard error: a bar for the running audits on a terminal, and one line for each
 /// finished audit.
 pub struct Progress {
     quiet: bool,
     audits: usize,
-    running: Mutex<Option<Running>>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// There is one while audits are running.
+    bar: Option<ProgressBar>,
+    running: Vec<Running>,
+    finished: usize,
 }
 
 struct Running {
-    bar: ProgressBar,
+    name: String,
+    draws: u64,
     started: Instant,
-    number: usize,
+    /// The last bound of the audit, if it is the only one that is running.
+    epsilon_lower: Option<f64>,
 }
 
 impl Progress {
     /// Progress of a run with `audits` audits. If `quiet`, nothing is shown.
     #[must_use]
     pub fn new(audits: usize, quiet: bool) -> Self {
-        Self { quiet, audits, running: Mutex::new(None) }
+        Self { quiet, audits, state: Mutex::new(State::default()) }
     }
 
     /// One item of a shard has ended.
     pub fn item_finished(&self, item: &str) {
-        self.with(|running| {
-            running.bar.finish_and_clear();
-            if !self.quiet {
-                print_error(format_args!(
-                    "[{}/{}] {item}  ({:.1} s)",
-                    running.number,
-                    self.audits,
-                    running.started.elapsed().as_secs_f64()
-                ));
-            }
+        self.with(|state| {
+            let Some(running) = state.running.pop() else { return };
+            self.end(
+                state,
+                running.draws,
+                |seconds| format!("{item}  ({seconds:.1} s)"),
+                running.started,
+            );
         });
     }
 
     /// Removes the bar, when what it showed has ended without a report.
     pub fn clear(&self) {
-        self.with(|running| running.bar.finish_and_clear());
+        self.with(|state| {
+            state.finished += state.running.drain(..).len();
+            if let Some(bar) = state.bar.take() {
+                bar.finish_and_clear();
+            }
+        });
     }
 
-    fn with(&self, act: impl FnOnce(&mut Running)) {
-        if let Ok(mut running) = self.running.lock()
-            && let Some(running) = running.as_mut()
-        {
-            act(running);
+    fn with(&self, act: impl FnOnce(&mut State)) {
+        if let Ok(mut state) = self.state.lock() {
+            act(&mut state);
         }
     }
 }
@@ -64,14 +75,31 @@ impl Progress {
 impl Listener for Progress {
     fn hear(&self, event: Event<'_>) {
         match event {
-            Event::AuditStarted { audit, draws } => self.started(audit, draws),
-            Event::Drawn { draws } => self.with(|running| running.bar.inc(draws)),
-            // The bar ends with the draws that are still to be made.
-            Event::Cut { draws } => self.with(|running| {
-                running.bar.set_length(running.bar.length().unwrap_or(0).saturating_sub(draws));
+            Event::AuditStarted { audit, draws } => {
+                self.with(|state| self.start(state, audit, draws));
+            }
+            Event::Drawn { draws } => self.with(|state| {
+                state.bar.iter().for_each(|bar| bar.inc(draws));
             }),
-            Event::Looked { epsilon_lower } => self.looked(epsilon_lower),
-            Event::AuditFinished { report } => self.finished(report),
+            // The bar ends with the draws that are still to be made.
+            Event::Cut { draws } => self.with(|state| state.shorten(draws)),
+            Event::Looked { epsilon_lower } => self.with(|state| {
+                if let [running] = state.running.as_mut_slice() {
+                    running.epsilon_lower = Some(epsilon_lower);
+                    self.show(state);
+                }
+            }),
+            Event::AuditFinished { report } => self.with(|state| {
+                let name = &report.audit.name;
+                let place = state.running.iter().position(|running| running.name == *name);
+                let Some(running) = place.map(|place| state.running.remove(place)) else { return };
+                self.end(
+                    state,
+                    running.draws.saturating_sub(drawn(report)),
+                    |seconds| summary_line(report, seconds),
+                    running.started,
+                );
+            }),
         }
     }
 
@@ -81,42 +109,83 @@ impl Listener for Progress {
 }
 
 impl Progress {
-    fn started(&self, audit: &Audit, draws: u64) {
-        let bar = if self.quiet { ProgressBar::hidden() } else { ProgressBar::new(draws) };
-        let template = "{prefix} {bar:24} {percent:>3} % {wide_msg} {speed}";
-        if let Ok(style) = ProgressStyle::with_template(template) {
-            bar.set_style(style.with_key(
-                "speed",
-                |state: &indicatif::ProgressState, w: &mut dyn std::fmt::Write| {
-                    let _ = w.write_str(&speed(state.per_sec(), state.eta()));
-                },
-            ));
-        }
-        if let Ok(mut running) = self.running.lock() {
-            let number = running.as_ref().map_or(0, |running| running.number) + 1;
-            bar.set_prefix(format!("[{number}/{}]", self.audits));
-            bar.set_message(printable(&audit.name));
-            *running = Some(Running { bar, started: Instant::now(), number });
-        }
-    }
-
-    fn looked(&self, epsilon_lower: f64) {
-        self.with(|running| {
-            let message = running.bar.message();
-            let name = message.split("  ε ≥ ").next().unwrap_or_default();
-            running.bar.set_message(format!("{name}  ε ≥ {}", Brief(round_down(epsilon_lower, 3))));
-        });
-    }
-
-    fn finished(&self, audit: &AuditReport) {
-        self.with(|running| {
-            running.bar.finish_and_clear();
-            if !self.quiet {
-                let line = summary_line(audit, running.started.elapsed().as_secs_f64());
-                print_error(format_args!("[{}/{}] {line}", running.number, self.audits));
+    fn start(&self, state: &mut State, audit: &Audit, draws: u64) {
+        match &state.bar {
+            Some(bar) => bar.inc_length(draws),
+            None => {
+                let bar = if self.quiet { ProgressBar::hidden() } else { ProgressBar::new(draws) };
+                let template = "{prefix} {bar:24} {percent:>3} % {wide_msg} {speed}";
+                if let Ok(style) = ProgressStyle::with_template(template) {
+                    bar.set_style(style.with_key(
+                        "speed",
+                        |state: &indicatif::ProgressState, w: &mut dyn std::fmt::Write| {
+                            let _ = w.write_str(&speed(state.per_sec(), state.eta()));
+                        },
+                    ));
+                }
+                state.bar = Some(bar);
             }
-        });
+        }
+        let (name, started) = (audit.name.clone(), Instant::now());
+        state.running.push(Running { name, draws, started, epsilon_lower: None });
+        self.show(state);
     }
+
+    /// Shows which audits are running.
+    fn show(&self, state: &State) {
+        let Some(bar) = &state.bar else { return };
+        bar.set_prefix(format!("[{}/{}]", state.finished + 1, self.audits));
+        bar.set_message(state.message());
+    }
+
+    /// An audit, or an item of a shard, has ended. Of its draws, `unused` were not made.
+    fn end(
+        &self,
+        state: &mut State,
+        unused: u64,
+        line: impl FnOnce(f64) -> String,
+        started: Instant,
+    ) {
+        state.finished += 1;
+        let last = state.running.is_empty();
+        if last && let Some(bar) = state.bar.take() {
+            bar.finish_and_clear();
+        }
+        if !self.quiet {
+            let line = line(started.elapsed().as_secs_f64());
+            let print = || print_error(format_args!("[{}/{}] {line}", state.finished, self.audits));
+            match &state.bar {
+                Some(bar) => bar.suspend(print),
+                None => print(),
+            }
+        }
+        state.shorten(unused);
+        self.show(state);
+    }
+}
+
+impl State {
+    /// So many draws will not be made.
+    fn shorten(&self, draws: u64) {
+        if let Some(bar) = &self.bar {
+            bar.set_length(bar.length().unwrap_or(0).saturating_sub(draws));
+        }
+    }
+
+    /// The names of the running audits, with the bound if there is one for all draws.
+    fn message(&self) -> String {
+        if let [Running { name, epsilon_lower: Some(bound), .. }] = self.running.as_slice() {
+            return format!("{}  ε ≥ {}", printable(name), Brief(round_down(*bound, 3)));
+        }
+        let names: Vec<String> =
+            self.running.iter().map(|running| printable(&running.name)).collect();
+        names.join(", ")
+    }
+}
+
+/// The draws of all statements of an audit.
+fn drawn(audit: &AuditReport) -> u64 {
+    audit.statements().filter_map(Judged::evidence).map(Evidence::draws).sum()
 }
 
 /// The speed in a unit that fits it, and the time that is left.

@@ -9,6 +9,7 @@
 //! | `properties` | what must be true of every input, with random ones |
 //! | `api` | audits of closures |
 //! | `plans` | plans that another process runs |
+//! | `side_by_side` | pairs that run at the same time |
 //! | `outside` | mechanisms that are programs, outputs that were collected elsewhere |
 //! | `program` | the command line: exit codes, messages, interruptions |
 //! | `reports` | report files, gates, witnesses |
@@ -30,5 +31,6 @@ mod plans;
 mod program;
 mod properties;
 mod reports;
+mod side_by_side;
 mod statistics;
 mod terminal;
