@@ -103,8 +103,8 @@ pub use api::{Finding, MechanismAudit, audit};
 pub use attack::Attack;
 #[doc(inline)]
 pub use audit::{
-    Accuracy, AccuracyEvidence, AccuracyPlan, Audit, AuditReport, Canaries, CanaryCurves,
-    CanaryEvidence, CanaryPlan, CanaryScores, CertifyPart, Control, Curves, Earlier, Event,
+    Accuracy, AccuracyEvidence, AccuracyPlan, Audit, AuditReport, Canaries, CanaryCount,
+    CanaryCounts, CanaryCurves, CanaryEvidence, CanaryPlan, CanaryScores, CertifyPart, Control, Curves, Earlier, Event,
     Evidence, EvidencePath, Exploration, Growth, Judged, Listener, LookTallies, Pair, PairPlan,
     PairStatement, PartsError, Piece, Plan, Preparer, PrivacyEvidence, ProfilePoint, RuleJudgement,
     RunReport, Rung, ScoreSource, ScoredTrial, StabilityEvidence, Statement, StatementResult,

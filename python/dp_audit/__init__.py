@@ -12,17 +12,21 @@
 | `audit(mechanism, left, right, claim=…)` | audits a function |
 | `search(mechanism, claim=…, record=…)` | finds a pair on which a claim fails |
 | `samples(left, right, claim=…)` | audits outputs that were collected before |
+| `canaries(scores, included, claim=…)` | audits a training run |
+| `coin_flips(canaries)`, `plan_canaries(claim)` | which canaries are in; how many are needed |
 | `run("audits/")` | runs audit files |
 | `load("report.json")` | reads a report |
 | `PureDp`, `ApproximateDp`, `Gdp`, `Zcdp`, `RenyiDp`, `Profile`, `Stability` | claims |
-| `Result`, `PairResult`, `Run`, `SearchResult`, `Witness`, `Replay` | what was found |
+| `Result`, `PairResult`, `CanaryResult`, `Run`, `SearchResult`, `Witness`, `Replay` | what was found |
 | `AuditError`, `Interrupted` | why nothing was found |
 
 pytest has the fixture `dp_audit`, and the command `dp-audit` is the same program as the one in Rust.
 """
 
 from ._audit import audit, load, run, samples
+from ._canaries import CanaryPlan, CanaryResult, CanaryScoreAuditor, canaries, plan_canaries
 from ._claims import ApproximateDp, Claim, Gdp, Profile, PureDp, RenyiDp, Stability, Zcdp
+from ._coins import CoinFlips, coin_flips
 from ._dp_audit import __version__
 from ._errors import AuditError, Interrupted
 from ._result import PairResult, Replay, Result, Run, Witness
@@ -31,7 +35,11 @@ from ._search import SearchResult, search
 __all__ = [
     "ApproximateDp",
     "AuditError",
+    "CanaryPlan",
+    "CanaryResult",
+    "CanaryScoreAuditor",
     "Claim",
+    "CoinFlips",
     "Gdp",
     "Interrupted",
     "PairResult",
@@ -47,7 +55,10 @@ __all__ = [
     "Zcdp",
     "__version__",
     "audit",
+    "canaries",
+    "coin_flips",
     "load",
+    "plan_canaries",
     "run",
     "samples",
     "search",

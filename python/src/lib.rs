@@ -5,6 +5,7 @@
 //! | `function.rs` | a Python function as a target |
 //! | `supervise.rs` | runs work on other threads, while this one shows progress and listens to Ctrl-C |
 //! | `audits.rs` | audits of functions, of arrays and of files |
+//! | `canaries.rs` | canary audits of scores, guesses and counts |
 //! | `tasks.rs` | a run that is divided over other processes |
 //! | `search.rs` | searches for a pair |
 //! | `report.rs` | what a run found |
@@ -13,6 +14,7 @@
 //! as JSON, in the forms that the core has.
 
 mod audits;
+mod canaries;
 mod function;
 mod report;
 mod search;
@@ -37,6 +39,8 @@ fn _dp_audit(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(audits::audit, module)?)?;
     module.add_function(wrap_pyfunction!(audits::check_claim, module)?)?;
     module.add_function(wrap_pyfunction!(audits::samples, module)?)?;
+    module.add_function(wrap_pyfunction!(canaries::canaries, module)?)?;
+    module.add_function(wrap_pyfunction!(canaries::canaries_needed, module)?)?;
     module.add_function(wrap_pyfunction!(audits::run, module)?)?;
     module.add_function(wrap_pyfunction!(audits::replay, module)?)?;
     module.add_function(wrap_pyfunction!(search::search_domain, module)?)?;
