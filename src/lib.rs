@@ -104,11 +104,12 @@ pub use attack::Attack;
 #[doc(inline)]
 pub use audit::{
     Accuracy, AccuracyEvidence, AccuracyPlan, Audit, AuditReport, Canaries, CanaryCount,
-    CanaryCounts, CanaryCurves, CanaryEvidence, CanaryPlan, CanaryScores, CertifyPart, Control, Curves, Earlier, Event,
-    Evidence, EvidencePath, Exploration, Growth, Judged, Listener, LookTallies, Pair, PairPlan,
-    PairStatement, PartsError, Piece, Plan, Preparer, PrivacyEvidence, ProfilePoint, RuleJudgement,
-    RunReport, Rung, ScoreSource, ScoredTrial, StabilityEvidence, Statement, StatementResult,
-    TargetSource, TrainingPlan, WealthPoint, certify_range, conclude, explore, run,
+    CanaryCounts, CanaryCurves, CanaryEvidence, CanaryPlan, CanaryScores, CertifyPart, Control,
+    Curves, Earlier, Event, Evidence, EvidencePath, Exploration, Growth, Judged, Listener,
+    LookTallies, Pair, PairPlan, PairStatement, PartsError, Piece, Plan, Preparer, PrivacyEvidence,
+    ProfilePoint, RuleJudgement, RunReport, Rung, ScoreSource, ScoredTrial, StabilityEvidence,
+    Statement, StatementResult, TargetSource, TrainingPlan, WealthPoint, certify_range, conclude,
+    explore, run,
 };
 pub use model::{
     AccuracyClaim, Agreement, AskedReach, Bounds, Claim, Conclusion, Confidence, ControlResult,

@@ -10,9 +10,9 @@ use serde::de::value::StrDeserializer;
 
 use crate::attack::Attack;
 use crate::audit::{Audit, Statement};
+use crate::audit::{CanaryCount, CanaryCounts};
 use crate::calibrate::{self, Repetition};
 use crate::model::checked::{NonNegative, Positive, Share};
-use crate::audit::{CanaryCount, CanaryCounts};
 use crate::model::claim::Spelling;
 use crate::model::{
     AskedReach, Claim, Confidence, Delta, Error, MAX_DRAWS, MAX_THREADS, Settings, Until,

@@ -29,8 +29,8 @@
 use rand::{RngExt, SeedableRng};
 use serde::Deserialize;
 
-use crate::model::checked::{Positive, PositiveDelta};
 use crate::model::Dataset;
+use crate::model::checked::{Positive, PositiveDelta};
 use crate::noise::{self, Generator};
 use crate::output::Cell;
 use crate::stats::binomial::logistic;
@@ -416,10 +416,15 @@ mod tests {
             ));
             let none = vec![false; 40_000];
             let mut rng = Generator::seed_from_u64(7);
-            training.fresh(&[none.clone(), none], &mut rng).iter().map(|step| spread(step)).collect()
+            training
+                .fresh(&[none.clone(), none], &mut rng)
+                .iter()
+                .map(|step| spread(step))
+                .collect()
         };
         let near = |found: Vec<f64>, expected: [f64; 2]| {
-            let close = |(found, expected): (&f64, f64)| (found - expected).abs() <= 0.03 * expected;
+            let close =
+                |(found, expected): (&f64, f64)| (found - expected).abs() <= 0.03 * expected;
             assert!(found.iter().zip(expected).all(close), "{found:?} against {expected:?}");
         };
         near(noise("none"), [2.0, 2.0]);

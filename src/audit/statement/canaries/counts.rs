@@ -86,9 +86,8 @@ impl CanaryCounts {
 
     /// The counts as the bounds need them.
     pub(super) fn counted(&self, sides: Sides) -> Vec<Counted> {
-        let one = |run: &CanaryCount| {
-            Trial::of_counts(run.canaries, run.guesses, run.correct, sides)
-        };
+        let one =
+            |run: &CanaryCount| Trial::of_counts(run.canaries, run.guesses, run.correct, sides);
         self.runs.iter().map(one).collect()
     }
 

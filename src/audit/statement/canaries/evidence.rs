@@ -7,8 +7,8 @@ use super::scores::{CanaryScores, ScoredTrial};
 use crate::model::{Bounds, Limit, Measure};
 use crate::stats::binomial::{logistic, solve};
 use crate::stats::canary::{
-    CanaryBound, Counted, Curve, Ladder, Sides, Trial, canary_bound, ceiling, count_p, counted_bound,
-    open_bound, rung_bounds, share_p, together,
+    CanaryBound, Counted, Curve, Ladder, Sides, Trial, canary_bound, ceiling, count_p,
+    counted_bound, open_bound, rung_bounds, share_p, together,
 };
 
 /// A leak counts as detectable if it is flagged with this probability.
