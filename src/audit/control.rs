@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use super::time_limit::RunClock;
-use super::{Audit, AuditReport, Control, Judged, Plan, ScoreSource, TargetSource, Worker};
+use super::{Audit, AuditReport, Control, Judged, Plan, TargetSource, Worker};
 use crate::model::{ControlResult, Settings, Until, Verdict};
 use crate::target::Subject;
 
@@ -27,9 +27,7 @@ impl Audit {
         // audit.
         let name = format!("control of {}", self.name);
         let mut control = Self { name, subject, control: None, ..self.clone() };
-        control.keep_own_claim();
-        // Scores that were made before are those of no control.
-        control.canaries.retain(|one| matches!(one.scores, ScoreSource::Training(_)));
+        control.keep_for_control();
         Some(control)
     }
 

@@ -549,7 +549,7 @@ impl SamplesArgs {
 /// Arguments of `canaries`.
 #[derive(Args)]
 pub struct CanariesArgs {
-    /// A CSV file with the columns score (or guess: in, out, or empty) and included, and if need be
+    /// A CSV file with the columns score (or guess: in, out, or empty) and included, and optionally
     /// run, step (with fresh coins at each) and canary
     #[arg(value_name = "SCORES", required_unless_present_any = ["plan", "counts"])]
     pub scores: Option<PathBuf>,

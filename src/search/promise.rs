@@ -26,7 +26,7 @@ pub struct Promise {
     /// The share of the claim that as many draws would show at a lenient level. Candidates are
     /// compared by it.
     pub share: f64,
-    /// The same at the level of a certification. Above 1, a certification will hardly fail.
+    /// The same at the level of a certification. Above 1, a certification is almost certain to succeed.
     pub sure: f64,
     /// The draws that were made.
     pub draws: u64,

@@ -153,7 +153,7 @@ impl<'a, S: PairSource, L: Listener + ?Sized> Race<'a, S, L> {
         self.meter.draws() >= budget.draws || self.meter.seconds() >= budget.seconds
     }
 
-    /// One generation of candidates. Returns a candidate that will hardly fail to refute the claim,
+    /// One generation of candidates. Returns a candidate that is almost certain to refute the claim,
     /// as soon as there is one.
     pub fn generation(&mut self, budget: Budget) -> Result<Option<Entrant<S::Pair>>, SearchError> {
         let parents: Vec<S::Pair> = self.elite.iter().map(|entrant| entrant.pair.clone()).collect();

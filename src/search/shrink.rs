@@ -52,7 +52,7 @@ pub fn shrink<S: PairSource, L: Listener + ?Sized>(
     }
 }
 
-/// Whether fresh draws leave hardly a doubt. A pair that cannot be run refutes nothing.
+/// Whether fresh draws still clearly refute the claim. A pair that cannot be run refutes nothing.
 fn refutes<S: PairSource, L: Listener + ?Sized>(
     race: &mut Race<'_, S, L>,
     pair: &S::Pair,

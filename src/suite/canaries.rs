@@ -108,9 +108,9 @@ fn source(path: &Path, raw: &CanariesFile) -> Result<ScoreSource, (&'static str,
 /// What is wrong with the training of an audit when it is prepared: the path to the key, and the
 /// message.
 pub fn preparation_problem(audit: &Audit) -> Option<(String, String)> {
-    let trains = |one: &Canaries| matches!(one.scores, ScoreSource::Training(_));
-    let error =
-        training::prepare(&audit.subject).err().filter(|_| audit.canaries.iter().any(trains))?;
+    let error = training::prepare(&audit.subject)
+        .err()
+        .filter(|_| audit.canaries.iter().any(Canaries::trains))?;
     let key =
         if let PrepareError::Params { key, .. } = &error { key.as_str() } else { "mechanism" };
     Some((key.to_owned(), error.to_string()))

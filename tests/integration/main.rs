@@ -4,6 +4,7 @@
 //! | module | about |
 //! |---|---|
 //! | `harness` | no tests: audits in this process, and the program as its users call it |
+//! | `manual` | what the README and the pages of the manual show is true |
 //! | `statistics` | bounds and verdicts: right, tight, never where nothing can be told |
 //! | `properties` | what must be true of every input, with random ones |
 //! | `api` | audits of closures |
@@ -12,7 +13,6 @@
 //! | `program` | the command line: exit codes, messages, interruptions |
 //! | `reports` | report files, gates, witnesses |
 //! | `terminal` | help, tables and messages, compared with `snapshots` |
-//! | `readme` | what the README shows is true |
 //!
 //! A test of something random has a fixed seed, so that it passes always or never. It states how
 //! often it would fail on a new seed, which every change of the draws amounts to. *False alarm*: a
@@ -24,11 +24,11 @@
 
 mod api;
 mod harness;
+mod manual;
 mod outside;
 mod plans;
 mod program;
 mod properties;
-mod readme;
 mod reports;
 mod statistics;
 mod terminal;

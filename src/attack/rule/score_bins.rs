@@ -434,7 +434,7 @@ mod tests {
         more(&mut score_bins, 1);
         let again = score_bins.relearned(&left, &right).expect("enough rows");
         let Score::Trend(refitted) = again.score() else { panic!("still a trend") };
-        // The later rows are the same on both sides, so ⊥ carries no information any more.
+        // The later rows are the same on both sides, so ⊥ carries no further information.
         assert!(refitted.score(&row(1, 1)).raw().abs() < 0.05, "{:?}", refitted.score(&row(1, 1)));
         assert!(trend.score(&row(1, 1)).raw().abs() > 1.0);
     }

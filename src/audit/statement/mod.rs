@@ -23,6 +23,8 @@ mod row;
 mod stability;
 mod words;
 
+use std::path::Path;
+
 use serde::{Deserialize, Serialize};
 
 use super::{Audit, Listener, PairPlan, StatementResult, TargetSource};
@@ -285,6 +287,18 @@ impl Audit {
     /// Leaves out what it states besides its own claim.
     pub fn keep_own_claim(&mut self) {
         self.accuracy.clear();
+    }
+
+    /// Leaves out what the same mechanism with other parameters says nothing about: what is stated
+    /// besides the claim, and scores that were made before.
+    pub(super) fn keep_for_control(&mut self) {
+        self.keep_own_claim();
+        self.canaries.retain(Canaries::trains);
+    }
+
+    /// The files with outcomes that its statements read.
+    pub fn files(&self) -> impl Iterator<Item = &Path> {
+        self.canaries.iter().filter_map(Canaries::file)
     }
 
     /// What it claims, how that is decided and what a verdict would mean, as titles and texts.

@@ -65,7 +65,7 @@ impl Comparison {
                     .push(difference(statement, "not in the baseline".to_owned()).to_string()),
             }
         }
-        // A deleted or renamed audit is a claim that nobody checks any more.
+        // A deleted or renamed audit is a claim that nobody checks.
         let missing = earlier
             .into_values()
             .map(|(_, before)| difference(before, "in the baseline, but not run now".to_owned()));

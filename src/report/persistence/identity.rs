@@ -7,7 +7,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::audit::{Audit, ScoreSource};
+use crate::audit::Audit;
 use crate::model::Settings;
 use crate::model::checked::Positive;
 use crate::model::number::counted;
@@ -140,20 +140,9 @@ pub fn audit_fingerprint(audit: &Audit) -> String {
             .iter()
             .map(|pair| format!("{} {:?} {:?}", identity(pair), pair.expect, pair.truth)),
     );
-    parts.extend(
-        audit
-            .statements_beside_claim()
-            .map(|statement| format!("{:?} {statement:?}", audit.subject)),
-    );
-    parts.extend(
-        (!audit.canaries.is_empty())
-            .then(|| format!("{:?} {:?} {:?}", audit.subject, audit.claim, audit.canaries)),
-    );
-    for canaries in &audit.canaries {
-        if let ScoreSource::File(path) = &canaries.scores {
-            parts.push(content_hash(path));
-        }
-    }
+    let others = audit.statements().skip(audit.pairs.len());
+    parts.extend(others.map(|other| format!("{:?} {:?} {other:?}", audit.subject, audit.claim)));
+    parts.extend(audit.files().map(content_hash));
     if let Some(command) = audit.subject.command() {
         parts.push(command.to_string());
         parts.extend(command.files().map(|file| content_hash(&file)));

@@ -2,7 +2,7 @@
 
 use crate::stats::binomial::{point, upper_tail};
 
-/// Mass that is not followed any more is counted as crossed, so the result is never too small.
+/// Mass that is dropped is counted as crossed, so the result is never too small.
 const FORGOTTEN: f64 = 1e-16;
 
 /// The probabilities of a range of neighbouring heights.

@@ -5,3 +5,4 @@ mod ci;
 mod gate;
 mod html;
 mod replay;
+mod schema;

@@ -19,7 +19,7 @@ mod explain;
 mod kind;
 mod scores;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rand::{RngExt, SeedableRng};
@@ -60,6 +60,18 @@ pub struct Canaries {
     /// The exact leakage, if it is known from theory.
     #[serde(default)]
     pub truth: Truth,
+}
+
+impl Canaries {
+    /// Whether the audit's mechanism makes the scores.
+    pub(crate) fn trains(&self) -> bool {
+        matches!(self.scores, ScoreSource::Training(_))
+    }
+
+    /// The file that the scores are in, if they are in one.
+    pub(super) fn file(&self) -> Option<&Path> {
+        if let ScoreSource::File(path) = &self.scores { Some(path) } else { None }
+    }
 }
 
 /// Where scores come from.

@@ -53,7 +53,7 @@ pub struct CanaryScores {
 const COLUMNS: [&str; 6] = ["score", "included", "run", "step", "canary", "guess"];
 
 impl CanaryScores {
-    /// Reads a CSV file with the columns `score` or `guess`, and `included`, and if need be `run`,
+    /// Reads a CSV file with the columns `score` or `guess`, and `included`, and optionally `run`,
     /// `step` and `canary`, in any order.
     ///
     /// # Errors
