@@ -19,7 +19,7 @@ class CoinFlips:
 
     >>> coins = coin_flips(1000, seed=7)
     >>> len(coins), coins.included[:4].tolist()
-    (1000, [True, True, False, False])
+    (1000, [True, False, True, False])
 
     `save` stores how the coins were made and what they were; `CoinFlips.load` makes them again and checks them. Keep them from whatever computes
     scores.

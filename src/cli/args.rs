@@ -548,6 +548,7 @@ impl SamplesArgs {
 
 /// Arguments of `canaries`.
 #[derive(Args)]
+#[allow(clippy::struct_excessive_bools)] // each is an option without a value
 pub struct CanariesArgs {
     /// A CSV file with the columns score (or guess: in, out, or empty) and included, and optionally
     /// run, step (with fresh coins at each) and canary
