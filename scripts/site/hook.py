@@ -5,13 +5,16 @@ written for the repository; here they become links of the site. A file that is l
 it is, so that `mkdocs build --strict` fails.
 """
 
-import os
 import posixpath
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 from mkdocs.structure.files import File
+
+sys.path.insert(0, str(Path(__file__).parent))
+import docstrings
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -70,7 +73,8 @@ def command_line():
 
 
 def on_config(config):
-    """A page of docs/ that `nav` in mkdocs.yml does not name comes last, so that nothing that is written cannot be found."""
+    """A page of docs/ that `nav` in mkdocs.yml does not name comes last, so that everything that is written can be found."""
+    config.markdown_extensions.append("docstrings")
     named = re.findall(r"[\w./-]+\.md", str(config.nav))
     more = [site for place, site in PAGES.items() if place.startswith("docs/") and site not in named]
     if more:
@@ -105,6 +109,7 @@ def resolve(place, target):
 
 
 def on_page_markdown(markdown, page, config, files):
+    docstrings.current = page.file.src_uri
     place = PLACES.get(page.file.src_uri)
     if place is None:
         return markdown
