@@ -19,6 +19,7 @@ use crate::supervise::supervise;
 /// How canaries are judged, as Python describes it.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
+#[allow(clippy::struct_excessive_bools)] // each is an argument of the function in Python
 struct Options {
     sides: Sides,
     independent_coins: bool,
