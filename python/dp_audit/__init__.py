@@ -16,6 +16,8 @@
 | `coin_flips(canaries)`, `plan_canaries(claim)` | which canaries are in; how many are needed |
 | `run("audits/")` | runs audit files |
 | `load("report.json")` | reads a report |
+| `trace(mechanism, left, right, claim=…)` | looks inside: the line at fault, exact losses on a pair |
+| `primitive(…)` | marks a function that adds noise, for traces |
 | `PureDp`, `ApproximateDp`, `Gdp`, `Zcdp`, `RenyiDp`, `Profile`, `Stability` | claims |
 | `Result`, `PairResult`, `CanaryResult`, `Run`, `SearchResult`, `Witness`, `Replay` | what was found |
 | `AuditError`, `Interrupted` | why nothing was found |
@@ -31,6 +33,7 @@ from ._dp_audit import __version__
 from ._errors import AuditError, Interrupted
 from ._result import PairResult, Replay, Result, Run, Witness
 from ._search import SearchResult, search
+from ._trace import Trace, primitive, trace
 
 __all__ = [
     "ApproximateDp",
@@ -51,6 +54,7 @@ __all__ = [
     "Run",
     "SearchResult",
     "Stability",
+    "Trace",
     "Witness",
     "Zcdp",
     "__version__",
@@ -59,7 +63,9 @@ __all__ = [
     "coin_flips",
     "load",
     "plan_canaries",
+    "primitive",
     "run",
     "samples",
     "search",
+    "trace",
 ]

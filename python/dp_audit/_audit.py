@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 from pathlib import Path
@@ -50,6 +51,7 @@ def audit(
     expect: str | None = None,
     executor: Any = None,
     tasks: int | None = None,
+    trace: bool = False,
 ) -> Result:
     """Audits a mechanism: does it leak more than it claims?
 
@@ -90,6 +92,7 @@ def audit(
     expect: the verdict that is expected, "consistent" or "violated"; reports say whether it came.
     executor: runs the audit in other processes: anything with `submit`, as concurrent.futures.Executor has it (a process pool, Dask, MPI,
         submitit). The result is the same. `tasks` is the number of tasks to divide it into.
+    trace: whether the worst pair is traced too (docs/traces.md): `result.trace` names the line at fault. Draws alone decide the verdict.
 
     Raises AuditError if the mechanism could not be audited. After Ctrl-C, raises Interrupted (a KeyboardInterrupt), whose `result` has what is
     known so far.
@@ -122,7 +125,14 @@ def audit(
         job = _dp_audit.job_of_function(json.dumps(spec), list(functions))
         return run_on(executor, job, functions, shared, tasks, threads, show), None
 
-    return judged(work, progress, functions, shared)
+    result = judged(work, progress, functions, shared)
+    if not trace:
+        return result
+    from ._trace import trace as looked_at
+
+    worst = given[result.worst.name] if result.worst is not None else next(iter(given.values()))
+    found = looked_at(mechanism, *worst, claim=claim, seed=seed, relation=relation or "as in the audit", batch=batch, rng=rng, messages=messages, name=name)
+    return dataclasses.replace(result, trace=found)
 
 
 def called(mechanism: Callable[..., Any]) -> str:

@@ -177,6 +177,8 @@ class Result:
     """The report of the core; None if the result was loaded from a file."""
     functions: Mapping[str, Function] = dataclasses.field(default_factory=dict, repr=False, compare=False)
     shared: bool = dataclasses.field(default=False, repr=False, compare=False)
+    trace: Any = dataclasses.field(default=None, repr=False, compare=False)
+    """The trace of the worst pair, with `trace=True`: the file and the line at fault."""
 
     @property
     def worst(self) -> PairResult | None:
@@ -265,10 +267,14 @@ class Result:
             lines.append(CONSISTENT_IS_NO_PROOF)
         elif self.advice:
             lines.append(f"What to do: {self.advice.rstrip('.')}.")
+        if self.trace is not None:
+            lines.append(f"Trace: {self.trace.headline()}. {' '.join(f'{finding}.' for finding in self.trace.findings[:2])}".rstrip())
         return "\n".join(textwrap.fill(line, 100, subsequent_indent="    ") for line in lines)
 
     def _repr_html_(self) -> str | None:
-        return self.report.cards() if self.report is not None else None
+        if self.report is None:
+            return None
+        return self.report.cards() + (self.trace._repr_html_() if self.trace is not None else "")
 
     def to_dict(self) -> dict[str, Any]:
         """The audit as the JSON report has it."""

@@ -5,12 +5,13 @@ from __future__ import annotations
 import collections
 import dataclasses
 import json
+import time
 from typing import Any, Callable, Iterable, Mapping
 
 import numpy
 
 from . import _dp_audit, worker
-from ._audit import asked, called, claim_checked, observed, refuse_unjudged, settings
+from ._audit import asked, audit, called, claim_checked, observed, refuse_unjudged, settings
 from ._claims import Claim
 from ._errors import AuditError
 from ._function import Call, Function
@@ -66,6 +67,7 @@ def search(
     threads: int | None = None,
     progress: bool | Show | None = None,
     name: str | None = None,
+    trace: bool = False,
 ) -> SearchResult:
     """Searches for two neighbours on which a claim fails, and makes the pair small.
 
@@ -81,6 +83,8 @@ def search(
     pairs: instead of a domain, a function `(rng) -> (left, right)`, or a Hypothesis strategy of such pairs. They must be neighbours, as in
         `audit`.
     shrink: whether a pair of `pairs` that refutes the claim is made smaller by leaving out records that both sides have.
+    trace: whether candidates are traced instead of drawn (docs/traces.md): two executions a pair instead of thousands. The worst are certified by
+        draws, as always. Then the domain is searched in Python, and `toml` is None.
     draws, seconds: of the whole search. The other arguments are those of `audit`.
 
     Only the best few pairs are judged, on fresh draws, and each has its own share of the error rate. So the confidence holds, however many
@@ -89,6 +93,11 @@ def search(
     claim_checked(claim)
     if (record is None) == (pairs is None):
         raise TypeError("give either record, which says what a dataset may be, or pairs, which makes them")
+    if trace:
+        return search_traced(
+            mechanism, claim, record, size, pairs, relation, shrink, draws, seconds, seed, confidence, batch, rng, features, reach, messages, threads,
+            progress, name,
+        )
     call = Call(mechanism, batch)
     shared = call.batch and threads != 1
     options: dict[str, Any] = {"batch": call.batch, "rng": rng, "features": features, "messages": messages}
@@ -140,6 +149,66 @@ def search(
     toml = finalists[best][2] if record is not None else None
     left, right = sides[best]
     return SearchResult(refuting is not None, left, right, result, effort, toml, json.loads(history))
+
+
+def search_traced(
+    mechanism: Callable[..., Any],
+    claim: Claim,
+    record: Mapping[str, Any] | None,
+    size: tuple[int, int],
+    pairs: Any,
+    relation: str | None,
+    shrink: bool,
+    draws: int,
+    seconds: float | None,
+    seed: int,
+    confidence: float,
+    batch: bool | None,
+    rng: str,
+    features: Callable[[Any], dict[str, Any]] | None,
+    reach: float | tuple[float, str] | None,
+    messages: bool,
+    threads: int | None,
+    progress: bool | Show | None,
+    name: str | None,
+) -> SearchResult:
+    """Candidates are traced; the worst few are audited on draws, which share the error rate."""
+    from ._trace import candidates, searching
+
+    settings(draws, seed, confidence, "budget", seconds)
+    if seconds is not None and not seconds > 0:
+        raise ValueError(f"seconds is {seconds}, must be positive")
+    seconds = 60.0 if seconds is None else seconds
+    begun = time.monotonic()
+    if record is not None:
+        relation = relation or "add-remove"
+        if relation not in ("add-remove", "replace-one"):
+            raise ValueError(f"relation is {relation!r}; neighbours of a domain are 'add-remove' or 'replace-one'")
+        source: Any = candidates.pairs(record, size, relation, seed)
+    else:
+        own = Source(pairs, relation, shrink)
+        source = searching.checked(iter(lambda: own.next(int(numpy.random.default_rng((seed, race.tried)).integers(2**31)), []), None), relation)
+    race = searching.Race(mechanism, claim, {"batch": batch, "rng": rng, "messages": messages})
+    race.run(source, relation, searching.TRACING_PART * seconds)
+    finalists = race.finalists()
+    if not finalists:
+        raise AuditError(f"{name or called(mechanism)}: no pair could be traced; audit one of them with dp_audit.trace to see why")
+    if shrink:
+        end = begun + (searching.TRACING_PART + 0.1) * seconds
+        finalists = [race.smaller(left, right, found, relation, end) for left, right, found in finalists]
+    left_over = max(1.0, seconds - (time.monotonic() - begun))
+    named = {f"found {number}": (left, right) for number, (left, right, _) in enumerate(finalists, 1)}
+    result = audit(
+        mechanism, claim=claim, pairs=named, draws=max(draws // len(named), 1000), max_seconds=left_over / len(named), seed=seed, until="decided",
+        confidence=confidence, relation=relation, batch=batch, rng=rng, features=features, reach=reach, messages=messages, threads=threads,
+        progress=progress, name=name,
+    )
+    refuting = [place for place, pair in enumerate(result.pairs) if pair.verdict == "violated"]
+    best = refuting[0] if refuting else max(range(len(named)), key=lambda place: result.pairs[place].lower or 0.0)
+    left, right, _ = finalists[best]
+    taken = sum(pair.draws or 0 for pair in result.pairs)
+    effort = f"The search traced {race.tried:,} pairs ({race.failed:,} could not be run) and certified {len(named)} on {taken:,} draws"
+    return SearchResult(bool(refuting), left, right, result, effort, None, searching.history(race))
 
 
 def records(text: str) -> list[Any]:

@@ -651,7 +651,7 @@ def note(value, path, notes, is_cell):
         if written != repr(float(value)):
             notes[f"{path} exact".lstrip()] = written
     else:
-        notes[path] = name
+        notes[path] = f"{name}, fold" if getattr(value, "fold", 0) else name  # the later of two equal times
 
 
 def note_entries(values, path, notes, are_cells):
@@ -673,6 +673,8 @@ def note_array(value, path, notes, name):
     notes[path] = f"{name} of {value.dtype}" if isinstance(value, numpy.ndarray) else name
     if isinstance(value, numpy.ma.MaskedArray):
         notes[f"{path} mask".lstrip()] = numpy.ma.getmaskarray(value).astype(int).tolist()
+        if value is not numpy.ma.masked:
+            notes[f"{path} fill value".lstrip()] = str(value.fill_value)
     if value.dtype.kind == "O" or value.dtype.kind in "fiu" and value.size and is_lossy(value):
         exact = [str(number) for number in numpy.ma.getdata(value).reshape(-1).tolist()] if value.dtype.kind != "O" else None
         if exact is None:
@@ -685,14 +687,21 @@ def note_frame(value, path, notes, name):
     """The notes on a series or a frame of pandas: what its values, as lists, do not show."""
     index = value.index
     notes[path] = name
-    notes[f"{path} types".lstrip()] = [str(kind) for kind in value.dtypes] if name.endswith("DataFrame") else [str(value.dtype)]
+    notes[f"{path} types".lstrip()] = [type_of_values(kind) for kind in (value.dtypes if name.endswith("DataFrame") else [value.dtype])]
     if getattr(value, "name", None) is not None and not name.endswith("DataFrame"):
         notes[f"{path} name".lstrip()] = plain(value.name)
     if not (type(index).__name__ == "RangeIndex" and (index.start, index.step) == (0, 1)):
         notes[f"{path} index".lstrip()] = [plain(label) for label in index]
         notes[f"{path} index type".lstrip()] = f"{type(index).__name__} of {getattr(index, 'dtype', '')}"
-    if any(label is not None for label in index.names):
-        notes[f"{path} index names".lstrip()] = [plain(label) for label in index.names]
+    for axis, names in (("index", index.names), ("column", value.columns.names if name.endswith("DataFrame") else [])):
+        if any(label is not None for label in names):
+            notes[f"{path} {axis} names".lstrip()] = [plain(label) for label in names]
+
+
+def type_of_values(kind):
+    """The type of the values of a series. Categories are part of it, and so is their order."""
+    categories = getattr(kind, "categories", None)
+    return str(kind) if categories is None else [str(kind), [plain(category) for category in categories], bool(kind.ordered)]
 
 
 def entries_of(value):

@@ -5,6 +5,7 @@ import importlib.util
 from pathlib import Path
 
 import numpy
+import pandas
 import pytest
 
 import dp_audit as dpa
@@ -64,6 +65,7 @@ def test_vectorised_functions_have_forms():
         ("null", None),
         ("error: ValueError: x", worker.Failure(ValueError("x"), True, None, {})),
         (numpy.ma.array([1.0, 2.0], mask=[0, 1]), numpy.ma.array([1.0, 2.0], mask=[1, 0])),
+        (pandas.Series(["x"], dtype=pandas.CategoricalDtype(["x", "y"])), pandas.Series(["x"], dtype=pandas.CategoricalDtype(["y", "x"]))),
     ],
 )
 def test_different_outputs_are_packed_differently(one, other):

@@ -237,12 +237,19 @@ impl<'a> Explorer<'a> {
             .filter(|candidate| self.candidates[*candidate].distinguishes_all())
             .collect();
         for goal in 0..self.goals().len() {
-            let value = |candidate: usize| selected[candidate][goal].value;
+            let value = |candidate: usize| {
+                let Selected { value, sure, .. } = selected[candidate][goal];
+                // What may be luck comes after what is sure.
+                (sure.max(0.0), value)
+            };
             for learned in [false, true] {
                 let mut order: Vec<usize> = (0..selected.len())
                     .filter(|candidate| self.candidates[*candidate].score().is_learned() == learned)
                     .collect();
-                order.sort_by(|a, b| value(*b).total_cmp(&value(*a)));
+                order.sort_by(|a, b| {
+                    let ((sure, promised), (other_sure, other)) = (value(*b), value(*a));
+                    sure.total_cmp(&other_sure).then(promised.total_cmp(&other))
+                });
                 best.extend(order.into_iter().take(MAX_CANDIDATES));
             }
         }
@@ -287,8 +294,13 @@ impl<'a> Explorer<'a> {
                 .zip(&selected)
                 .map(|(candidate, selected)| (candidate, &selected[index]));
             // Among equal values the first wins.
+            let better = |best: &Selected, next: &Selected| match role {
+                // A sure promise comes before a larger one that may be luck.
+                Role::Delta if best.sure.max(next.sure) > 0.0 => next.sure > best.sure,
+                _ => next.value > best.value,
+            };
             let best =
-                of_goal.reduce(|best, next| if next.1.value > best.1.value { next } else { best });
+                of_goal.reduce(|best, next| if better(best.1, next.1) { next } else { best });
             let best = best.filter(|(_, best)| role != Role::Delta || best.value > 0.0);
             let learned = best.map(|(candidate, best)| {
                 self.learned((role, goal, limit), candidate, &best.answers, best.forecast)

@@ -199,7 +199,13 @@ fn undecided(report: &RunReport, view: View<'_>) -> String {
                     headline(row, &line, view.width)
                         + &command.map_or_else(String::new, |command| format!("    {command}\n"))
                 }
-                None => headline(row, &format!("{bound}, not settled"), view.width),
+                None => {
+                    let line = headline(row, &format!("{bound}, not settled"), view.width);
+                    // The advice is about columns; the sentence names them.
+                    let columns = (reason == Reason::UnreadColumns)
+                        .then(|| indented("Why:", &row.sentence(), view.width));
+                    line + &columns.unwrap_or_default()
+                }
             }
         };
         let title = format!("Inconclusive, {reason}");

@@ -45,6 +45,8 @@ const NUMBERS: [(Comma, &str); 3] = [
 const FROM_END: &str = " number -";
 const AFTER: &str = " number after ";
 const TOKEN: &str = " token ";
+/// Hexadecimal digits that a double has.
+const TOKEN_DIGITS: usize = 13;
 const WORD: &str = " word ";
 /// What is asked for with the words.
 const OF_WORDS: [&str; 5] = [" words", " first", " last", " capitals", " structure"];
@@ -271,12 +273,20 @@ fn number_entries(
         let _ = write!(path, "{TOKEN}{index}");
         sink(path, Leaf::Text(token));
         let digits = token.trim_start_matches("0x").trim_start_matches("0X");
-        // More digits are no number that a double has.
-        if digits.len() <= 13
-            && let Ok(value) = u64::from_str_radix(digits, 16)
-        {
-            path.push_str(" value");
-            sink(path, Leaf::Number(value as f64));
+        // A double has so many digits: of longer tokens the first and the last ones.
+        let parts = if digits.len() > TOKEN_DIGITS {
+            let (first, last) = (&digits[..TOKEN_DIGITS], &digits[digits.len() - TOKEN_DIGITS..]);
+            vec![(" value", first), (" last value", last)]
+        } else {
+            vec![(" value", digits)]
+        };
+        let token = path.len();
+        for (name, digits) in parts {
+            if let Ok(value) = u64::from_str_radix(digits, 16) {
+                path.push_str(name);
+                sink(path, Leaf::Number(value as f64));
+                path.truncate(token);
+            }
         }
         path.truncate(length);
     }
@@ -469,6 +479,10 @@ mod tests {
     #[test]
     fn tokens_spellings_and_further_digits_are_entries() {
         assert_eq!(of("id 3f2a", TOKEN), [" token 1='3f2a'", " token 1 value=16170"]);
+        assert_eq!(
+            of("00000000000010a2", " value"),
+            [" token 1 value=1", " token 1 last value=4258"]
+        );
         assert_eq!(of("id 3f2a 7", " shape"), [" shape='id § #'"]);
         assert_eq!(of("1e5 2 +3", Leaf::SPELLING), [" spelling='1:#e# 3:+# '"]);
         assert_eq!(

@@ -99,6 +99,11 @@ impl Clusters {
         }
     }
 
+    /// The intervals, each with both ends.
+    pub fn intervals(&self) -> impl Iterator<Item = (f64, f64)> {
+        self.lows.iter().copied().zip(self.highs.iter().copied())
+    }
+
     /// Whether every interval has its ends and its log-ratio.
     pub fn is_complete(&self) -> bool {
         self.lows.len() == self.highs.len() && self.lows.len() == self.steps.len()

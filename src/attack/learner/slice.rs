@@ -13,11 +13,12 @@ use serde::{Deserialize, Serialize};
 use super::cluster::{Clusters, Wanted};
 use super::view::{View, complete, has_cell};
 use super::{Cost, Learner, Score};
+use crate::attack::bins::sort;
 use crate::attack::family::Attack;
 use crate::attack::fit::table::STEPS;
 use crate::attack::lesson::Lesson;
 use crate::attack::tuning::slice::{
-    GROWTH, LARGEST, LEAST, MAX_COMPONENTS, MAX_SCORES, MAX_SYMBOLS, SMALLEST,
+    GROWTH, LARGEST, LEAST, MAX_COMPARED, MAX_COMPONENTS, MAX_SCORES, SMALLEST,
 };
 use crate::model::number::Brief;
 use crate::output::{Cell, KeyMap, Symbols};
@@ -31,17 +32,48 @@ pub const LEARNER: Learner = Learner {
     learn,
 };
 
+/// All numbers of a component, in order.
+struct Sorted(Vec<f64>);
+
+impl Sorted {
+    fn of(lesson: Lesson, component: usize) -> Self {
+        let numbers = lesson.labelled().filter_map(|(row, _)| row[component].as_number());
+        let mut numbers: Vec<f64> = numbers.collect();
+        sort(&mut numbers);
+        Self(numbers)
+    }
+
+    /// How surprising it is, in bits, that `inside` of `rows` rows are between these ends, if they
+    /// are a sample of all rows. A window with a share `w` of all rows that begins at one of the
+    /// rows has `k − 1` of the `m − 1` others with probability at most `C(m − 1, k − 1)·w^(k − 1)`,
+    /// and there are m such windows.
+    fn concentration(&self, (low, high): (f64, f64), inside: usize, rows: usize) -> f64 {
+        let up_to = |limit: f64| self.0.partition_point(|number| *number <= limit);
+        let below = self.0.partition_point(|number| *number < low);
+        // The rows of the slice are among all rows.
+        let others = (up_to(high) - below).saturating_sub(inside) + 1;
+        let share = others as f64 / (self.0.len().saturating_sub(rows) + 1) as f64;
+        let (k, m) = (inside as f64, rows as f64);
+        let ways: f64 =
+            (1..inside).map(|i| ((m - i as f64) / i as f64).log2()).sum();
+        ((k - 1.0) * -share.log2() - ways - m.log2()).max(0.0)
+    }
+}
+
 /// A row of the lesson, with its side.
 type Labelled<'a> = (&'a [Cell], bool);
 
 fn learn(lesson: Lesson) -> Vec<Score> {
+    let all: Vec<Sorted> =
+        (0..lesson.width()).into_par_iter().map(|shown| Sorted::of(lesson, shown)).collect();
     let of_mark = |mark: usize| -> Vec<(f64, Slice)> {
         slices(lesson, mark)
             .into_iter()
             .flat_map(|(part, rows)| {
                 (0..lesson.width())
-                    .filter(move |shown| *shown != mark)
-                    .map(move |shown| Slice::learn((mark, part), shown, &rows))
+                    .filter(|shown| *shown != mark)
+                    .map(|shown| Slice::learn((mark, part), shown, &rows, &all[shown]))
+                    .collect::<Vec<_>>()
             })
             .filter(|(surprise, _)| *surprise > 0.0)
             .collect()
@@ -107,12 +139,28 @@ pub struct Slice {
 impl Slice {
     /// What a component shows in a slice, and how surprising it is, in bits: how much longer its
     /// one-sided runs are than those of as many tosses of a coin, whose longest run of heads is
-    /// about log₂ of their number, and so is that of tails.
-    fn learn((mark, part): (usize, Part), shown: usize, rows: &[Labelled]) -> (f64, Self) {
+    /// about log₂ of their number, and so is that of tails. If they are surprising, it also counts
+    /// how much closer together the runs are than numbers of all rows. Numbers without noise are.
+    fn learn(
+        (mark, part): (usize, Part),
+        shown: usize,
+        rows: &[Labelled],
+        all: &Sorted,
+    ) -> (f64, Self) {
         let values = rows.iter().map(|(row, left)| (row[shown], *left)).collect();
         let (clusters, excess) = Clusters::learn(values, LEAST, Wanted::Largest);
         let surprise = excess - 2.0 * (rows.len() as f64).log2();
-        (surprise, Self { mark, part, shown, clusters })
+        if surprise <= 0.0 {
+            return (surprise, Self { mark, part, shown, clusters });
+        }
+        let inside = |(low, high): (f64, f64)| {
+            rows.iter().filter(|(row, _)| (low..=high).contains(&row[shown].raw())).count()
+        };
+        let closer: f64 = clusters
+            .intervals()
+            .map(|ends| all.concentration(ends, inside(ends), rows.len()))
+            .sum();
+        (surprise + closer, Self { mark, part, shown, clusters })
     }
 }
 
@@ -162,10 +210,26 @@ fn slices(lesson: Lesson<'_>, mark: usize) -> Vec<(Part, Vec<Labelled<'_>>)> {
         .filter(|(_, times)| (SMALLEST..=largest).contains(times))
         .collect();
     rare.sort_unstable_by_key(|(cell, times)| (Reverse(*times), cell.key()));
-    for (cell, _) in rare.into_iter().take(MAX_SYMBOLS) {
-        let part = Part::Is(cell);
-        found.push((part, lesson.labelled().filter(|(row, _)| part.has(row[mark])).collect()));
+    // Each of them is compared with all other components, and so is every other mark.
+    let most = MAX_COMPARED / (lesson.width() * lesson.width());
+    let mut compared = 0;
+    let tried: Vec<Cell> = rare
+        .into_iter()
+        .take_while(|(_, times)| {
+            compared += times;
+            compared <= most
+        })
+        .map(|(cell, _)| cell)
+        .collect();
+    let mut of_value: KeyMap<Vec<Labelled>> =
+        tried.iter().map(|cell| (cell.key(), Vec::new())).collect();
+    for row in lesson.labelled() {
+        if let Some(rows) = of_value.get_mut(&row.0[mark].key()) {
+            rows.push(row);
+        }
     }
+    let rows = |cell: Cell| of_value.remove(&cell.key()).map(|rows| (Part::Is(cell), rows));
+    found.extend(tried.into_iter().filter_map(rows));
     found
 }
 
@@ -242,5 +306,30 @@ mod tests {
             of(40.0, debug) > 1.0 && of(41.0, debug) < -1.0 && of(40.0, usual) == 0.0
         };
         assert!(scores.iter().any(tells), "{scores:?}");
+    }
+
+    #[test]
+    fn one_of_thousands_of_values_marks_draws_without_noise() {
+        let scores = learned(|rng, answer| {
+            let mark = (laplace(rng, 1e3).abs() % 2000.0).floor();
+            let noise = if mark == 77.0 { 1e-4 } else { 1.0 };
+            vec![number(mark), number(answer + laplace(rng, noise))]
+        });
+        let tells = |score: &Score| {
+            let of = |mark: f64, shown: f64| score.score(&[number(mark), number(shown)]).raw();
+            of(77.0, 40.0) > 1.0 && of(77.0, 41.0) < -1.0 && of(78.0, 40.0) == 0.0
+        };
+        assert!(scores.iter().any(tells), "{scores:?}");
+    }
+
+    #[test]
+    fn numbers_close_together_are_surprising() {
+        let all = Sorted((0..1000).map(f64::from).collect());
+        // Four of four rows among five of 1,000: each of the other three has a share of 0.002.
+        let found = all.concentration((100.0, 104.0), 4, 4);
+        let expected = 3.0 * -(2.0_f64 / 997.0).log2() - 2.0;
+        assert!((found - expected).abs() < 1e-9, "{found} instead of {expected}");
+        // Four of eight rows among half of all: nothing to be surprised about.
+        assert_eq!(all.concentration((0.0, 499.0), 4, 8), 0.0);
     }
 }

@@ -15,7 +15,7 @@ use crate::attack::learner::View;
 use crate::attack::rule::goal::{Caution, Goal};
 use crate::attack::rule::ordered::OrderedBins;
 use crate::attack::rule::score_bins::ScoreBins;
-use crate::attack::tuning::select::{BETTER, COMPARISON, DELTA_PESSIMISM, PESSIMISM, RATIO};
+use crate::attack::tuning::select::{BETTER, COMPARISON, DELTA_PESSIMISM, LUCK, PESSIMISM, RATIO};
 use crate::stats::Rates;
 
 /// A selected set of answers, with its cross-validated result.
@@ -26,12 +26,15 @@ pub struct Selected {
     pub forecast: Rates,
     /// The pessimistic value of the goal, for comparison with other scores.
     pub value: f64,
+    /// The same with a standard error of the counts or more: what does not rest on their luck.
+    pub sure: f64,
 }
 
 /// A procedure to make a rule, and its cross-validated result.
 #[derive(Clone, Copy)]
 struct Attempt {
     value: f64,
+    sure: f64,
     order: Order,
     z: f64,
     rates: Rates,
@@ -75,7 +78,15 @@ pub fn select(
             let (pessimism, comparison) = cautions(goal, order);
             pessimism.map(|z| {
                 let (rates, regions) = cross_validated(&ordered, folds, goal, z);
-                Attempt { value: goal.value(rates, regions, comparison), order, z, rates }
+                let value = goal.value(rates, regions, comparison);
+                let luck = certify.z + LUCK * (certify.draws / n).sqrt();
+                let sure = if goal.is_delta() {
+                    let caution = Caution { z: comparison.z.max(luck), ..comparison };
+                    goal.value(rates, regions, caution)
+                } else {
+                    value
+                };
+                Attempt { value, sure, order, z, rates }
             })
         };
         goals.iter().map(|&goal| attempts(goal)).collect::<Vec<_>>()
@@ -88,17 +99,19 @@ pub fn select(
         };
         attempts.iter().flat_map(|of_order| of_order[goal]).reduce(better)
     });
-    let selected = goals.iter().zip(best).map(|(&goal, Attempt { value, order, z, rates })| {
-        let ordered = OrderedBins::new(bins, &all, order);
-        // A rule that guessed on the folds may be too pessimistic to guess on all of them: then a
-        // bolder one is better than none.
-        let bolder = cautions(goal, order).0.into_iter().filter(|other| *other < z);
-        let cuts =
-            std::iter::once(z).chain(bolder).map(|z| ordered.best_cut(goal, ordered.caution(z)));
-        let cut = cuts.reduce(|first, next| if first.regions > 0 { first } else { next });
-        let answers = cut.map(|cut| ordered.answers(cut)).unwrap_or_default();
-        Selected { answers, forecast: Rates { draws: n, ..rates }, value }
-    });
+    let selected =
+        goals.iter().zip(best).map(|(&goal, Attempt { value, sure, order, z, rates })| {
+            let ordered = OrderedBins::new(bins, &all, order);
+            // A rule that guessed on the folds may be too pessimistic to guess on all of them: then a
+            // bolder one is better than none.
+            let bolder = cautions(goal, order).0.into_iter().filter(|other| *other < z);
+            let cuts = std::iter::once(z)
+                .chain(bolder)
+                .map(|z| ordered.best_cut(goal, ordered.caution(z)));
+            let cut = cuts.reduce(|first, next| if first.regions > 0 { first } else { next });
+            let answers = cut.map(|cut| ordered.answers(cut)).unwrap_or_default();
+            Selected { answers, forecast: Rates { draws: n, ..rates }, value, sure }
+        });
     selected.collect()
 }
 

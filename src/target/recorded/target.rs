@@ -104,7 +104,8 @@ impl Recorded {
                     *rows = read(rows, &reading, &texts, forms, &mut symbols);
                 });
             }
-            symbols = std::mem::take(&mut symbols).with_columns(names);
+            symbols =
+                std::mem::take(&mut symbols).with_columns(names).with_covered(reading.covered());
             reading.width()
         });
         drop(texts);
@@ -320,6 +321,7 @@ mod tests {
                 "answer unusual entries"
             ]
         );
+        assert!(target.symbols().is_covered(0), "the columns behind the text have what it says");
         let row = target.left.rows.row(7);
         assert_eq!(Cell::symbol(&format!("about {}", row[2].as_number().unwrap())), row[0]);
         // The first rows of the shuffled file are those that were probed.
