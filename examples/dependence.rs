@@ -316,7 +316,7 @@ fn program(case: &str, asked: Asked) -> RunReport {
     let folder = tempfile::tempdir().expect("a folder");
     let this = std::env::current_exe().expect("a path");
     let text = format!(
-        "name = \"program\"\nmechanism = \"command\"\ncommand = [{:?}, \"--child\", {case:?}]\n\
+        "name = \"program\"\nrelation = \"add-remove\"\nmechanism = \"command\"\ncommand = [{:?}, \"--child\", {case:?}]\n\
          claim = {{ epsilon = 1.0 }}\n[[pair]]\nname = \"0 or 1\"\nleft = []\nright = [\"x\"]\n",
         this.display().to_string()
     );

@@ -1,21 +1,23 @@
 #!/usr/bin/env python3
 """Does a suite have the same verdicts on every seed?
 
-    scripts/steady.py [--seeds 20] [--table results/reference/steady.csv] [PATH …]
+    scripts/steady.py [--seeds 20] [--table results/reference/steady.csv] [--measured FILE] [PATH …]
 
 Runs the suite with seeds that it takes from the operating system, and counts the runs in which every verdict is as expected. For each audit it
 measures how far its numbers are from where the verdict would change: the bound from the claim for a violation; for a pass, the reach from the
 asked one and the precision from the needed one. The chance that the verdict is not as expected is that of a Student distribution with the mean and
 the spread of the smallest of these margins over the seeds, or the share of seeds on which it was not as expected, if that is larger.
 
---doubtful FILE looks only at the audits whose chance is above 0.0005 in a table of an earlier call, with the same share of the error rate for each
-pair as in a run of the whole suite. The exit code is 1 if a run was not as expected. Needs cargo.
+--measured FILE keeps what each run measured, one line of JSON per seed, and the table is that of all runs in the file, so that a long measurement
+can be made in parts. --doubtful FILE looks only at the audits whose chance is above 0.0005 in a table of an earlier call, with the same share of the
+error rate for each pair as in a run of the whole suite. The exit code is 1 if a run was not as expected. Needs cargo, unless --program names a program.
 """
 
 import argparse
 import csv
 import json
 import math
+import os
 import pathlib
 import secrets
 import shutil
@@ -84,9 +86,27 @@ def chance(margins, failures):
     return max(seen, tail(statistics.mean(known) / (spread * math.sqrt(1 + 1 / len(known))), len(known) - 1))
 
 
-def table(found):
+def measured(report, seed):
+    """What a run shows, as JSON."""
+    audits = [
+        {
+            "audit": audit["audit"],
+            "file": audit["file"],
+            "pairs": len(audit["pairs"]) + len(audit.get("accuracy") or []),
+            "seconds": sum(pair.get("seconds") or 0 for pair in audit["pairs"]),
+            "margin": margin(audit),
+            "as_expected": audit["as_expected"] is True,
+        }
+        for audit in report["audits"]
+    ]
+    return {"seed": seed, "audits": audits}
+
+
+def table(runs):
     """A row for each audit, the most doubtful first."""
-    rows = []
+    found, rows = {}, []
+    for audit in (audit for run in runs for audit in run["audits"]):
+        found.setdefault((audit["audit"], audit["file"]), []).append(audit)
     for (name, file), results in found.items():
         margins = [result["margin"] for result in results]
         known = [margin for margin in margins if margin is not None and math.isfinite(margin)]
@@ -102,6 +122,8 @@ def main():
     parser.add_argument("paths", nargs="*", default=["audits"], help="audit files and folders (default: audits)")
     parser.add_argument("--seeds", type=int, default=20, help="how many runs (default: 20)")
     parser.add_argument("--table", type=pathlib.Path, default=ROOT / "results/steady.csv", help="the table to write")
+    parser.add_argument("--measured", type=pathlib.Path, help="a file to which the results of each seed are added")
+    parser.add_argument("--program", type=pathlib.Path, help="the dp-audit to run (default: the release build, brought up to date)")
     parser.add_argument("--doubtful", type=pathlib.Path, help="a table of an earlier call, whose doubtful audits alone are run")
     arguments = parser.parse_args()
     paths, confidence = arguments.paths, 0.999
@@ -110,33 +132,36 @@ def main():
         paths = sorted({row["file"] for row in earlier if float(row["chance"]) > DOUBTFUL})
         pairs = sum(int(row["pairs"]) for row in earlier if row["file"] in paths)
         confidence = 1 - 0.001 * pairs / sum(int(row["pairs"]) for row in earlier)
-    found, as_expected = {}, 0
-    subprocess.run(["cargo", "build", "--release", "--quiet"], cwd=ROOT, check=True)
+    if not arguments.program:
+        subprocess.run(["cargo", "build", "--release", "--quiet"], cwd=ROOT, check=True)
+        arguments.program = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"), "release/dp-audit")
+    runs = []
+    if arguments.measured and arguments.measured.exists():
+        runs = [json.loads(line) for line in arguments.measured.read_text().splitlines()]
     with tempfile.TemporaryDirectory() as folder:
         # A copy, so that the code may change while this runs.
-        shutil.copy(ROOT / "target/release/dp-audit", folder)
-        for index in range(arguments.seeds):
+        shutil.copy(arguments.program, folder)
+        for _ in range(arguments.seeds):
             seed = secrets.randbits(32)
-            report = run(paths, seed, confidence, folder)
-            wrong = [audit["audit"] for audit in report["audits"] if audit["as_expected"] is not True]
-            as_expected += not wrong
+            runs.append(measured(run(paths, seed, confidence, folder), seed))
+            if arguments.measured:
+                with arguments.measured.open("a") as file:
+                    print(json.dumps(runs[-1]), file=file)
+            wrong = [audit["audit"] for audit in runs[-1]["audits"] if not audit["as_expected"]]
             print(f"seed {seed}: {'as expected' if not wrong else 'NOT as expected: ' + '; '.join(wrong)}", flush=True)
-            for audit in report["audits"]:
-                statements = len(audit["pairs"]) + len(audit.get("accuracy") or [])
-                result = {"margin": margin(audit), "as_expected": audit["as_expected"] is True, "pairs": statements}
-                found.setdefault((audit["audit"], audit["file"]), []).append(result)
-            rows = table(found)
-            arguments.table.parent.mkdir(parents=True, exist_ok=True)
-            with arguments.table.open("w", newline="") as file:
-                writer = csv.DictWriter(file, COLUMNS)
-                writer.writeheader()
-                writer.writerows(rows)
+    rows = table(runs)
+    arguments.table.parent.mkdir(parents=True, exist_ok=True)
+    with arguments.table.open("w", newline="") as file:
+        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+    as_expected = sum(all(audit["as_expected"] for audit in run["audits"]) for run in runs)
     doubtful = [row for row in rows if float(row["chance"]) > DOUBTFUL]
     expected = math.prod(1 - float(row["chance"]) for row in rows)
-    print(f"{as_expected} of {arguments.seeds} runs as expected; by the margins {expected:.3f} of all runs are. {len(doubtful)} doubtful audits:")
+    print(f"{as_expected} of {len(runs)} runs as expected; by the margins {expected:.3f} of all runs are. {len(doubtful)} doubtful audits:")
     for row in doubtful[:40]:
         print(f"  {row['chance']:>8}  {row['audit']} ({row['not_as_expected']} of {row['seeds']}; margin {row['mean_margin']} ± {row['spread']})")
-    sys.exit(as_expected < arguments.seeds)
+    sys.exit(as_expected < len(runs))
 
 
 if __name__ == "__main__":

@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
-use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -15,6 +14,7 @@ use crate::audit::{
     StatementResult, TargetSource,
 };
 use crate::model::checked::Positive;
+use crate::model::file::read_text;
 use crate::model::number::percent;
 use crate::model::{Error, Expectation, FileProblem, Settings};
 use crate::report::formats::html::Html;
@@ -420,7 +420,7 @@ fn add(
     }
     let read =
         |error: std::io::Error| Error::Read { path: audit.file.clone(), reason: error.to_string() };
-    let before = fs::read_to_string(&audit.file).map_err(read)?;
+    let before = read_text(&audit.file).map_err(read)?;
     let after = format!(
         "{}\n\n# Found by dp-audit search.\n{}",
         before.trim_end(),

@@ -8,6 +8,7 @@ mod dataset;
 mod domain;
 mod error;
 pub mod exact;
+pub mod file;
 pub mod number;
 mod reach;
 mod relation;

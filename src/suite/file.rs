@@ -18,6 +18,7 @@ use crate::audit::{Audit, Control, Pair};
 use crate::catalogue::{registry, training};
 use crate::model::checked::{NonNegative, Positive};
 use crate::model::claim::{Spelling, Stability};
+use crate::model::file::read_text;
 use crate::model::text::is_deceptive;
 use crate::model::{
     AskedReach, Claim, Dataset, Delta, Expectation, FileProblem, MAX_DRAWS, Params, Relation,
@@ -190,7 +191,7 @@ struct PairFile {
 
 /// Reads and checks one file. Reports every problem in it, not only the first.
 pub fn read(path: &Path) -> Result<Vec<Audit>, Vec<FileProblem>> {
-    let text = std::fs::read_to_string(path)
+    let text = read_text(path)
         .map_err(|error| vec![FileProblem::new(path, format!("cannot be read: {error}"))])?;
     from_text(path, &text)
 }
@@ -222,7 +223,7 @@ pub fn from_text(path: &Path, text: &str) -> Result<Vec<Audit>, Vec<FileProblem>
 /// A problem with a key of an audit that was found later, with its location if the file can still
 /// be read.
 pub fn problem_of(audit: &Audit, path: &str, message: &str) -> FileProblem {
-    let text = std::fs::read_to_string(&audit.file).unwrap_or_default();
+    let text = read_text(&audit.file).unwrap_or_default();
     let entries = entries(&text).unwrap_or_default();
     let entry = entries.iter().find(|entry| entry.name() == Some(&audit.name));
     let problem = KeyProblem::new(path, message);

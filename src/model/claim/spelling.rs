@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Claim, DEFAULT_DELTA, Limit, Measure, Metric};
 use crate::model::checked::{Delta, NonNegative, Order, Positive, PositiveDelta};
+use crate::model::file;
 
 /// A claim as it is written: exactly one of the units, and for ε also δ.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -109,11 +110,11 @@ fn read_points(path: &Path) -> Result<Vec<[f64; 2]>, String> {
     }
     let problem =
         |error: csv::Error| format!("is \"{}\", which is not a profile: {error}", path.display());
+    let content = file::read(path).map_err(|error| problem(error.into()))?;
     let mut reader = csv::ReaderBuilder::new()
         .comment(Some(b'#'))
         .trim(csv::Trim::All)
-        .from_path(path)
-        .map_err(problem)?;
+        .from_reader(content.as_slice());
     reader
         .deserialize()
         .map(|row| row.map(|Row { epsilon, delta }| [epsilon, delta]).map_err(problem))

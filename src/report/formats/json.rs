@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::audit::{AuditReport, Evidence, Judged, LISTS, Row, RunReport, as_expected};
 use crate::model::exact::Exact;
+use crate::model::file::read_text;
 use crate::model::number::round_down;
 use crate::model::{
     Agreement, AskedReach, Claim, Conclusion, ControlResult, Error, Reason, Settings, Verdict,
@@ -224,9 +225,9 @@ impl JsonReport {
     /// When the file cannot be read, or is not a report of this schema.
     pub fn read(path: &Path) -> Result<Self, Error> {
         let unreadable = |reason: String| Error::Read { path: path.to_owned(), reason };
-        let text = std::fs::read_to_string(path).map_err(|error| unreadable(error.to_string()))?;
+        let text = read_text(path).map_err(|error| unreadable(error.to_string()))?;
         let value: serde_json::Value = serde_json::from_str(&text).map_err(|error| {
-            unreadable(format!("it is no JSON ({error}); use a file that was written with --json"))
+            unreadable(format!("it is not JSON ({error}); use a file that was written with --json"))
         })?;
         let schema = value.get("schema").and_then(serde_json::Value::as_str).unwrap_or("none");
         if schema != SCHEMA {

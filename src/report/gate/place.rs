@@ -6,6 +6,7 @@ use std::path::{Component, Path, PathBuf};
 
 use toml::de::{DeTable, DeValue};
 
+use crate::model::file::read_text;
 use crate::model::toml_place::{PathStep, find, line_at};
 
 /// A place in the repository.
@@ -25,7 +26,7 @@ impl Place {
         if file.as_os_str().is_empty() {
             return Self::default();
         }
-        let line = fs::read_to_string(file)
+        let line = read_text(file)
             .ok()
             .and_then(|text| keys.iter().find_map(|key| key.line(&text, audit)));
         Self { file: Some(from_root(file, root)), line }

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use crate::attack::judge;
 use crate::audit::{Audit, Pair};
+use crate::model::file::read_text;
 use crate::model::{Confidence, Error, Tally};
 use crate::report::persistence::witness::Witness;
 use crate::sample::Sampler;
@@ -92,7 +93,7 @@ pub fn replay(
 /// # Errors
 /// When it cannot be read, is not a witness, or was changed after it was written.
 pub fn read(path: &Path) -> Result<Witness, Error> {
-    let text = std::fs::read_to_string(path)
+    let text = read_text(path)
         .map_err(|error| Error::Read { path: path.to_owned(), reason: error.to_string() })?;
     Witness::from_json(&text).map_err(|reason| Error::Witness { path: path.to_owned(), reason })
 }

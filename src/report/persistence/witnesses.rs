@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use crate::audit::{Event, Listener};
+use crate::model::file::read_text;
 use crate::model::{Error, Settings};
 use crate::report::persistence::store::{Destination, OutputPath, unwritable};
 use crate::report::persistence::witness::Witness;
@@ -76,8 +77,7 @@ impl Witnesses {
 fn by_audit(folder: &Path) -> BTreeMap<String, Vec<PathBuf>> {
     let mut found: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
     for path in fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()) {
-        if let Some(witness) =
-            fs::read_to_string(&path).ok().and_then(|text| Witness::from_json(&text).ok())
+        if let Some(witness) = read_text(&path).ok().and_then(|text| Witness::from_json(&text).ok())
         {
             found.entry(witness.audit).or_default().push(path);
         }

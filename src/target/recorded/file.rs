@@ -3,11 +3,12 @@
 
 use std::collections::VecDeque;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader};
+use std::io::{self, BufReader};
 use std::path::Path;
 
 use super::separator::{Separator, decimal_commas, is_json, number_shape, parse_number};
 use crate::model::FileProblem;
+use crate::model::file::read_line;
 use crate::output::{Cell, CellNotes, Forms, MAX_WIDTH, Rows, Symbols, Texts};
 
 /// The rows at the beginning of a file that show what separates its cells.
@@ -41,7 +42,7 @@ impl Lines {
         let mut lines = Self { reader, first: VecDeque::new() };
         while lines.first.len() < FIRST_ROWS {
             let mut line = String::new();
-            match lines.reader.read_line(&mut line) {
+            match read_line(&mut lines.reader, &mut line) {
                 Ok(0) => break,
                 Ok(_) => lines.first.push_back(Ok(line)),
                 Err(error) => {
@@ -74,7 +75,7 @@ impl Lines {
                 *line = first?;
                 Ok(true)
             }
-            None => Ok(self.reader.read_line(line)? > 0),
+            None => Ok(read_line(&mut self.reader, line)? > 0),
         }
     }
 }

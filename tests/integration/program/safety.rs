@@ -236,3 +236,30 @@ fn an_audit_may_have_sixteen_thousand_pairs() {
     assert_eq!(code(&output), 0, "{}", printed(&output));
     assert_eq!(read(folder.path(), "results/audit.csv").lines().count(), 16_001);
 }
+
+#[test]
+fn files_without_an_end_are_refused() {
+    let folder = folder(&[("good", GOOD)]);
+    let endless = Path::new("/dev/zero");
+    if !endless.exists() {
+        eprintln!("skipped: there is no /dev/zero");
+        return;
+    }
+    for name in ["audits/link.toml", "witness.json", "left.csv"] {
+        symlink(endless, folder.path().join(name)).unwrap();
+    }
+    let claim = GOOD.replace("claim = {", "claim = { profile = \"/dev/zero\" } #");
+    write(folder.path(), "audits/profile.toml", &claim);
+    let samples = ["samples", "--left", "left.csv", "--right", "left.csv", "--claim-epsilon", "1"];
+    for (arguments, message) in [
+        (&["run", "audits/link.toml"][..], "it has more than 256 MB"),
+        (&["show", "audits"][..], "it has more than 256 MB"),
+        (&["run", "audits/profile.toml"][..], "it has more than 256 MB"),
+        (&["replay", "witness.json", "audits/good.toml"][..], "it has more than 256 MB"),
+        (&samples[..], "the line has more than 64 MB"),
+    ] {
+        let output = dp_audit(folder.path(), arguments);
+        assert_eq!(code(&output), 1, "{arguments:?}: {}", printed(&output));
+        assert_has(&errors(&output), &[message]);
+    }
+}
