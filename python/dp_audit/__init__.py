@@ -11,6 +11,7 @@
 |---|---|
 | `audit(mechanism, left, right, claim=…)` | audits a function |
 | `search(mechanism, claim=…, record=…)` | finds a pair on which a claim fails |
+| `measure(mechanism, left, right)` | bounds how much a function leaks, without a claim |
 | `samples(left, right, claim=…)` | audits outputs that were collected before |
 | `canaries(scores, included, claim=…)` | audits a training run |
 | `coin_flips(canaries)`, `plan_canaries(claim)` | which canaries are in; how many are needed |
@@ -31,6 +32,7 @@ from ._claims import ApproximateDp, Claim, Gdp, Profile, PureDp, RenyiDp, Stabil
 from ._coins import CoinFlips, coin_flips
 from ._dp_audit import __version__
 from ._errors import AuditError, Interrupted
+from ._measure import Measurement, measure
 from ._result import PairResult, Replay, Result, Run, Witness
 from ._search import SearchResult, search
 from ._trace import Trace, primitive, trace
@@ -45,6 +47,7 @@ __all__ = [
     "CoinFlips",
     "Gdp",
     "Interrupted",
+    "Measurement",
     "PairResult",
     "Profile",
     "PureDp",
@@ -62,6 +65,7 @@ __all__ = [
     "canaries",
     "coin_flips",
     "load",
+    "measure",
     "plan_canaries",
     "primitive",
     "run",
