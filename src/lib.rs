@@ -103,13 +103,13 @@ pub use api::{Finding, MechanismAudit, audit};
 pub use attack::Attack;
 #[doc(inline)]
 pub use audit::{
-    Accuracy, AccuracyEvidence, AccuracyPlan, Audit, AuditReport, Canaries, CanaryCurves,
-    CanaryEvidence, CanaryPlan, CanaryScores, CertifyPart, Control, Curves, DeltaAt, Earlier,
-    EpsilonAt, Event, Evidence, EvidencePath, Exploration, FrozenTally, Growth, Judged, Listener,
-    LookTallies, Measurement, Pair, PairPlan, PairStatement, PartsError, Piece, Plan, Preparer,
-    PrivacyEvidence, ProfilePoint, RuleJudgement, RunReport, Rung, ScoreSource, ScoredTrial,
-    StabilityEvidence, Statement, StatementResult, TargetSource, TrainingPlan, WealthPoint,
-    certify_range, conclude, explore, run,
+    Accuracy, AccuracyEvidence, AccuracyPlan, Audit, AuditReport, Canaries, CanaryCount,
+    CanaryCounts, CanaryCurves, CanaryEvidence, CanaryPlan, CanaryScores, CertifyPart, Control,
+    Curves, DeltaAt, Earlier, EpsilonAt, Event, Evidence, EvidencePath, Exploration, FrozenTally,
+    Growth, Judged, Listener, LookTallies, Measurement, Pair, PairPlan, PairStatement, PartsError,
+    Piece, Plan, Preparer, PrivacyEvidence, ProfilePoint, RuleJudgement, RunReport, Rung,
+    ScoreSource, ScoredTrial, StabilityEvidence, Statement, StatementResult, TargetSource,
+    TrainingPlan, WealthPoint, certify_range, conclude, explore, run,
 };
 pub use model::{
     AccuracyClaim, Agreement, AskedReach, Bounds, Claim, Conclusion, Confidence, ControlResult,

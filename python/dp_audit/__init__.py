@@ -13,19 +13,23 @@
 | `search(mechanism, claim=…, record=…)` | finds a pair on which a claim fails |
 | `measure(mechanism, left, right)` | bounds how much a function leaks, without a claim |
 | `samples(left, right, claim=…)` | audits outputs that were collected before |
+| `canaries(scores, included, claim=…)` | audits a training run |
+| `coin_flips(canaries)`, `plan_canaries(claim)` | which canaries are in; how many are needed |
 | `run("audits/")` | runs audit files |
 | `load("report.json")` | reads a report |
 | `trace(mechanism, left, right, claim=…)` | looks inside: the line at fault, exact losses on a pair |
 | `primitive(…)` | marks a function that adds noise, for traces |
 | `PureDp`, `ApproximateDp`, `Gdp`, `Zcdp`, `RenyiDp`, `Profile`, `Stability` | claims |
-| `Result`, `PairResult`, `Run`, `SearchResult`, `Witness`, `Replay` | what was found |
+| `Result`, `PairResult`, `CanaryResult`, `Run`, `SearchResult`, `Witness`, `Replay` | what was found |
 | `AuditError`, `Interrupted` | why nothing was found |
 
 pytest has the fixture `dp_audit`, and the command `dp-audit` is the same program as the one in Rust.
 """
 
 from ._audit import audit, load, run, samples
+from ._canaries import CanaryPlan, CanaryResult, CanaryScoreAuditor, canaries, plan_canaries
 from ._claims import ApproximateDp, Claim, Gdp, Profile, PureDp, RenyiDp, Stability, Zcdp
+from ._coins import CoinFlips, coin_flips
 from ._dp_audit import __version__
 from ._errors import AuditError, Interrupted
 from ._measure import Measurement, measure
@@ -36,7 +40,11 @@ from ._trace import Trace, primitive, trace
 __all__ = [
     "ApproximateDp",
     "AuditError",
+    "CanaryPlan",
+    "CanaryResult",
+    "CanaryScoreAuditor",
     "Claim",
+    "CoinFlips",
     "Gdp",
     "Interrupted",
     "Measurement",
@@ -54,8 +62,11 @@ __all__ = [
     "Zcdp",
     "__version__",
     "audit",
+    "canaries",
+    "coin_flips",
     "load",
     "measure",
+    "plan_canaries",
     "primitive",
     "run",
     "samples",

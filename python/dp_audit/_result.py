@@ -202,6 +202,14 @@ class Result:
         return max((getattr(pair, name) or 0.0 for pair in self.pairs), default=0.0)
 
     @property
+    def canaries(self) -> tuple[Any, ...]:
+        """The canary audits of an audit file, each a `CanaryResult`."""
+        from ._canaries import canary_result
+
+        settings = {"confidence": self.confidence, "seed": self.seed}
+        return tuple(canary_result(one, self.data.get("claim"), settings, None) for one in self.data.get("canaries") or ())
+
+    @property
     def epsilon_lower(self) -> float:
         """The mechanism's ε at the claimed δ is at least this."""
         return self.largest("epsilon_lower")

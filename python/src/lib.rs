@@ -5,6 +5,7 @@
 //! | `function.rs` | a Python function as a target |
 //! | `supervise.rs` | runs work on other threads, while this one shows progress and listens to Ctrl-C |
 //! | `audits.rs` | audits of functions, of arrays and of files |
+//! | `canaries.rs` | canary audits of scores, guesses and counts |
 //! | `measure.rs` | measurements of functions, without a claim |
 //! | `tasks.rs` | a run that is divided over other processes |
 //! | `search.rs` | searches for a pair |
@@ -14,6 +15,7 @@
 //! as JSON, in the forms that the core has.
 
 mod audits;
+mod canaries;
 mod function;
 mod measure;
 mod report;
@@ -40,6 +42,8 @@ fn _dp_audit(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(measure::measure, module)?)?;
     module.add_function(wrap_pyfunction!(audits::check_claim, module)?)?;
     module.add_function(wrap_pyfunction!(audits::samples, module)?)?;
+    module.add_function(wrap_pyfunction!(canaries::canaries, module)?)?;
+    module.add_function(wrap_pyfunction!(canaries::canaries_needed, module)?)?;
     module.add_function(wrap_pyfunction!(audits::run, module)?)?;
     module.add_function(wrap_pyfunction!(audits::replay, module)?)?;
     module.add_function(wrap_pyfunction!(search::search_domain, module)?)?;

@@ -14,6 +14,7 @@ use super::local::{
 use super::ratio::{quotient, regression};
 use super::selection::{exponential, mode, noisy_max, subsample};
 use super::test_release::guarded_mean;
+use super::training::dp_sgd;
 use super::{composed, histogram, k_anonymity, median, sparse_vector, transformation};
 use crate::model::{Dataset, Params, Whole};
 use crate::target::process;
@@ -161,6 +162,7 @@ pub const ENTRIES: &[Registered] = &[
     Registered::of::<post_processing::Clamped>(),
     Registered::of::<post_processing::Suppressed>(),
     Registered::of::<reused_noise::ReusedNoise>(),
+    Registered::of::<dp_sgd::OnPairs>(),
     Registered::of::<transformation::Transformation>(),
     Registered { name: composed::NAME, summary: composed::SUMMARY, prepare: composed::prepare },
 ];

@@ -10,6 +10,7 @@ use serde::de::value::StrDeserializer;
 
 use crate::attack::Attack;
 use crate::audit::{Audit, Statement};
+use crate::audit::{CanaryCount, CanaryCounts};
 use crate::calibrate::{self, Repetition};
 use crate::model::checked::{NonNegative, Positive, Share};
 use crate::model::claim::Spelling;
@@ -94,6 +95,9 @@ pub enum Command {
     /// Print the manual page, or write the pages of all commands to a folder
     Man(ManArgs),
 }
+
+/// More canaries than this are rejected as a typo.
+const MOST_CANARIES: u64 = 1_000_000_000;
 
 /// Arguments of `init`.
 #[derive(Args)]
@@ -609,11 +613,18 @@ impl MeasureArgs {
 
 /// Arguments of `canaries`.
 #[derive(Args)]
+#[allow(clippy::struct_excessive_bools)] // each is an option without a value
 pub struct CanariesArgs {
-    /// A CSV file with the columns score and included, and optionally run, step (with fresh coins
-    /// at each) and canary
-    #[arg(value_name = "SCORES", required_unless_present = "plan")]
+    /// A CSV file with the columns score (or guess: in, out, or empty) and included, and optionally
+    /// run, step (with fresh coins at each) and canary
+    #[arg(value_name = "SCORES", required_unless_present_any = ["plan", "counts"])]
     pub scores: Option<PathBuf>,
+    /// Counts in place of a file: all canaries, guesses, right guesses. Several times for several runs
+    #[arg(long, value_names = ["CANARIES", "GUESSES", "RIGHT"], num_args = 3, action = clap::ArgAction::Append, value_parser = clap::value_parser!(u64).range(..=MOST_CANARIES), conflicts_with_all = ["scores", "plan"])]
+    pub counts: Vec<u64>,
+    /// State that the number of guesses was fixed before the scores were seen, for guesses and counts
+    #[arg(long)]
+    pub fixed_guesses: bool,
     /// Audit nothing: say how many canaries the claim needs, and what they can show at most
     #[arg(long, conflicts_with = "scores")]
     pub plan: bool,
@@ -671,6 +682,17 @@ impl CanariesArgs {
     #[must_use]
     pub fn asked_reach(&self) -> AskedReach {
         AskedReach::new(self.reach, Some("as --reach says".to_owned())).unwrap_or_default()
+    }
+
+    /// The counts, one for each run.
+    #[must_use]
+    pub fn counted(&self) -> CanaryCounts {
+        let runs = self.counts.chunks_exact(3).map(|three| CanaryCount {
+            canaries: three[0],
+            guesses: three[1],
+            correct: three[2],
+        });
+        CanaryCounts { runs: runs.collect(), fixed: self.fixed_guesses }
     }
 
     /// The number of runs of a plan.

@@ -1,7 +1,6 @@
 //! The command `dp-audit canaries`.
 
 use std::fmt::Write as _;
-use std::path::Path;
 use std::sync::Arc;
 
 use super::args::CanariesArgs;
@@ -22,32 +21,27 @@ use crate::target::{PrepareError, Target};
 /// Audits the scores of canaries, or plans such an audit.
 pub fn canaries(args: &CanariesArgs) -> Result<ExitCode, Error> {
     let claim = args.claim();
-    let Some(path) = args.scores.as_deref().filter(|_| !args.plan) else {
+    if args.plan {
         let alpha = 1.0 - args.confidence.get();
         print(wrapped_lines(&plan(&claim, args.sides, args.runs(), alpha), width()))?;
         return Ok(ExitCode::AsExpected);
-    };
-    let scores = read(path)?;
+    }
+    let (source, mechanism, text) = given(args)?;
     let gate = args.gate();
     let html = Html { origin: args.reports.origin(&[]), ..Html::default() };
     let finder = ProblemFinder::from_environment(&gate, None);
     let reports = args.reports.open(Destination::open(&args.csv)?, &finder, None, html)?;
     let taken = reports.use_standard_output();
     let screen = Screen::new(args.shown.quiet, taken);
-    let text = format!(
-        "{}: {} canaries in {}.",
-        path.display(),
-        grouped(scores.canaries()),
-        counted(scores.trials.len(), if scores.steps { "step" } else { "run" })
-    );
     screen.print(wrapped_lines(&text, width()))?;
-    let mut audit = Audit::given("canaries", "recorded scores", claim, []);
+    let mut audit = Audit::given("canaries", mechanism, claim, []);
     audit.reach = args.asked_reach();
     audit.canaries.push(Canaries {
         name: "scores".to_owned(),
-        scores: ScoreSource::Given(Arc::new(scores)),
+        scores: source,
         sides: args.sides,
         independent_coins: args.independent_coins,
+        fixed_guesses: args.fixed_guesses,
         expect: None,
         truth: Truth::default(),
     });
@@ -70,8 +64,24 @@ pub fn canaries(args: &CanariesArgs) -> Result<ExitCode, Error> {
     Ok(gate.exit_code(&report, false))
 }
 
-fn read(path: &Path) -> Result<CanaryScores, Error> {
-    CanaryScores::read(path).map_err(|problem| Error::Input(vec![FileProblem::new(path, problem)]))
+/// What there is to judge, what it is called in reports, and a line about it.
+fn given(args: &CanariesArgs) -> Result<(ScoreSource, &'static str, String), Error> {
+    let Some(path) = args.scores.as_deref() else {
+        let counts = args.counted();
+        let runs = counted(counts.runs.len(), "run");
+        let text = format!("Counts: {} canaries in {runs}.", grouped(counts.canaries()));
+        return Ok((ScoreSource::Counts(counts), "recorded counts", text));
+    };
+    let scores = CanaryScores::read(path)
+        .map_err(|problem| Error::Input(vec![FileProblem::new(path, problem)]))?;
+    let text = format!(
+        "{}: {} canaries in {}.",
+        path.display(),
+        grouped(scores.canaries()),
+        counted(scores.trials.len(), if scores.steps { "step" } else { "run" })
+    );
+    let mechanism = if scores.guesses { "recorded guesses" } else { "recorded scores" };
+    Ok((ScoreSource::Given(Arc::new(scores)), mechanism, text))
 }
 
 /// What so many canaries can show at most, and how many the claim needs.

@@ -118,7 +118,9 @@ pub fn mechanisms() -> String {
     for entry in registry::ENTRIES {
         table.add_row([entry.name, entry.summary]);
     }
-    for entry in training::ENTRIES {
+    // One that can be audited both ways is listed once.
+    let only = |name: &str| registry::find(name).is_none();
+    for entry in training::ENTRIES.iter().filter(|entry| only(entry.name)) {
         table.add_row([entry.name, entry.summary]);
     }
     table.add_row([process::NAME, process::SUMMARY]);

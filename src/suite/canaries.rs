@@ -28,6 +28,8 @@ pub struct CanariesFile {
     sides: Sides,
     #[serde(default)]
     independent_coins: bool,
+    #[serde(default)]
+    fixed_guesses: bool,
     expect: Option<Expectation>,
     truth: Option<Truth>,
 }
@@ -63,6 +65,7 @@ pub fn check(
                 scores,
                 sides: raw.sides,
                 independent_coins: raw.independent_coins,
+                fixed_guesses: raw.fixed_guesses,
                 expect: raw.expect,
                 truth: raw.truth.or(truth).unwrap_or_default(),
             }),

@@ -33,8 +33,8 @@ use crate::target::{PrepareError, Target, TargetError};
 
 pub use accuracy::{Accuracy, AccuracyEvidence, AccuracyPlan};
 pub use canaries::{
-    Canaries, CanaryCurves, CanaryEvidence, CanaryPlan, CanaryScores, Rung, ScoreSource,
-    ScoredTrial, TrainingPlan,
+    Canaries, CanaryCount, CanaryCounts, CanaryCurves, CanaryEvidence, CanaryPlan, CanaryScores,
+    Rung, ScoreSource, ScoredTrial, TrainingPlan,
 };
 pub use pair::PairStatement;
 pub use privacy::{

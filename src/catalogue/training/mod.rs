@@ -3,7 +3,9 @@
 //! | file | |
 //! |---|---|
 //! | `model.rs` | what training can reveal at most: laws that sit exactly on their claims |
+//! | `dp_sgd.rs` | DP-SGD, right and with the bugs that implementations have had; also on pairs |
 
+pub(super) mod dp_sgd;
 mod model;
 
 use crate::catalogue::registry::read_params;
@@ -24,14 +26,25 @@ pub struct RegisteredTraining {
 }
 
 /// The registry. A new training mechanism is a file and a line here.
-pub const ENTRIES: &[RegisteredTraining] = &[RegisteredTraining {
-    name: model::NAME,
-    summary: model::SUMMARY,
-    prepare: |params| {
-        let model: model::Model = read_params(params).map_err(|misfit| misfit.on(None))?;
-        Ok(Box::new(model))
+pub const ENTRIES: &[RegisteredTraining] = &[
+    RegisteredTraining {
+        name: model::NAME,
+        summary: model::SUMMARY,
+        prepare: |params| {
+            let model: model::Model = read_params(params).map_err(|misfit| misfit.on(None))?;
+            Ok(Box::new(model))
+        },
     },
-}];
+    RegisteredTraining {
+        name: dp_sgd::NAME,
+        summary: dp_sgd::SUMMARY,
+        prepare: |params| {
+            let training: dp_sgd::DpSgd = read_params(params).map_err(|misfit| misfit.on(None))?;
+            training.check().map_err(|misfit| misfit.on(None))?;
+            Ok(Box::new(training))
+        },
+    },
+];
 
 /// The training mechanism with this name.
 #[must_use]

@@ -49,8 +49,15 @@ pub fn counted_bound(runs: &[Counted], limit: &Limit, alpha: f64) -> f64 {
     }
 }
 
+/// The bound on ε of counts whose numbers of guesses the attacker decided from what was released.
+#[must_use]
+pub fn open_bound(runs: &[Counted], delta: f64, claimed: f64, alpha: f64) -> f64 {
+    Ladder::open(together(runs)).epsilon_lower(delta, alpha, claimed)
+}
+
 /// The sums of several counts.
-fn together(runs: &[Counted]) -> Counted {
+#[must_use]
+pub fn together(runs: &[Counted]) -> Counted {
     runs.iter().fold(Counted { canaries: 0.0, guesses: 0, correct: 0 }, |all, run| Counted {
         canaries: all.canaries + run.canaries,
         guesses: all.guesses + run.guesses,

@@ -17,6 +17,11 @@
 //! P[right guesses ever cross] ≤ P[walk of Bernoulli(q) crosses] + m·δ/(1 + e^ε)
 //! ```
 //!
+//! *One size that is not fixed.* Let the attacker decide how many guesses to make from all that is
+//! released: its threshold was chosen beforehand, and the number of scores beyond it was not. The walk
+//! of that many steps is above its own boundary with probability at most a, whatever the number, so
+//! the same argument gives `P[p-value of the binomial ≤ a] ≤ a + m·δ/(1 + e^ε)`.
+//!
 //! *Ladder.* Sizes grow geometrically. The boundary at each size is where the binomial p-value falls
 //! to a common level; the level comes from the exact crossing probability. Where the term of δ would
 //! take too much of α, each size has the sharp bound of `count.rs` and an equal share of α.
@@ -53,6 +58,8 @@ pub struct Ladder {
     canaries: f64,
     sizes: Vec<u64>,
     correct: Vec<u64>,
+    /// Whether the only size depends on what was released.
+    is_open: bool,
 }
 
 /// The numbers of guesses to look at: geometric, and all of them.
@@ -77,14 +84,21 @@ impl Ladder {
     pub fn new(trial: &Trial) -> Self {
         let sizes = sizes(trial.canaries(), SIZE_RATIO);
         let correct = trial.correct_at(&sizes);
-        Self { canaries: trial.sides().effective(trial.canaries()), sizes, correct }
+        let canaries = trial.sides().effective(trial.canaries());
+        Self { canaries, sizes, correct, is_open: false }
     }
 
     /// One number of guesses, fixed beforehand.
     #[must_use]
     pub fn single(counted: Counted) -> Self {
         let Counted { canaries, guesses, correct } = counted;
-        Self { canaries, sizes: vec![guesses], correct: vec![correct] }
+        Self { canaries, sizes: vec![guesses], correct: vec![correct], is_open: false }
+    }
+
+    /// One number of guesses, which the attacker decided from what was released.
+    #[must_use]
+    pub fn open(counted: Counted) -> Self {
+        Self { is_open: true, ..Self::single(counted) }
     }
 
     /// The sizes, each with its right guesses.
@@ -143,7 +157,7 @@ impl Ladder {
     /// Whether the interval that ends here is judged by the sharp bound of each size. For one size it
     /// is never larger than that of the walk.
     fn is_judged_by_size(&self, high: f64, delta: f64, alpha: f64) -> bool {
-        self.sizes.len() == 1 || self.leak(high, delta) > DELTA_SHARE * alpha
+        !self.is_open && (self.sizes.len() == 1 || self.leak(high, delta) > DELTA_SHARE * alpha)
     }
 
     /// The largest ε at this δ up to which every value is refuted; 0 if none is. Intervals end at
@@ -185,7 +199,7 @@ mod tests {
         let sizes = sizes(canaries, SIZE_RATIO);
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
         let correct = sizes.iter().map(|size| (*size as f64 * share) as u64).collect();
-        Ladder { canaries: canaries as f64, sizes, correct }
+        Ladder { canaries: canaries as f64, sizes, correct, is_open: false }
     }
 
     #[test]
@@ -218,6 +232,25 @@ mod tests {
         }
         assert!(last > 5.0);
         assert_eq!(ladder(2000, 0.5).epsilon_lower(1e-6, 0.05, 1.0), 0.0);
+    }
+
+    #[test]
+    fn a_number_of_guesses_that_is_not_fixed_costs_the_larger_term_of_delta() {
+        for (correct, delta) in [(95, 0.0), (95, 1e-6), (95, 1e-5), (100, 1e-4)] {
+            let counted = Counted { canaries: 1000.0, guesses: 100, correct };
+            let fixed = Ladder::single(counted).epsilon_lower(delta, 0.05, 1.0);
+            let open = Ladder::open(counted).epsilon_lower(delta, 0.05, 1.0);
+            assert!(open <= fixed && (delta > 0.0 || open == fixed), "{open} against {fixed}");
+            // The definition: the tail and the term of δ together are α, but for a step of the grid.
+            let p = |epsilon: f64| {
+                let q = logistic(epsilon);
+                upper_tail(correct, 100, q) + 1000.0 * delta * (1.0 - q)
+            };
+            assert!(p(open * 0.997) <= 0.05 && (p(open * 1.006) > 0.05 || open == 0.0), "{open}");
+        }
+        // With mδ above α nothing is shown at small ε, and so nothing at all.
+        let counted = Counted { canaries: 1000.0, guesses: 100, correct: 100 };
+        assert_eq!(Ladder::open(counted).epsilon_lower(1e-3, 0.05, 1.0), 0.0);
     }
 
     #[test]

@@ -31,7 +31,10 @@ mod share;
 mod trial;
 mod walk;
 
-pub use bound::{CanaryBound, canary_bound, ceiling, counted_bound, needed_canaries, rung_bounds};
+pub use bound::{
+    CanaryBound, canary_bound, ceiling, counted_bound, needed_canaries, open_bound, rung_bounds,
+    together,
+};
 pub use count::count_p;
 pub use curve::Curve;
 pub use ladder::Ladder;

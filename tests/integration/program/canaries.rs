@@ -121,6 +121,46 @@ fn what_breaks_the_assumptions_is_an_error_with_a_remedy() {
     assert_eq!(code, 3, "{shown}");
 }
 
+#[test]
+fn guesses_and_counts_are_judged_the_same() {
+    // 95 of 100 guesses about 301 canaries are right; about the others nothing is guessed.
+    let mut text = "guess,included\n".to_owned();
+    for place in 0..301 {
+        let coin = place % 2;
+        let says = ["out", "in"][if place < 5 { 1 - coin } else { coin }];
+        let _ = writeln!(text, "{},{coin}", if place < 100 { says } else { "" });
+    }
+    let claim = ["--claim-epsilon", "1", "--claim-delta", "1e-6"];
+    let (exit, shown_of_file, of_file) = run(&text, &claim);
+    assert_eq!(exit, 2, "{shown_of_file}");
+    assert_has(&shown_of_file, &["95 of the 100 guesses about 301 canaries"]);
+    let counted = folder(&[]);
+    let counts = ["canaries", "--counts", "301", "100", "95"];
+    let output = dp_audit(counted.path(), &[&counts[..], &claim].concat());
+    assert_eq!(code(&output), 2, "{}", errors(&output));
+    let lower = table(counted.path()).number(0, "lower");
+    assert_eq!(lower, table(of_file.path()).number(0, "lower"));
+    // By hand: P[Bin(100, q) ≥ 95] = 0.05 at q = 0.8977, and ln(q/(1 − q)) = 2.17.
+    assert!((2.1..2.2).contains(&lower), "{lower}");
+    // A number that may depend on the scores has no bound in μ.
+    let mu = ["--claim", "mu = 1"];
+    let output = dp_audit(counted.path(), &[&counts[..], &mu].concat());
+    assert_eq!(code(&output), 5);
+    assert_has(&(shown(&output) + &errors(&output)), &["--fixed-guesses"]);
+    let output = dp_audit(counted.path(), &[&counts[..], &mu, &["--fixed-guesses"]].concat());
+    assert!([2, 3].contains(&code(&output)), "{}", errors(&output));
+    for (counts, part) in
+        [(["9", "9", "9"], "at least 10"), (["50", "60", "1"], "60 guesses about 50")]
+    {
+        let output =
+            dp_audit(counted.path(), &[&["canaries", "--counts"], &counts[..], &claim].concat());
+        assert_eq!(code(&output), 5);
+        let text =
+            (shown(&output) + &errors(&output)).split_whitespace().collect::<Vec<_>>().join(" ");
+        assert_has(&text, &[part]);
+    }
+}
+
 const MODEL: &str = r#"
 name = "model"
 mechanism = "canary-model"

@@ -11,7 +11,7 @@ use crate::model::number::grouped;
 use crate::stats::binomial::upper_tail;
 
 /// Fewer canaries than this show next to nothing.
-const LEAST_CANARIES: usize = 10;
+pub(super) const LEAST_CANARIES: usize = 10;
 
 /// How often a test may err.
 const ERROR: f64 = 1e-6;
@@ -39,7 +39,7 @@ pub fn check(scores: &CanaryScores, independent: bool) -> Result<(), String> {
             ));
         }
         if included.len() < LEAST_CANARIES {
-            return Err(too_few(included.len(), &at));
+            return Err(too_few(included.len() as u64, &at));
         }
         if let Some(place) = values.iter().position(|score| score.is_nan()) {
             return Err(nan(&format!("{at}canary {}", place + 1)));
@@ -53,7 +53,7 @@ pub fn check(scores: &CanaryScores, independent: bool) -> Result<(), String> {
     if independent { Ok(()) } else { halves(scores) }
 }
 
-fn too_few(canaries: usize, at: &str) -> String {
+pub(super) fn too_few(canaries: u64, at: &str) -> String {
     format!(
         "{at}there are {canaries} canaries, and at least {LEAST_CANARIES} are needed; \
          `dp-audit canaries --plan` says how many a claim needs"
@@ -205,7 +205,7 @@ mod tests {
     }
 
     fn of(trials: Vec<ScoredTrial>) -> CanaryScores {
-        CanaryScores { trials, steps: false }
+        CanaryScores { trials, ..CanaryScores::default() }
     }
 
     fn error(trial: ScoredTrial) -> String {

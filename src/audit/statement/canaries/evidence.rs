@@ -2,12 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::counts::CanaryCounts;
 use super::scores::{CanaryScores, ScoredTrial};
 use crate::model::{Bounds, Limit, Measure};
 use crate::stats::binomial::{logistic, solve};
 use crate::stats::canary::{
-    CanaryBound, Counted, Curve, Ladder, Sides, Trial, canary_bound, ceiling, count_p, rung_bounds,
-    share_p,
+    CanaryBound, Counted, Curve, Ladder, Sides, Trial, canary_bound, ceiling, count_p,
+    counted_bound, open_bound, rung_bounds, share_p, together,
 };
 
 /// A leak counts as detectable if it is flagged with this probability.
@@ -78,9 +79,51 @@ impl CanaryEvidence {
         limit: &Limit,
         alpha: f64,
     ) -> Self {
-        let CanaryBound { lower, counted } = canary_bound(trials, limit, alpha);
+        let found = canary_bound(trials, limit, alpha);
         let runs = trials.len().max(1);
         let each = trials.iter().map(Trial::canaries).max().unwrap_or(0);
+        let ceiling = ceiling(each, runs, sides, limit, alpha);
+        let curves = CanaryCurves::new(&scores.trials, trials, limit, alpha);
+        Self::found(found, scores.canaries(), runs, ceiling, curves, limit, alpha)
+    }
+
+    /// Judges counts of guesses at level α.
+    pub(super) fn of_counts(
+        counts: &CanaryCounts,
+        sides: Sides,
+        limit: &Limit,
+        alpha: f64,
+    ) -> Self {
+        let runs = counts.counted(sides);
+        let bound = |runs: &[Counted]| match limit.measure {
+            Measure::Epsilon { delta } if !counts.is_fixed() => {
+                open_bound(runs, delta, limit.value, alpha)
+            }
+            _ => counted_bound(runs, limit, alpha),
+        };
+        let all_right: Vec<Counted> =
+            runs.iter().map(|run| Counted { correct: run.guesses, ..*run }).collect();
+        let (lower, counted) = (bound(&runs), together(&runs));
+        let rung = Rung { guesses: counted.guesses, correct: counted.correct, lower };
+        let in_epsilon = matches!(limit.measure, Measure::Epsilon { .. });
+        let curves = CanaryCurves {
+            rungs: if in_epsilon { vec![rung] } else { Vec::new() },
+            ..CanaryCurves::default()
+        };
+        let found = CanaryBound { lower, counted };
+        let ceiling = bound(&all_right);
+        Self::found(found, counts.canaries(), runs.len(), ceiling, curves, limit, alpha)
+    }
+
+    fn found(
+        CanaryBound { lower, counted }: CanaryBound,
+        canaries: u64,
+        runs: usize,
+        ceiling: f64,
+        curves: CanaryCurves,
+        limit: &Limit,
+        alpha: f64,
+    ) -> Self {
         let (detectable, resolved) = power(counted, limit, alpha);
         let in_epsilon = matches!(limit.measure, Measure::Epsilon { .. });
         let in_delta = matches!(limit.measure, Measure::Delta { .. });
@@ -92,13 +135,13 @@ impl CanaryEvidence {
             resolved,
         };
         Self {
-            canaries: scores.canaries(),
+            canaries,
             runs: runs as u64,
             guesses: counted.guesses,
             correct: counted.correct,
             bounds,
-            ceiling: ceiling(each, runs, sides, limit, alpha).max(lower),
-            curves: CanaryCurves::new(&scores.trials, trials, limit, alpha),
+            ceiling: ceiling.max(lower),
+            curves,
             reproducible: true,
             note: None,
         }

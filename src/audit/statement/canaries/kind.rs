@@ -57,8 +57,9 @@ impl CanaryStatement<'_> {
         let allowed = self.claim().main().allowed_right(guesses as f64 / effective, 2);
         let in_runs =
             if runs > 1 { format!(" in {}", counted(runs, "run")) } else { String::new() };
+        let surest = if evidence.curves.roc.is_empty() { "" } else { "surest " };
         Some(format!(
-            "guessed right {} of the {} surest guesses about {} canaries{in_runs} ({}); {} allows {} \
+            "guessed right {} of the {} {surest} guesses about {} canaries{in_runs} ({}); {} allows {} \
              in the mean",
             grouped(correct),
             grouped(guesses),
@@ -82,7 +83,9 @@ impl CanaryStatement<'_> {
     /// Where the scores come from.
     fn source(&self) -> String {
         match &self.canaries.scores {
+            ScoreSource::Given(scores) if scores.guesses => "given guesses".to_owned(),
             ScoreSource::Given(_) => "given scores".to_owned(),
+            ScoreSource::Counts(_) => "given counts of guesses".to_owned(),
             ScoreSource::File(path) => path.display().to_string(),
             ScoreSource::Training(TrainingPlan { canaries, runs, steps }) => {
                 let steps = steps.map_or_else(String::new, |steps| {
@@ -331,10 +334,9 @@ impl Kind for CanaryStatement<'_> {
         let curves = &evidence.curves;
         let rungs = (!curves.rungs.is_empty())
             .then(|| Picture::Rungs(curves, self.claim().main().value, evidence.bounds.lower));
-        [Picture::Roc(curves, self.claim(), evidence.bounds)]
-            .into_iter()
-            .chain(rungs)
-            .chain([Picture::Scores(curves)])
-            .collect()
+        let are_scores = !curves.roc.is_empty();
+        let roc = are_scores.then(|| Picture::Roc(curves, self.claim(), evidence.bounds));
+        let scores = are_scores.then_some(Picture::Scores(curves));
+        roc.into_iter().chain(rungs).chain(scores).collect()
     }
 }

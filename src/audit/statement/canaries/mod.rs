@@ -6,12 +6,14 @@
 //! | file | |
 //! |---|---|
 //! | `scores.rs` | scores and coins, from a file or from the caller |
+//! | `counts.rs` | guesses that somebody else has made |
 //! | `assumptions.rs` | what would break the bounds, as far as it can be seen |
 //! | `evidence.rs` | what was found |
 //! | `explain.rs` | the same in plain words |
 //! | `kind.rs` | what reports say about it |
 
 mod assumptions;
+mod counts;
 mod evidence;
 mod explain;
 mod kind;
@@ -30,6 +32,7 @@ use crate::noise::Generator;
 use crate::stats::canary::{Sides, Trial};
 use crate::target::{PairStream, Phase, PrepareError, TargetError};
 
+pub use counts::{CanaryCount, CanaryCounts};
 pub use evidence::{CanaryCurves, CanaryEvidence, Rung};
 pub(super) use explain::{explanation, stated};
 pub use kind::CanaryStatement;
@@ -48,6 +51,9 @@ pub struct Canaries {
     /// Whether the user has stated that each canary has a coin of its own.
     #[serde(default)]
     pub independent_coins: bool,
+    /// Whether the number of guesses was fixed before the scores were seen, if somebody else made them.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub fixed_guesses: bool,
     /// The expected verdict, if it differs from the audit's.
     #[serde(default)]
     pub expect: Option<Expectation>,
@@ -74,6 +80,8 @@ impl Canaries {
 pub enum ScoreSource {
     /// The caller has them.
     Given(Arc<CanaryScores>),
+    /// The caller has nothing but counts of guesses. Nobody can check the coins.
+    Counts(CanaryCounts),
     /// A CSV file, read where the plan runs.
     File(PathBuf),
     /// The audit's mechanism is trained.
@@ -123,6 +131,7 @@ impl ScoreSource {
     fn draws(&self) -> u64 {
         match self {
             Self::Given(scores) => scores.canaries(),
+            Self::Counts(counts) => counts.canaries(),
             Self::File(_) => 0,
             Self::Training(TrainingPlan { canaries, runs, steps }) => {
                 canaries.saturating_mul(*runs).saturating_mul(steps.unwrap_or(1))
@@ -141,7 +150,21 @@ pub(super) fn audit(
     let in_file = |path: &PathBuf, problem| unusable(format!("{}: {problem}", path.display()));
     let stream = PairStream::new(pair.seed, &pair.audit, &pair.pair.name);
     let mut reproducible = true;
+    if pair.claim.metric().is_some() {
+        return Err(unusable(
+            "canaries are about privacy, and the claim is about stability; state \
+                             another claim"
+                .to_owned(),
+        ));
+    }
+    let (limit, alpha) = (pair.claim.main(), pair.level.whole());
+    let judged = |counts: &CanaryCounts| {
+        counts.check(limit).map_err(unusable)?;
+        listener.hear(Event::Drawn { draws: counts.canaries() });
+        Ok(CanaryEvidence::of_counts(counts, canaries.sides, limit, alpha))
+    };
     let scores = match &canaries.scores {
+        ScoreSource::Counts(counts) => return judged(counts),
         ScoreSource::Given(scores) => {
             assumptions::check(scores, canaries.independent_coins).map_err(unusable)?;
             Arc::clone(scores)
@@ -160,12 +183,9 @@ pub(super) fn audit(
             Arc::new(scores)
         }
     };
-    if pair.claim.metric().is_some() {
-        return Err(unusable(
-            "canaries are about privacy, and the claim is about stability; state \
-                             another claim"
-                .to_owned(),
-        ));
+    if scores.guesses {
+        let guesses = CanaryCounts::of_guesses(&scores, canaries.sides, canaries.fixed_guesses);
+        return judged(&guesses.map_err(unusable)?);
     }
     // Ties are broken by a stream of its own.
     let mut rng = Generator::from_seed(stream.side(Phase::Certify, 0, Side::Right).bytes());
@@ -177,13 +197,7 @@ pub(super) fn audit(
     if !matches!(canaries.scores, ScoreSource::Training(_)) {
         listener.hear(Event::Drawn { draws: scores.canaries() });
     }
-    let evidence = CanaryEvidence::new(
-        &scores,
-        &trials,
-        canaries.sides,
-        pair.claim.main(),
-        pair.level.whole(),
-    );
+    let evidence = CanaryEvidence::new(&scores, &trials, canaries.sides, limit, alpha);
     Ok(CanaryEvidence { reproducible, ..evidence })
 }
 
@@ -222,5 +236,6 @@ fn train(
             trials.push(ScoredTrial::new(format!("run {}{step}", run + 1), scores, coins));
         }
     }
-    Ok((CanaryScores { trials, steps: steps.is_some() }, training.reproducible()))
+    let scores = CanaryScores { trials, steps: steps.is_some(), guesses: false };
+    Ok((scores, training.reproducible()))
 }

@@ -1,4 +1,4 @@
-//! Scores and coins of canaries: from a file, from the caller, or from training.
+//! Scores or guesses and coins of canaries: from a file, from the caller, or from training.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -44,14 +44,17 @@ pub struct CanaryScores {
     /// Whether trials are steps of a run.
     #[serde(default)]
     pub steps: bool,
+    /// Whether the scores are guesses that somebody else made: 1 for in, −1 for out, 0 for none.
+    #[serde(default)]
+    pub guesses: bool,
 }
 
-/// The columns of a file of scores.
-const COLUMNS: [&str; 5] = ["score", "included", "run", "step", "canary"];
+/// The columns of a file of scores, or of guesses.
+const COLUMNS: [&str; 6] = ["score", "included", "run", "step", "canary", "guess"];
 
 impl CanaryScores {
-    /// Reads a CSV file with the columns `score` and `included`, and optionally `run`, `step` and
-    /// `canary`, in any order.
+    /// Reads a CSV file with the columns `score` or `guess`, and `included`, and optionally `run`,
+    /// `step` and `canary`, in any order.
     ///
     /// # Errors
     /// What is wrong, in which line, and what to do about it. The file is not named.
@@ -76,7 +79,14 @@ impl CanaryScores {
                 )
             })
         };
-        let (score, included) = (needed("score")?, needed("included")?);
+        let guesses = column("guess").is_some();
+        if guesses && column("score").is_some() {
+            return Err("line 1: there are scores and guesses; leave one of the two columns out, \
+                        best the guesses: scores show more"
+                .to_owned());
+        }
+        let score = if guesses { needed("guess")? } else { needed("score")? };
+        let included = needed("included")?;
         if let Some(unknown) = unknown {
             return Err(format!(
                 "line 1: the column \"{unknown}\" is not known; columns are {}",
@@ -110,9 +120,19 @@ impl CanaryScores {
                     cell(canary)
                 ));
             }
-            let value: f64 = cell(score).parse().map_err(|_| {
-                format!("line {line}: score is \"{}\", must be a number", cell(score))
-            })?;
+            let value: f64 = if guesses {
+                guess(cell(score)).ok_or_else(|| {
+                    format!(
+                        "line {line}: guess is \"{}\", must be in, out, or empty for a canary about \
+                         which nothing is guessed",
+                        cell(score)
+                    )
+                })?
+            } else {
+                cell(score).parse().map_err(|_| {
+                    format!("line {line}: score is \"{}\", must be a number", cell(score))
+                })?
+            };
             if value.is_nan() {
                 return Err(nan(&format!("line {line}")));
             }
@@ -125,7 +145,7 @@ impl CanaryScores {
                 )
             })?);
         }
-        Ok(Self { trials, steps: step.is_some() })
+        Ok(Self { trials, steps: step.is_some(), guesses })
     }
 
     /// All canaries of all runs.
@@ -141,6 +161,16 @@ pub(super) fn nan(place: &str) -> String {
         "{place}: a score is NaN, which has no place in the order; find out why training or scoring \
          failed there, and give every canary a number: leaving it out would depend on the outcome"
     )
+}
+
+/// A guess as it is written.
+fn guess(text: &str) -> Option<f64> {
+    match text.to_ascii_lowercase().as_str() {
+        "in" | "1" => Some(1.0),
+        "out" | "-1" => Some(-1.0),
+        "" | "0" => Some(0.0),
+        _ => None,
+    }
 }
 
 /// A coin as it is written.
@@ -182,6 +212,13 @@ mod tests {
     }
 
     #[test]
+    fn guesses_are_read_as_three_values() {
+        let scores = read("guess,included\nin,1\n,0\n-1,1\nOUT,0\n0,1\n").unwrap();
+        assert!(scores.guesses);
+        assert_eq!(scores.trials[0].scores, [1.0, 0.0, -1.0, -1.0, 0.0]);
+    }
+
+    #[test]
     fn what_cannot_be_read_is_an_error_with_its_line() {
         for (text, parts) in [
             ("value,included\n1,1\n", ["line 1", "no column \"score\""]),
@@ -190,6 +227,8 @@ mod tests {
             ("score,included\n1,1\n,0\n", ["line 3", "must be a number"]),
             ("score,included\n1,yes\n", ["line 2", "must be 1 or true"]),
             ("score,included\nNaN,1\n", ["line 2", "a score is NaN"]),
+            ("guess,included\nin,1\nperhaps,0\n", ["line 3", "must be in, out, or empty"]),
+            ("guess,score,included\nin,1,0\n", ["line 1", "leave one of the two"]),
             ("score,included\n1,1\n2\n", ["line: 3", "cannot be read"]),
             ("canary,score,included\n7,1,1\n7,2,1\n", ["line 3", "also in line 2"]),
         ] {
