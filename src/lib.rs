@@ -104,11 +104,12 @@ pub use attack::Attack;
 #[doc(inline)]
 pub use audit::{
     Accuracy, AccuracyEvidence, AccuracyPlan, Audit, AuditReport, Canaries, CanaryCurves,
-    CanaryEvidence, CanaryPlan, CanaryScores, CertifyPart, Control, Curves, Earlier, Event,
-    Evidence, EvidencePath, Exploration, Growth, Judged, Listener, LookTallies, Pair, PairPlan,
-    PairStatement, PartsError, Piece, Plan, Preparer, PrivacyEvidence, ProfilePoint, RuleJudgement,
-    RunReport, Rung, ScoreSource, ScoredTrial, StabilityEvidence, Statement, StatementResult,
-    TargetSource, TrainingPlan, WealthPoint, certify_range, conclude, explore, run,
+    CanaryEvidence, CanaryPlan, CanaryScores, CertifyPart, Control, Curves, DeltaAt, Earlier,
+    EpsilonAt, Event, Evidence, EvidencePath, Exploration, FrozenTally, Growth, Judged, Listener,
+    LookTallies, Measurement, Pair, PairPlan, PairStatement, PartsError, Piece, Plan, Preparer,
+    PrivacyEvidence, ProfilePoint, RuleJudgement, RunReport, Rung, ScoreSource, ScoredTrial,
+    StabilityEvidence, Statement, StatementResult, TargetSource, TrainingPlan, WealthPoint,
+    certify_range, conclude, explore, run,
 };
 pub use model::{
     AccuracyClaim, Agreement, AskedReach, Bounds, Claim, Conclusion, Confidence, ControlResult,
@@ -152,6 +153,7 @@ pub mod fronts {
     pub use crate::report::formats::explain::explain;
     pub use crate::report::formats::html::{Html, cards};
     pub use crate::report::formats::json::{Json, JsonReport};
+    pub use crate::report::formats::measurement::json as measurements_json;
     pub use crate::report::gate::Gate;
     pub use crate::report::gate::baseline::{Comparison, Difference};
     pub use crate::report::gate::exit_code::ExitCode;

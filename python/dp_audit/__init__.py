@@ -11,6 +11,7 @@
 |---|---|
 | `audit(mechanism, left, right, claim=…)` | audits a function |
 | `search(mechanism, claim=…, record=…)` | finds a pair on which a claim fails |
+| `measure(mechanism, left, right)` | bounds how much a function leaks, without a claim |
 | `samples(left, right, claim=…)` | audits outputs that were collected before |
 | `run("audits/")` | runs audit files |
 | `load("report.json")` | reads a report |
@@ -27,6 +28,7 @@ from ._audit import audit, load, run, samples
 from ._claims import ApproximateDp, Claim, Gdp, Profile, PureDp, RenyiDp, Stability, Zcdp
 from ._dp_audit import __version__
 from ._errors import AuditError, Interrupted
+from ._measure import Measurement, measure
 from ._result import PairResult, Replay, Result, Run, Witness
 from ._search import SearchResult, search
 from ._trace import Trace, primitive, trace
@@ -37,6 +39,7 @@ __all__ = [
     "Claim",
     "Gdp",
     "Interrupted",
+    "Measurement",
     "PairResult",
     "Profile",
     "PureDp",
@@ -52,6 +55,7 @@ __all__ = [
     "__version__",
     "audit",
     "load",
+    "measure",
     "primitive",
     "run",
     "samples",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import pickle
 from collections import Counter
 from typing import Any, Hashable
@@ -24,8 +25,7 @@ def relation_of(left: Any, right: Any, relation: str | None) -> str | dict[str, 
     {'custom': {'reason': 'one household'}}
     """
     if relation is not None and relation not in CHECKED:
-        if not relation.strip():
-            raise ValueError("relation is empty; it must be 'add-remove', 'replace-one', or the reason why the datasets are neighbours")
+        refuse_near_miss(relation)
         return {"custom": {"reason": relation}}
     of_left, of_right = records(left), records(right)
     if of_left is None or of_right is None:
@@ -47,6 +47,25 @@ def relation_of(left: Any, right: Any, relation: str | None) -> str | dict[str, 
             f"relation why they are neighbours, as in relation='one household'{order}"
         )
     return found
+
+
+def refuse_near_miss(relation: str) -> None:
+    """Rejects what is no reason: an empty text, and a misspelt name, which would switch the check of the datasets off.
+
+    >>> refuse_near_miss("Add_Remove")
+    Traceback (most recent call last):
+    ValueError: relation is 'Add_Remove'; did you mean 'add-remove'? Any other text is the reason why the datasets are neighbours
+    >>> refuse_near_miss("add or remove one household")
+    """
+    if not relation.strip():
+        raise ValueError("relation is empty; it must be 'add-remove', 'replace-one', or the reason why the datasets are neighbours")
+    letters = "".join(letter for letter in relation.lower() if letter.isalnum())
+    names = {name.replace("-", ""): name for name in CHECKED}
+    near = difflib.get_close_matches(letters, names, n=1, cutoff=0.75)
+    if near:
+        raise ValueError(
+            f"relation is {relation!r}; did you mean {names[near[0]]!r}? Any other text is the reason why the datasets are neighbours"
+        )
 
 
 def records(data: Any) -> Counter[Hashable] | None:

@@ -38,6 +38,19 @@ def brief(value: float | None) -> str:
     return f"{math.floor(value * factor) / factor:g}"
 
 
+def missed(pair: Mapping[str, Any]) -> str | None:
+    """What a pass could have missed: from which excess on it would have been caught.
+
+    >>> missed({"detectable": 1.04, "claimed": 1.0})
+    '  A leak of this shape would have been caught in at least 90 % of runs from 4 % above the claim on.'
+    """
+    detectable, claimed = number(pair.get("detectable")), number(pair.get("claimed"))
+    if detectable is None or not claimed or math.isinf(detectable):
+        return None
+    percent = max(0.0, 100 * (detectable / claimed - 1))
+    return f"  A leak of this shape would have been caught in at least 90 % of runs from {math.ceil(percent * 10 - 1e-6) / 10:g} % above the claim on."
+
+
 @dataclasses.dataclass(frozen=True)
 class PairResult:
     """What was found on one pair of datasets."""
@@ -240,6 +253,9 @@ class Result:
         }[self.verdict]
         lines = [f"{self.name}: {said}"]
         claim = f" Claimed: {self.claim}." if self.claim is not None else ""
+        reason = self.data.get("relation_reason")
+        if reason and reason != "as the caller says":
+            lines.append(f"  Neighbours, as stated and not checked: {reason}.")
         for pair in self.pairs:
             if pair.verdict == "error":
                 lines.append(f"  {pair.name}: {pair.error}")
@@ -256,6 +272,7 @@ class Result:
             if pair.note:
                 lines.append(f"  Note: {pair.note}.")
         if self.verdict == "consistent":
+            lines.extend(line for line in map(missed, self.data["pairs"][:1]) if line)
             lines.append(CONSISTENT_IS_NO_PROOF)
         elif self.advice:
             lines.append(f"What to do: {self.advice.rstrip('.')}.")

@@ -33,7 +33,7 @@ class SearchResult:
     right: Any
     """Its neighbour D'."""
     result: Result
-    """What was certified: the best pairs, on draws that the search had not seen."""
+    """What was certified on this pair, on draws that the search had not seen: bounds, reach, rule and witness are its own."""
     effort: str
     """How many candidates and draws it took, in words."""
     toml: str | None
@@ -148,6 +148,9 @@ def search(
     best = refuting if refuting is not None else max(range(len(sides)), key=lambda index: result.pairs[index].lower or 0.0)
     toml = finalists[best][2] if record is not None else None
     left, right = sides[best]
+    only = report.only(result.pairs[best].name)
+    data = json.loads(only.json())
+    result = result_of(data["audits"][0], data["settings"], only, functions, shared)
     return SearchResult(refuting is not None, left, right, result, effort, toml, json.loads(history))
 
 

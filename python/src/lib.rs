@@ -5,6 +5,7 @@
 //! | `function.rs` | a Python function as a target |
 //! | `supervise.rs` | runs work on other threads, while this one shows progress and listens to Ctrl-C |
 //! | `audits.rs` | audits of functions, of arrays and of files |
+//! | `measure.rs` | measurements of functions, without a claim |
 //! | `tasks.rs` | a run that is divided over other processes |
 //! | `search.rs` | searches for a pair |
 //! | `report.rs` | what a run found |
@@ -14,6 +15,7 @@
 
 mod audits;
 mod function;
+mod measure;
 mod report;
 mod search;
 mod supervise;
@@ -35,6 +37,7 @@ fn _dp_audit(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<report::Report>()?;
     module.add_function(wrap_pyfunction!(main, module)?)?;
     module.add_function(wrap_pyfunction!(audits::audit, module)?)?;
+    module.add_function(wrap_pyfunction!(measure::measure, module)?)?;
     module.add_function(wrap_pyfunction!(audits::check_claim, module)?)?;
     module.add_function(wrap_pyfunction!(audits::samples, module)?)?;
     module.add_function(wrap_pyfunction!(audits::run, module)?)?;

@@ -55,6 +55,17 @@ impl Report {
         cards(&self.run)
     }
 
+    /// The report of one pair of the only audit.
+    fn only(&self, pair: &str) -> PyResult<Self> {
+        let report = self.audit()?;
+        let mut audit = report.audit.as_ref().clone();
+        audit.retain(|name| name == pair);
+        let results = report.results.iter().filter(|result| result.name == pair).cloned();
+        let only = AuditReport::new(Arc::new(audit), results.collect(), report.control);
+        let only = only.with_search(report.search.clone());
+        Ok(Self { run: RunReport::new(self.run.settings, 1, vec![Arc::new(only)]) })
+    }
+
     /// A report for each audit.
     fn split(&self) -> Vec<Self> {
         let one = |audit: &Arc<AuditReport>| {

@@ -264,6 +264,15 @@ class TestNeighbours:
             self.check([1, 2], [2, 1])
         assert self.check([1, 2], [2, 1], relation="the order is secret") == "custom"
 
+    @pytest.mark.parametrize("relation", ["add_remove", "Add-Remove", "addremove", "add-remov", "Replace one", "replace-1ne"])
+    def test_a_misspelt_relation_is_no_reason(self, relation):
+        with pytest.raises(ValueError, match="did you mean"):
+            self.check([1, 2], [3, 4], relation=relation)
+
+    def test_a_stated_reason_is_printed(self):
+        result = dpa.audit(lambda data, rng: rng.random(), [1, 2], [3, 4], claim=dpa.PureDp(1.0), draws=100, relation="one household")
+        assert "not checked: one household" in str(result)
+
     def test_nan_and_the_sign_of_zero_are_records(self):
         assert self.check([math.nan, 1.0], [1.0]) == "add-remove"
         assert self.check([0.0], [-0.0]) == "replace-one"

@@ -73,12 +73,13 @@ def command_line():
 
 
 def on_config(config):
-    """A page of docs/ that `nav` in mkdocs.yml does not name comes last, so that everything that is written can be found."""
+    """A page of docs/ that `nav` in mkdocs.yml does not name comes last among the how-to pages, so that everything that is written can be found."""
     config.markdown_extensions.append("docstrings")
     named = re.findall(r"[\w./-]+\.md", str(config.nav))
     more = [site for place, site in PAGES.items() if place.startswith("docs/") and site not in named]
-    if more:
-        config.nav = [*config.nav, {"More": more}]
+    for section in config.nav:
+        if list(section) == ["How-to"]:
+            section["How-to"] += more
     return config
 
 

@@ -138,6 +138,19 @@ impl<'a> Explorer<'a> {
         Ok(tallies)
     }
 
+    /// How many rows of each side are kept.
+    #[must_use]
+    pub fn kept_rows(&self) -> [usize; 2] {
+        [self.left.len(), self.right.len()]
+    }
+
+    /// The rows that were kept after so many of each side.
+    #[must_use]
+    pub fn kept_after(&self, before: [usize; 2]) -> [Rows; 2] {
+        let [left, right] = before;
+        [self.left.from(left), self.right.from(right)]
+    }
+
     /// Makes draws whose rows are kept.
     fn keep(
         &mut self,

@@ -72,6 +72,7 @@
 //! | `rule/judge.rs` | the tallies of rules on draws |
 //! | `histogram.rs` | the distributions that exploration found, for pictures |
 //! | `explore.rs` | from draws to rules |
+//! | `predict/` | predictions that are bet on while they are learned |
 //! | `role.rs` | what a frozen rule is for, and its share of α |
 //! | `family.rs` | the attacks that an audit can name |
 //! | `unread.rs` | columns that no learner can read |
@@ -85,6 +86,7 @@ mod fit;
 mod histogram;
 mod learner;
 mod lesson;
+mod predict;
 mod role;
 mod rule;
 pub mod tuning;
@@ -95,7 +97,8 @@ pub use explore::{DrawBudget, Explorer, Learned};
 pub use family::{Attack, LearnerName};
 pub use histogram::{Bar, Distribution, NumberLine, ScoreHistogram};
 pub use learner::{Cost, LEARNERS, Learner};
+pub use predict::Gambler;
 pub use role::Role;
 pub use rule::guess::GuessRule;
-pub use rule::judge::{Tallies, judge, tally_of};
+pub use rule::judge::{Tallies, judge, judge_and_keep, tally_of};
 pub use rule::moment::Grouped;

@@ -559,3 +559,59 @@ pub mod unread {
     /// Chance exceeds it once in 10^5 columns. Origin: usual.
     pub const PATTERN: f64 = 10.0;
 }
+
+/// Predictions that are bet on (`predict/`). They decide how few draws refute a broken claim.
+pub mod predict {
+    /// The penalty of a weight, as so much information about it. Origin: shared with the prototype
+    /// of the bets, where 1 to 4 made little difference.
+    pub const RIDGE: f64 = 2.0;
+
+    /// The penalty of the constant. Origin: usual, small.
+    pub const FREE_INTERCEPT: f64 = 0.1;
+
+    /// Newton's steps at a time. Origin: limit of time.
+    pub const STEPS: usize = 5;
+
+    /// A prediction `p` after `n` draws becomes `(p·n + DOUBT)/(n + DOUBTED_DRAWS)`. Origin: as if
+    /// three more draws had been seen, half of them on either side.
+    pub const DOUBT: f64 = 1.5;
+
+    /// See there.
+    pub const DOUBTED_DRAWS: f64 = 3.0;
+
+    /// The most columns of numbers with a weight each. Origin: limit of time.
+    pub const COLUMNS: usize = 12;
+
+    /// The most columns with two weights each. Origin: limit of time.
+    pub const FEW_COLUMNS: usize = 4;
+
+    /// Where lines end, in median deviations. Origin: factors of two around one.
+    pub const CLIPS: [f64; 3] = [0.5, 1.0, 2.0];
+
+    /// The parts of equal mass between steps. Origin: usual.
+    pub const QUANTILES: usize = 16;
+
+    /// The draws from which on steps are fitted. Origin: a few draws for each step.
+    pub const STEPS_FROM: usize = 64;
+
+    /// Up to this many draws, predictors learn after every block. Origin: limit of time.
+    pub const EAGER_DRAWS: u64 = 1024;
+
+    /// Later they learn again when there are so many times more draws. Origin: limit of time.
+    pub const MORE: f64 = 1.2;
+
+    /// The outputs for which stakes are chosen. Origin: limit of time.
+    pub const SAMPLE: usize = 256;
+
+    /// The draws that predictors learn from. Origin: limit of time.
+    pub const LEARN_DRAWS: u64 = 1 << 13;
+
+    /// The cells that predictors learn from. Origin: limit of time.
+    pub const LEARN_CELLS: u64 = 1 << 18;
+
+    /// The draws that are bet on. Origin: limit of time.
+    pub const BET_DRAWS: u64 = 1 << 16;
+
+    /// The cells that are bet on. Origin: limit of time.
+    pub const BET_CELLS: u64 = 1 << 20;
+}

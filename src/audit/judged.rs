@@ -167,6 +167,13 @@ impl<'a> Judged<'a> {
         })
     }
 
+    /// What a pass could have missed; `None` if the claim is refuted or nothing is known.
+    #[must_use]
+    pub fn missed(self) -> Option<String> {
+        let consistent = self.verdict()? == Verdict::Consistent;
+        self.kind().missed().filter(|_| consistent)
+    }
+
     /// Whether the bounds contradict a truth that the audit file states.
     #[must_use]
     pub fn contradicts_truth(self) -> bool {

@@ -41,6 +41,8 @@ pub struct Repetition {
     pub seeds: u64,
     /// The confidence of each run.
     pub confidence: Confidence,
+    /// When a run ends.
+    pub until: Until,
 }
 
 /// The result of many runs of one audit with one budget.
@@ -102,7 +104,7 @@ pub fn repeat(
                 draws: Some(draws),
                 seed,
                 confidence: repetition.confidence,
-                until: Until::Budget,
+                until: repetition.until,
                 controls: false,
                 ..Settings::default()
             };
@@ -194,8 +196,12 @@ mod tests {
 
     #[test]
     fn rates_count_runs_and_do_not_depend_on_the_order_of_threads() {
-        let repetition =
-            Repetition { first_seed: 5, seeds: 12, confidence: 0.95.try_into().unwrap() };
+        let repetition = Repetition {
+            first_seed: 5,
+            seeds: 12,
+            confidence: 0.95.try_into().unwrap(),
+            until: Until::Budget,
+        };
         let calls = std::sync::atomic::AtomicU64::new(0);
         let done = || {
             calls.fetch_add(1, std::sync::atomic::Ordering::Relaxed);

@@ -66,6 +66,9 @@ pub enum Command {
     Search(SearchArgs),
     /// Audit outputs that were collected before: two CSV files, one for each dataset
     Samples(SamplesArgs),
+    /// Measure how much is leaked, without a claim: lower bounds on ε at every δ, on μ and on ρ,
+    /// which hold together; there is no verdict (exit code 0, or 5: something could not be run)
+    Measure(MeasureArgs),
     /// Audit a training run from the scores of canaries, each of which was in the training data by its
     /// own fair coin; or plan such an audit
     Canaries(CanariesArgs),
@@ -542,6 +545,68 @@ impl SamplesArgs {
     }
 }
 
+/// Arguments of `measure`.
+#[derive(Args)]
+#[command(
+    after_help = "An audit file for a measurement needs no claim: name, mechanism, relation and pairs are enough. Claims of a file are not read. \
+The true values are at least what is shown, for all δ and all pairs together, with the confidence of the run; another pair or a better attack may show more."
+)]
+pub struct MeasureArgs {
+    /// Audit files, or folders that contain some; they need not claim anything
+    #[arg(required = true)]
+    pub paths: Vec<PathBuf>,
+    /// Draws per pair; overrides the audit files (default: as in the audit file, or 10,000,000)
+    #[arg(long, value_name = "N", value_parser = draws)]
+    pub draws: Option<u64>,
+    /// The seed of all random streams; the same seed gives the same report
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub seed: u64,
+    /// The confidence of all bounds together
+    #[arg(long, value_name = "P", default_value = "0.999")]
+    pub confidence: Confidence,
+    /// More δ for the table, separated by commas
+    #[arg(long, value_name = "D", value_delimiter = ',')]
+    pub delta: Vec<Delta>,
+    /// Only audits whose name, mechanism or file contains this text
+    #[arg(long, value_name = "TEXT")]
+    pub filter: Option<String>,
+    /// Only pairs whose name contains this text
+    #[arg(long, value_name = "TEXT")]
+    pub pair: Option<String>,
+    /// Refuse audits that start programs (exit code 1): an audit file of somebody else can name any
+    /// program (docs/security.md)
+    #[arg(long)]
+    pub no_programs: bool,
+    /// The number of worker threads, and of busy processes of a program (default: one per core)
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=MOST_THREADS))]
+    pub threads: Option<u16>,
+    /// Write the bounds as a CSV file; use - for standard output, as for all reports
+    #[arg(long, value_name = "FILE")]
+    pub csv: Option<PathBuf>,
+    /// Write the bounds as JSON, with the profile as a curve
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+    /// Draw the privacy profile of a pair, as an SVG file
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<PathBuf>,
+    /// Show no progress and no table
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+impl MeasureArgs {
+    /// The settings of the run.
+    #[must_use]
+    pub fn settings(&self) -> Settings {
+        Settings {
+            draws: self.draws,
+            seed: self.seed,
+            confidence: self.confidence,
+            ..Settings::default()
+        }
+    }
+}
+
 /// Arguments of `canaries`.
 #[derive(Args)]
 pub struct CanariesArgs {
@@ -843,6 +908,9 @@ pub struct CalibrateArgs {
     /// The confidence of each run
     #[arg(long, value_name = "P", default_value = "0.95")]
     pub confidence: Confidence,
+    /// When each run ends: `budget`, or `decided`, which counts what is concluded at any look
+    #[arg(long, value_enum, value_name = "WHEN", default_value_t, hide_possible_values = true)]
+    pub until: Until,
     /// The CSV file for the rates (default: results/calibration.csv, or results/power.csv with
     /// --power)
     #[arg(long, value_name = "FILE")]
@@ -913,7 +981,8 @@ impl CalibrateArgs {
         } else {
             calibrate::FALSE_ALARM_SEEDS
         });
-        Repetition { first_seed: self.seed, seeds, confidence: self.confidence }
+        let until = self.until;
+        Repetition { first_seed: self.seed, seeds, confidence: self.confidence, until }
     }
 
     /// The CSV file for the rates.

@@ -3,7 +3,7 @@
 //! | file | what it contains |
 //! |---|---|
 //! | `args.rs` | the command line |
-//! | `run.rs`, `search.rs`, `samples.rs`, `canaries.rs`, `replay.rs`, `calibrate.rs` | the commands that measure |
+//! | `run.rs`, `search.rs`, `samples.rs`, `measure.rs`, `canaries.rs`, `replay.rs`, `calibrate.rs` | the commands that measure |
 //! | `report.rs` | what `run` and `merge` write, and what fails them |
 //! | `shards.rs` | `run --shard`, `explore` and `merge` |
 //! | `smoke.rs` | `run --smoke`: a few draws of each pair |
@@ -19,6 +19,7 @@ mod args;
 mod calibrate;
 mod canaries;
 mod inform;
+mod measure;
 mod progress;
 mod rates;
 mod replay;
@@ -101,6 +102,7 @@ fn dispatch(command: &Command) -> Result<ExitCode, Error> {
         Command::Merge(args) => on_threads(None, || shards::merge(args)),
         Command::Explore(args) => on_threads(args.plan.threads, || shards::explore(args)),
         Command::Samples(args) => on_threads(args.threads, || samples::samples(args)),
+        Command::Measure(args) => on_threads(args.threads, || measure::measure(args)),
         Command::Canaries(args) => canaries::canaries(args),
         Command::Replay(args) => on_threads(args.threads, || replay::replay(args)),
         Command::Calibrate(args) => on_threads(args.threads, || calibrate::calibrate(args)),

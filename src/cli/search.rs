@@ -349,9 +349,7 @@ fn in_words(
                 ));
             }
         }
-        let racer =
-            found.finalists.iter().find_map(|finalist| finalist.racer.filter(|_| finalist.refutes));
-        if let Some(racer) = racer.and_then(|racer| found.history.racers.get(racer)) {
+        if let Some(racer) = found.origin().and_then(|racer| found.history.racers.get(racer)) {
             text.push_str(&wrapped(
                 &format!("{}: {} and {}.", racer.origin, racer.left, racer.right),
                 "    From:  ",

@@ -327,7 +327,7 @@ fn totals(report: &RunReport, seconds: f64, width: usize) -> String {
         counted(report.draws(), "draw"),
         HumanDuration(Duration::from_secs_f64(seconds)),
     );
-    let (differs, undecided) = (count(Agreement::Differs), count(Agreement::Undecided));
+    let (differs, undecided) = (count(Agreement::Differs), report.count(Conclusion::Inconclusive));
     let missing = report
         .audits
         .iter()

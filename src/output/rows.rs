@@ -99,6 +99,12 @@ impl Rows {
         &self.cells[index * self.width..(index + 1) * self.width]
     }
 
+    /// The rows from this one on.
+    #[must_use]
+    pub fn from(&self, first: usize) -> Self {
+        Self { width: self.width, cells: self.cells[first * self.width..].to_vec() }
+    }
+
     /// All cells, row after row.
     #[must_use]
     pub fn cells(&self) -> &[Cell] {

@@ -48,7 +48,7 @@ impl Probe {
             TextView::Values | TextView::Whole => Ok(Reading::plain(cells)),
             TextView::Key(key) if keys.iter().any(|known| known == key) => Ok(Reading::of_key(cells, key_path(key))),
             TextView::Key(key) if has_parts => Err(format!("no output has the key {key}; they have {}", listed(&keys))),
-            TextView::Key(_) => Err("has a key, but the outputs are no dictionaries; remove key".to_owned()),
+            TextView::Key(_) => Err("has a key, but the outputs are not dictionaries; remove key".to_owned()),
         }
     }
 }
@@ -142,7 +142,7 @@ mod tests {
             error(&key("cuont"), dictionary),
             "no output has the key cuont; they have count, n"
         );
-        assert!(error(&key("count"), number).contains("no dictionaries"));
+        assert!(error(&key("count"), number).contains("not dictionaries"));
         for (view, outputs) in
             [(TextView::Values, number), (TextView::Values, name), (TextView::Whole, dictionary)]
         {

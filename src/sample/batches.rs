@@ -37,7 +37,22 @@ pub struct Sampler<'a> {
     phase: Phase,
     next: Batch,
     episodes: Vec<Episode>,
+    watch: Watch,
     drawn: &'a (dyn Fn(u64) + Sync),
+}
+
+/// Which draws are checked for dependence.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Watch {
+    /// The beginnings of the first batches of the phase.
+    FirstBatches,
+    /// The same, for draws in many small batches: the first draws of the phase.
+    FirstDraws {
+        /// How many draws it has made.
+        made: u64,
+    },
+    /// All of the next batch.
+    Next,
 }
 
 /// The draws of a batch that nobody was told about, and since when.
@@ -75,8 +90,28 @@ impl<'a> Sampler<'a> {
             phase,
             next: Batch::default(),
             episodes: Vec::new(),
+            watch: Watch::FirstBatches,
             drawn,
         })
+    }
+
+    /// The same for draws in small batches: more than the first batches are checked for dependence,
+    /// because they are too small to show any.
+    #[must_use]
+    pub fn in_small_batches(mut self) -> Self {
+        self.watch = Watch::FirstDraws { made: 0 };
+        self
+    }
+
+    /// Makes further draws that are only checked for dependence.
+    ///
+    /// # Errors
+    /// When the mechanism could not be run.
+    pub fn look_further(&mut self, draws: u64) -> Result<(), TargetError> {
+        let watch = std::mem::replace(&mut self.watch, Watch::Next);
+        let made = self.fold(draws.min(BATCH), || (), |(), _, _| (), |(), ()| ());
+        self.watch = watch;
+        made
     }
 
     /// Cells per output.
@@ -103,9 +138,14 @@ impl<'a> Sampler<'a> {
             let wave = left.min(WAVE * BATCH);
             left -= wave;
             let batches = self.flip(wave);
+            let watch = self.watch;
+            if let Watch::FirstDraws { made } = &mut self.watch {
+                *made += wave;
+            }
             let batches = batches.into_par_iter().map(|batch| {
                 let mut value = start();
-                let mut episode = Episode::new(self.width, watched(batch.index));
+                let watched = watch.draws_of(batch.index);
+                let mut episode = Episode::new(self.width, watched);
                 let mut news = News { draws: 0, told: Instant::now() };
                 self.draw(batch, &mut |side, rows| {
                     episode.see(side, rows);
@@ -117,7 +157,7 @@ impl<'a> Sampler<'a> {
                     }
                 })?;
                 (self.drawn)(news.draws);
-                Ok((value, if watched(batch.index) > 0 { vec![episode] } else { Vec::new() }))
+                Ok((value, if watched > 0 { vec![episode] } else { Vec::new() }))
             });
             let (value, mut episodes) = batches.try_reduce(
                 || (start(), Vec::new()),
@@ -205,13 +245,20 @@ impl<'a> Sampler<'a> {
     }
 }
 
-/// How many draws of either side are checked for dependence in this batch of a phase: many in the
-/// first batch, so that long periods are found, and some in others, because they may use the same
-/// stream.
-fn watched(batch: u64) -> usize {
-    match batch {
-        0..WATCHED => (16_384 >> batch).max(4096),
-        _ => 0,
+impl Watch {
+    /// How many draws of either side are checked in this batch of the phase: many in the first
+    /// batch, so that long periods are found, and some in others, because they may use the same
+    /// stream.
+    fn draws_of(self, batch: u64) -> usize {
+        /// Draws in small batches that are checked together.
+        const SMALL: u64 = 65_536;
+        let first = |batch: u64| (16_384 >> batch).max(4096);
+        match self {
+            Self::FirstBatches | Self::FirstDraws { .. } if batch < WATCHED => first(batch),
+            Self::FirstDraws { made: 0..SMALL } => first(WATCHED),
+            Self::FirstBatches | Self::FirstDraws { .. } => 0,
+            Self::Next => first(0),
+        }
     }
 }
 

@@ -3,8 +3,11 @@
 /// Draws of the first round.
 const FIRST_ROUND: u64 = 512;
 
-/// Draws of the first round if the run looks often.
-const FIRST_FREQUENT_ROUND: u64 = 16;
+/// The fewest draws of a round or look if the run looks often.
+const LEAST_FREQUENT: u64 = 4;
+
+/// The draws of the first rounds of such a run. A prediction from four draws shows little.
+const FIRST_FREQUENT_ROUND: u64 = 8;
 
 /// The sizes of the explore rounds and of the certify looks; together they are the budget.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,14 +32,14 @@ impl Schedule {
         }
     }
 
-    /// The same with many small rounds and looks, for a run of slow draws that ends as soon as its
-    /// claim is refuted: a blatant leak shows in few draws.
+    /// The same with many small rounds and looks, for a run that ends as soon as its claim is
+    /// refuted: a blatant leak shows in few draws.
     #[must_use]
     pub fn frequent(budget: u64) -> Self {
         let explore = budget / 8;
         Self {
-            rounds: by_quarters(0, explore),
-            looks: by_quarters(explore, budget - explore),
+            rounds: step_by_step(0, explore),
+            looks: step_by_step(explore, budget - explore),
             frequent: true,
         }
     }
@@ -57,7 +60,7 @@ impl Schedule {
         match self.frequent {
             _ if certify == self.certify() => self.looks.clone(),
             false => doubling(explored.max(1), certify),
-            true => by_quarters(explored, certify),
+            true => step_by_step(explored, certify),
         }
     }
 
@@ -84,17 +87,22 @@ fn doubling(first: u64, total: u64) -> Vec<u64> {
     parts
 }
 
-/// Splits a total into parts of a quarter of all draws before them; the first ones have a few draws
-/// each. `before` draws were made already.
-fn by_quarters(before: u64, total: u64) -> Vec<u64> {
-    const LEAST: u64 = FIRST_FREQUENT_ROUND / 2;
+/// Splits a total into parts of a twelfth of all draws before them, so that a refutation is seen
+/// soon; the first ones have a few draws each. Later, when a draw costs nothing beside a look, the
+/// parts are a quarter, and then double. `before` draws were made already.
+fn step_by_step(before: u64, total: u64) -> Vec<u64> {
     let mut parts = Vec::new();
     let mut spent = 0;
     while spent < total {
         let drawn = before + spent;
-        let part = if drawn == 0 { FIRST_FREQUENT_ROUND } else { (drawn / 4).max(LEAST) };
-        let left = total - spent;
-        let part = if left < part + LEAST { left } else { part };
+        let part = match drawn {
+            0 => FIRST_FREQUENT_ROUND,
+            1..8_192 => drawn / 12,
+            8_192..262_144 => drawn / 4,
+            _ => drawn,
+        };
+        let (part, left) = (part.max(LEAST_FREQUENT), total - spent);
+        let part = if left < part + LEAST_FREQUENT { left } else { part };
         parts.push(part);
         spent += part;
     }
@@ -129,13 +137,16 @@ mod tests {
     }
 
     #[test]
-    fn rounds_double_or_grow_by_a_quarter() {
+    fn rounds_double_or_grow_step_by_step() {
         let budget = Schedule::new(65_536);
         assert_eq!(budget.rounds, [512, 512, 1024, 2048, 4096]);
         assert_eq!(budget.looks, [8192, 8192, 16_384, 24_576]);
         let frequent = Schedule::frequent(800);
-        assert_eq!(frequent.rounds, [16, 8, 8, 8, 10, 12, 15, 23]);
-        assert_eq!(frequent.looks[..3], [25, 31, 39]);
-        assert_eq!(frequent.looks_for(16, 30), [8, 8, 14]);
+        assert_eq!(frequent.rounds[..5], [8, 4, 4, 4, 4]);
+        assert_eq!(frequent.looks[..3], [8, 9, 9]);
+        assert_eq!(frequent.looks_for(16, 30), [4, 4, 4, 4, 4, 4, 6]);
+        let parts = Schedule::frequent(80_000_000);
+        let all: Vec<u64> = parts.rounds.into_iter().chain(parts.looks).collect();
+        assert!(all.len() < 130, "{}", all.len());
     }
 }

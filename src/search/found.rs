@@ -40,6 +40,14 @@ impl<P> Found<P> {
         self.finalists.iter().rev().find(|finalist| finalist.refutes)
     }
 
+    /// The number among the racers of the smallest pair that refutes the claim. One that shrinking
+    /// made has the number of the pair that was made smaller: the last one before it that refutes.
+    #[must_use]
+    pub fn origin(&self) -> Option<usize> {
+        let refuting = self.finalists.iter().rev().filter(|finalist| finalist.refutes);
+        refuting.into_iter().find_map(|finalist| finalist.racer)
+    }
+
     /// A pair that could not be judged, named by its datasets, and why, if no pair refutes the
     /// claim: nobody knows what it would have shown.
     #[must_use]

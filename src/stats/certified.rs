@@ -12,7 +12,7 @@ const ANYTIME_SHARES: [f64; 2] = [0.03125, 0.03125];
 
 /// The same in a run that ends as soon as its claim is refuted, which is what the anytime bounds
 /// are for.
-const ANYTIME_SHARES_UNTIL_DECIDED: [f64; 2] = [0.8, 0.1];
+const ANYTIME_SHARES_UNTIL_DECIDED: [f64; 2] = [0.85, 0.05];
 
 /// The level of a pair's evidence, and how it is divided.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]

@@ -8,6 +8,7 @@
 //! | `region.rs` | one confidence region for how often a rule guesses and how often it is right |
 //! | `method.rs` | how the limits of a rule are computed |
 //! | `fixed.rs` | bounds from a sample whose size was fixed in advance |
+//! | `prediction.rs` | bets on predictions that are learned while they are bet on |
 //! | `wealth.rs` | bounds that hold at any time: bets against the claim |
 //! | `moment.rs` | a bound on a Rényi divergence from several groups of outputs |
 //! | `certified.rs` | how α is divided; a rule's tally with its limits |
@@ -30,6 +31,7 @@ mod measure;
 mod method;
 mod moment;
 pub mod power;
+pub mod prediction;
 mod rates;
 mod region;
 pub mod sources;

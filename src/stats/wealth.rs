@@ -7,6 +7,11 @@
 //!
 //! Each rule bets with its own *purse*, and the wealth is the mean of all purses. A mean of
 //! supermartingales is a supermartingale, so it is valid too.
+//!
+//! A run that ends as soon as its claim is refuted also bets on [predictions](super::prediction).
+//! These bets are against the claim itself, so they count against every value up to the claimed
+//! one: what allows less than the claim is refuted if the claim is. Values beyond the claim are
+//! refuted by purses of rules alone.
 
 use serde::{Deserialize, Serialize};
 
@@ -91,24 +96,57 @@ struct Point {
 
 /// The bets of all looks: `looks[t]` has one bet for each purse. All purses start with the same
 /// share of the wealth.
+///
+/// Before the first rule is learned, a look has no bets.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(transparent)]
 pub struct Ledger {
     looks: Vec<Vec<Bet>>,
+    /// The logarithm of the wealth of the bets on predictions after each look; none if there are no
+    /// such bets.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    predicted: Vec<f64>,
 }
 
+/// The share of the wealth that bets on predictions, if there are such bets. Frozen rules see what
+/// small predictors do not, but later.
+const PREDICTED_SHARE: f64 = 0.85;
+
 impl Ledger {
-    /// Adds a look. Every look must have one bet for each purse.
+    /// Adds a look. Every look must have one bet for each purse, or none before the first rule.
     pub fn push(&mut self, bets: Vec<Bet>) {
-        debug_assert!(self.looks.last().is_none_or(|last| last.len() == bets.len()));
+        debug_assert!(
+            self.looks.last().is_none_or(|last| last.is_empty() || last.len() == bets.len())
+        );
         self.looks.push(bets);
+    }
+
+    /// Adds a look after which the bets on predictions have this logarithm of wealth. Either all
+    /// looks have it, or none.
+    pub fn push_predicted(&mut self, bets: Vec<Bet>, log_wealth: f64) {
+        self.push(bets);
+        self.predicted.push(log_wealth);
     }
 
     /// The logarithm of the wealth after each look, against this limit.
     pub fn path(&self, limit: &Limit) -> impl Iterator<Item = f64> {
         let Limit { measure, value } = limit.clone();
         let against = move |bet: &Bet| bet.point(&measure, value);
-        self.staked_path(against.clone(), against)
+        self.with_predicted(self.staked_path(against.clone(), against))
+    }
+
+    /// The wealth of rules and predictions together.
+    fn with_predicted(&self, rules: impl Iterator<Item = f64>) -> impl Iterator<Item = f64> {
+        let share = if self.predicted.is_empty() { 0.0 } else { PREDICTED_SHARE };
+        rules.zip(self.predicted.iter().copied().chain(std::iter::repeat(0.0))).map(
+            move |(rules, predicted)| {
+                if share == 0.0 {
+                    return rules;
+                }
+                let most = rules.max(predicted);
+                let sum = (1.0 - share) * (rules - most).exp() + share * (predicted - most).exp();
+                most + sum.ln()
+            },
+        )
     }
 
     /// The logarithm of the largest wealth at any look, against this limit.
@@ -122,14 +160,20 @@ impl Ledger {
         against: impl Fn(&Bet) -> Point,
         staked: impl Fn(&Bet) -> Point,
     ) -> impl Iterator<Item = f64> {
-        let purses = self.looks.first().map_or(0, Vec::len);
+        let purses = self.looks.iter().map(Vec::len).max().unwrap_or(0);
         let mut logs = vec![0.0_f64; purses];
         self.looks.iter().map(move |bets| {
             for (log, bet) in logs.iter_mut().zip(bets) {
                 *log += bet.growth(against(bet), staked(bet));
             }
-            log_mean_exp(&logs)
+            if logs.is_empty() { 0.0 } else { log_mean_exp(&logs) }
         })
+    }
+
+    /// What rules alone would show, without the bets on predictions.
+    #[must_use]
+    pub fn lower_by_rules(&self, limit: &Limit, alpha: f64) -> f64 {
+        Self { looks: self.looks.clone(), predicted: Vec::new() }.lower(limit, alpha)
     }
 
     /// The largest value of a measure that is known at level α to be exceeded; 0 if there is none.
@@ -139,9 +183,16 @@ impl Ledger {
         let Limit { measure, value: claimed } = limit;
         // Whether the wealth ever reached 1/α.
         let refuted = |against: f64, staked: f64| {
-            let path = self
+            let rules = self
                 .staked_path(|bet| bet.point(measure, against), |bet| bet.point(measure, staked));
-            path.fold(0.0, f64::max) >= -alpha.ln()
+            // Which evidence counts is fixed for each interval, because it ends at the claim or is
+            // on one side of it.
+            let wealth = if staked <= *claimed {
+                self.with_predicted(rules).fold(0.0, f64::max)
+            } else {
+                rules.fold(0.0, f64::max)
+            };
+            wealth >= -alpha.ln()
         };
         match measure {
             Measure::Epsilon { .. } => largest_refuted(*claimed, 1e-3, 1e3, refuted),
@@ -332,6 +383,30 @@ mod tests {
             ledger.log_wealth(&of_epsilon(1.0, 0.0))
                 > alone.log_wealth(&of_epsilon(1.0, 0.0)) - 2.0_f64.ln() - 1e-9
         );
+    }
+
+    #[test]
+    fn predictions_count_up_to_the_claim_and_not_beyond() {
+        for limit in [
+            of_epsilon(1.0, 0.0),
+            of_epsilon(0.01, 1e-5),
+            Limit { measure: Measure::Delta { epsilon: 1.0 }, value: 0.01 },
+            Limit { measure: Measure::Mu, value: 0.8 },
+        ] {
+            let mut ledger = Ledger::default();
+            ledger.push_predicted(Vec::new(), 0.0);
+            assert_eq!(ledger.lower(&limit, 0.05), 0.0);
+            // 85 % of the wealth of e^4 is 46, more than 20; of e^3 it is 17.
+            ledger.push_predicted(vec![bet(0, 0, 10), bet(0, 0, 10)], 3.0);
+            assert_eq!(ledger.lower(&limit, 0.05), 0.0);
+            ledger.push_predicted(vec![bet(0, 0, 10), bet(0, 0, 10)], 4.0);
+            let bound = ledger.lower(&limit, 0.05);
+            assert!(bound > limit.value && bound < 1.000_001 * limit.value, "{limit:?}: {bound}");
+            let path: Vec<f64> = ledger.path(&limit).collect();
+            let rules = ledger.looks.len();
+            assert_eq!(path.len(), rules);
+            assert!((path[1] - (0.15 + 0.85 * 3.0_f64.exp()).ln()).abs() < 1e-2, "{path:?}");
+        }
     }
 
     #[test]

@@ -198,9 +198,39 @@ pub fn read(path: &Path) -> Result<Vec<Audit>, Vec<FileProblem>> {
 
 /// Checks the text of a file: one audit, or several as `[[audit]]`.
 pub fn from_text(path: &Path, text: &str) -> Result<Vec<Audit>, Vec<FileProblem>> {
+    of_tables(path, text, |_| {})
+}
+
+/// Reads a file whose audits need not claim anything, because they are measured.
+pub fn read_unclaimed(path: &Path) -> Result<Vec<Audit>, Vec<FileProblem>> {
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| vec![FileProblem::new(path, format!("cannot be read: {error}"))])?;
+    of_tables(path, &text, |table| {
+        let has_pairs = ["pair", "pairs", "search"].iter().any(|key| table.contains_key(*key));
+        let claims = ["claim", "stability"].iter().any(|key| table.contains_key(*key));
+        if has_pairs && !claims {
+            // It is not read: a measurement has its own.
+            table.insert(
+                "claim".to_owned(),
+                toml::Table::from_iter([(ONE.0.to_owned(), ONE.1.into())]).into(),
+            );
+        }
+    })
+}
+
+/// The key and the value of a claim that stands for none.
+const ONE: (&str, f64) = ("epsilon", 1.0);
+
+/// Checks the audits of a file, after each table was changed.
+fn of_tables(
+    path: &Path,
+    text: &str,
+    change: impl Fn(&mut toml::Table),
+) -> Result<Vec<Audit>, Vec<FileProblem>> {
     let (mut audits, mut problems): (Vec<Audit>, Vec<FileProblem>) = (Vec::new(), Vec::new());
     let mut names: HashSet<String> = HashSet::new();
-    let entries = entries(text).map_err(|problem| vec![problem.in_file(path, text)])?;
+    let mut entries = entries(text).map_err(|problem| vec![problem.in_file(path, text)])?;
+    entries.iter_mut().for_each(|entry| change(&mut entry.table));
     for entry in &entries {
         match parse(&entry.table).and_then(|file| check(path, file)) {
             Ok(audit) if !names.insert(audit.name.clone()) => {

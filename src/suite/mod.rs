@@ -28,6 +28,30 @@ use suggest::with_suggestion;
 /// When a path cannot be read, a file is not a valid audit, there are no files, or two audits have
 /// the same name.
 pub fn load(paths: &[PathBuf]) -> Result<Vec<Audit>, Error> {
+    load_with(paths, file::read)
+}
+
+/// Reads audit files for a measurement: they need not claim anything. Audits without pairs, and
+/// those of stability, which have no noise, are left out.
+///
+/// # Errors
+/// When a file is not valid, or when nothing can be measured.
+pub fn load_unclaimed(paths: &[PathBuf]) -> Result<Vec<Audit>, Error> {
+    let mut audits = load_with(paths, file::read_unclaimed)?;
+    audits.retain(|audit| !audit.pairs.is_empty() && audit.claim.metric().is_none());
+    if audits.is_empty() {
+        let paths: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
+        let place = format!("{} with a [[pair]] and noise to measure", paths.join(", "));
+        return Err(Error::NoAudits { place });
+    }
+    Ok(audits)
+}
+
+/// Reads all files, each with this function.
+fn load_with(
+    paths: &[PathBuf],
+    read: impl Fn(&Path) -> Result<Vec<Audit>, Vec<FileProblem>>,
+) -> Result<Vec<Audit>, Error> {
     let mut files = Vec::new();
     let mut errors = Vec::new();
     for path in paths {
@@ -40,7 +64,7 @@ pub fn load(paths: &[PathBuf]) -> Result<Vec<Audit>, Error> {
     let mut audits: Vec<Audit> = Vec::new();
     let mut names: HashMap<String, PathBuf> = HashMap::new();
     for path in &files {
-        match file::read(path) {
+        match read(path) {
             Ok(found) => {
                 for audit in found {
                     match names.insert(audit.name.clone(), path.clone()) {

@@ -106,6 +106,12 @@ pub trait Target: Send + Sync {
         true
     }
 
+    /// How many further draws may be made after a decision from few draws, to look for dependence:
+    /// none where dependence is looked for elsewhere, or where a draw may take a second.
+    fn further_draws(&self) -> u64 {
+        512
+    }
+
     /// A note about the draws for the reader of a report.
     fn note(&self) -> Option<String> {
         None
@@ -159,6 +165,10 @@ impl<T: Target + ?Sized> Target for Arc<T> {
 
     fn needs_places(&self) -> bool {
         self.as_ref().needs_places()
+    }
+
+    fn further_draws(&self) -> u64 {
+        self.as_ref().further_draws()
     }
 
     fn note(&self) -> Option<String> {

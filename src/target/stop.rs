@@ -82,6 +82,10 @@ impl Target for Stoppable {
         self.target.needs_places()
     }
 
+    fn further_draws(&self) -> u64 {
+        self.target.further_draws()
+    }
+
     fn note(&self) -> Option<String> {
         self.target.note()
     }

@@ -8,6 +8,8 @@ from typing import Any, Iterator, Mapping
 
 import numpy as np
 
+from .._neighbours import key
+
 KINDS = ("number", "integer", "category", "label", "text", "table")
 NASTY: dict[str, tuple[Any, ...]] = {
     "nan": (math.nan,),
@@ -72,7 +74,7 @@ def pairs(record: Mapping[str, Any], size: tuple[int, int], relation: str, seed:
 
     def neighbours(base: list[Any], extra: Any) -> Iterator[tuple[list[Any], list[Any]]]:
         if relation == "replace-one":
-            if base and base[-1] is not extra:
+            if base and key(base[-1]) != key(extra):
                 yield base, [*base[:-1], extra]
         elif len(base) < most:
             yield base, [*base, extra]

@@ -85,14 +85,15 @@ def trace(
             guard.check(always=True)
     except worker.Refusal as error:
         raise AuditError(str(error)) from error
-    return concluded(name or called(mechanism), claim, ways, confidence, brief)
+    with prepared():
+        return concluded(name or called(mechanism), claim, ways, confidence, brief)
 
 
 class Way:
     """The traces in one direction: recorded on `side`, played back on the other."""
 
     def __init__(self, program: Program, side: int, seed: int, runs: int, brief: bool = False) -> None:
-        self.program, self.side, self.runs, self.brief = program, side, runs, brief
+        self.program, self.side, self.runs, self.brief, self.seed = program, side, runs, brief, seed
         self.calls: list[list[Call]] = []
         self.losses: list[float] = []
         self.untracked: dict[str, Site | None] = {}
@@ -123,7 +124,6 @@ class Way:
                     self.output_differs(key, one, output, answer, apart, calls)
             self.calls.append(calls)
             self.losses.append(loss)
-        self.visible = self.find_visible(seed)
 
     def check_repeatable(self, key: tuple[int, ...], one: Tape, output: Any) -> None:
         """On the same data, with all noise played back, the program must do the same."""
@@ -176,7 +176,7 @@ class Way:
                 forms[place].add(str(structure(again)))
         return changed and not (len(forms[0]) == len(forms[1]) == 1 and forms[0] != forms[1])
 
-    def find_visible(self, seed: int) -> bool:
+    def find_visible(self) -> bool:
         """Whether the output shows all released values: each one, changed by itself, changes the output in its own way."""
         if self.brief or self.first is None or any(math.isinf(loss) for loss in self.losses):
             return True
@@ -186,7 +186,7 @@ class Way:
         if not loud or not places:
             return True
         if len(places) > PROBED:
-            chosen = np.random.default_rng((seed, 99)).choice(len(places), PROBED, replace=False)
+            chosen = np.random.default_rng((self.seed, 99)).choice(len(places), PROBED, replace=False)
             places = [places[index] for index in chosen]
         base = numbers(output)
         columns = []
@@ -264,7 +264,6 @@ def concluded(name: str, claim: Claim, ways: list[Way], confidence: float, brief
     findings = [finding for way in ways for finding in way.findings] + problems(ways)
     exceeded = next((c for c in found if c.exceeded), None)
     finite = [c.lower for c in found if c.exceeded and math.isfinite(c.lower)]
-    shown = all(way.visible for way in ways)
     sure = [finding for finding in findings if finding.kind in ("output", "calls", "nan")]
     scaled = any(finding.kind == "scale" for finding in findings)
     if exceeded is not None and not sure and not scaled and (finite or not any(way.coins_matter for way in ways)):
@@ -273,7 +272,7 @@ def concluded(name: str, claim: Claim, ways: list[Way], confidence: float, brief
     suspect = bool(sure) and not untracked
     if sure and untracked:
         suspect = any(finding.kind == "nan" for finding in sure)
-    if not suspect and exceeded is not None and shown and not untracked and not any(way.coins_matter for way in ways):
+    if not suspect and exceeded is not None and not untracked and not any(way.coins_matter for way in ways) and all(way.find_visible() for way in ways):
         suspect = True
     if any(finding.kind == "sensitivity" for finding in findings):
         suspect = True

@@ -20,6 +20,30 @@ pub fn judge(
     sampler.fold(draws, || Tallies::new(rules.len()), step, |all, next| all.add(&next))
 }
 
+/// The same for draws whose rows are needed too, of both sides.
+///
+/// # Errors
+/// When the mechanism could not be run.
+pub fn judge_and_keep(
+    sampler: &mut Sampler,
+    draws: u64,
+    rules: &[GuessRule],
+) -> Result<(Tallies, [Rows; 2]), TargetError> {
+    let width = sampler.width();
+    sampler.fold(
+        draws,
+        || (Tallies::new(rules.len()), [Rows::new(width), Rows::new(width)]),
+        |(tallies, kept), side, rows| {
+            tallies.judge(rules, side, rows);
+            kept[side as usize].append(rows);
+        },
+        |(tallies, kept), (more, of)| {
+            tallies.add(&more);
+            kept.iter_mut().zip(&of).for_each(|(kept, more)| kept.append(more));
+        },
+    )
+}
+
 /// One tally for each of several rules that are judged on the same draws.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tallies(pub Vec<Tally>);

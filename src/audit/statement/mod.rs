@@ -38,9 +38,9 @@ pub use canaries::{
 };
 pub use pair::PairStatement;
 pub use privacy::{
-    CertifyPart, Curves, Earlier, EvidencePath, Exploration, Growth, LookTallies, PartsError,
-    Piece, PrivacyEvidence, ProfilePoint, RuleJudgement, WealthPoint, behaviour, certify_range,
-    conclude, explore,
+    CertifyPart, Curves, Earlier, EvidencePath, Exploration, FrozenTally, Growth, LookTallies,
+    PartsError, Piece, PrivacyEvidence, ProfilePoint, RuleJudgement, WealthPoint, behaviour,
+    certify_range, conclude, explore,
 };
 pub use row::{Row, as_expected};
 pub use stability::StabilityEvidence;
@@ -234,6 +234,11 @@ pub trait Kind {
     fn words(&self) -> Words;
     /// The verdict in words, and what it rests on.
     fn meaning(&self, verdict: Verdict, confidence: &str) -> [String; 2];
+    /// What a claim that is not refuted could have hidden: from which excess on it would have been
+    /// caught. `None` if that is not known, or if nothing can be missed.
+    fn missed(&self) -> Option<String> {
+        None
+    }
     /// The facts about what is stated and found, as names and values.
     fn facts(&self) -> Vec<(&'static str, String)>;
     /// The result on a bar.

@@ -11,7 +11,8 @@ use crate::model::exact::Exact;
 use crate::model::file::read_text;
 use crate::model::number::round_down;
 use crate::model::{
-    Agreement, AskedReach, Claim, Conclusion, ControlResult, Error, Reason, Settings, Verdict,
+    Agreement, AskedReach, Claim, Conclusion, ControlResult, Error, Reason, Relation, Settings,
+    Verdict,
 };
 use crate::report::persistence::files::Format;
 use crate::report::persistence::witness::Witness;
@@ -77,6 +78,9 @@ pub struct JsonAudit {
     pub params: serde_json::Value,
     /// The neighbour relation.
     pub relation: String,
+    /// Why the datasets are neighbours, if that is stated and not checked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub relation_reason: Option<String>,
     /// Where mechanism and claim come from.
     pub source: Option<String>,
     /// What is claimed about privacy; null if there are only accuracy claims.
@@ -174,6 +178,9 @@ impl JsonReport {
     #[must_use]
     pub fn new(report: &RunReport) -> Self {
         let settings = report.settings;
+        let counts = report.counts();
+        let count =
+            |noun: &str| counts.iter().filter(|(of, _)| *of == noun).map(|(_, count)| count).sum();
         Self {
             schema: SCHEMA.to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -181,13 +188,8 @@ impl JsonReport {
             complete: report.is_complete(),
             summary: Summary {
                 audits: report.audits.len(),
-                pairs: report.statements,
-                accuracy_claims: report
-                    .counts()
-                    .iter()
-                    .filter(|(noun, _)| *noun == "accuracy claim")
-                    .map(|(_, count)| count)
-                    .sum(),
+                pairs: count("pair"),
+                accuracy_claims: count("accuracy claim"),
                 draws: report.draws(),
                 violated: report.count(Conclusion::Violated),
                 consistent: report.count(Conclusion::Consistent),
@@ -227,7 +229,7 @@ impl JsonReport {
         let unreadable = |reason: String| Error::Read { path: path.to_owned(), reason };
         let text = read_text(path).map_err(|error| unreadable(error.to_string()))?;
         let value: serde_json::Value = serde_json::from_str(&text).map_err(|error| {
-            unreadable(format!("it is no JSON ({error}); use a file that was written with --json"))
+            unreadable(format!("it is not JSON ({error}); use a file that was written with --json"))
         })?;
         let schema = value.get("schema").and_then(serde_json::Value::as_str).unwrap_or("none");
         if schema != SCHEMA {
@@ -255,6 +257,10 @@ impl JsonAudit {
             command: audit.subject.command().map(ToString::to_string),
             params: audit.subject.params().cloned().unwrap_or_default().into(),
             relation: audit.relation.to_string(),
+            relation_reason: match &audit.relation {
+                Relation::Custom { reason } => Some(reason.clone()),
+                _ => None,
+            },
             source: audit.source.clone(),
             claim: audit.is_about_claim().then(|| audit.claim.clone()),
             resolution: audit.resolution,

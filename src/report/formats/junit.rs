@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
-use crate::audit::{Judged, Row, RunReport};
+use crate::audit::{Judged, Row, RunReport, Words};
 use crate::model::Agreement;
 use crate::report::gate::Gate;
 use crate::report::gate::exit_code::ExitCode;
@@ -48,13 +48,32 @@ impl JUnit {
                 format!("{verdict}{why}, expected {expected}: {observer}{}", words.sentence)
             }
         };
-        let status = status(self.gate.exit_code_of(judged), judged.agreement(), &row, message);
+        let (code, body) = (self.gate.exit_code_of(judged), body(judged, &words));
+        let status = status(code, judged.agreement(), &row, message, body);
         test_case(judged, &row, status)
     }
 }
 
+/// What a CI server shows below the message: what was found, the rule, the bounds, what to do.
+fn body(judged: Judged<'_>, words: &Words) -> String {
+    let mut lines = vec![format!("{}.", judged.sentence().trim_end_matches('.'))];
+    lines.extend(judged.bound().map(|bound| format!("Bound: {bound} claimed.")));
+    lines.extend((!words.bounds.is_empty()).then(|| format!("All bounds: {}.", words.bounds)));
+    lines.extend(words.rule.as_ref().map(|(title, rule)| format!("{title} {rule}.")));
+    lines.push(words.circumstances.clone());
+    lines.extend(judged.next_step().map(|step| format!("Next: {step}")));
+    lines.retain(|line| !line.is_empty());
+    lines.join("\n")
+}
+
 /// What became of a test.
-fn status(code: ExitCode, agreement: Agreement, row: &Row, message: String) -> TestCaseStatus {
+fn status(
+    code: ExitCode,
+    agreement: Agreement,
+    row: &Row,
+    message: String,
+    body: String,
+) -> TestCaseStatus {
     let mut status = match code {
         ExitCode::AsExpected if agreement == Agreement::Undecided => TestCaseStatus::skipped(),
         ExitCode::AsExpected => TestCaseStatus::success(),
@@ -66,6 +85,7 @@ fn status(code: ExitCode, agreement: Agreement, row: &Row, message: String) -> T
     }
     if code != ExitCode::AsExpected {
         status.set_type(row.verdict.to_string());
+        status.set_description(body);
     }
     status
 }
@@ -75,6 +95,9 @@ fn test_case(judged: Judged<'_>, row: &Row, status: TestCaseStatus) -> TestCase 
     const OF_ALL: [&str; 3] = ["verdict", "reason", "expected"];
     let mut case = TestCase::new(row.pair.as_str(), status);
     case.set_classname(row.audit.as_str());
+    if let Some(missed) = judged.missed() {
+        case.set_system_out(format!("Not refuted: {missed}."));
+    }
     if judged.evidence().is_some() {
         case.set_time(seconds(judged.result.seconds));
     }

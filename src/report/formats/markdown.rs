@@ -19,9 +19,11 @@ impl Format for Markdown {
 
 fn markdown(report: &RunReport) -> String {
     let mut text = format!(
-        "# dp-audit: {} of {} refuted\n\n",
+        "# dp-audit: {} of {} refuted, {} of {} as expected\n\n",
         report.count(Conclusion::Violated),
-        counted(report.audits.len(), "claim")
+        counted(report.audits.len(), "claim"),
+        report.with(Agreement::Agrees).count(),
+        counted(report.audits.len(), "verdict")
     );
     if !report.is_complete() {
         text.push_str(
@@ -152,7 +154,10 @@ mod tests {
         let text = markdown(&run_of(
             results.into_iter().map(|(name, result)| (audit(name), vec![result])).collect(),
         ));
-        assert!(text.starts_with("# dp-audit: 2 of 4 claims refuted\n\n"), "{text}");
+        assert!(
+            text.starts_with("# dp-audit: 2 of 4 claims refuted, 1 of 4 verdicts as expected\n\n"),
+            "{text}"
+        );
         for line in [
             "**Not as expected**: differs.\n",
             "**Could not be run**: failed.\n",

@@ -5,6 +5,7 @@
 //! | `csv.rs`, `json.rs`, `junit.rs`, `markdown.rs`, `html/` | one format each |
 //! | `svg.rs`, `plot.rs`, `race.rs` | drawings, the pictures of a pair, the picture of a search |
 //! | `canary_plot.rs` | the pictures of canaries |
+//! | `measurement.rs` | what was measured without a claim |
 //! | `plots.rs` | the folder of pictures |
 //! | `explain.rs` | an audit in plain words |
 
@@ -15,6 +16,7 @@ pub mod html;
 pub mod json;
 pub mod junit;
 pub mod markdown;
+pub mod measurement;
 pub mod plot;
 pub mod plots;
 mod race;

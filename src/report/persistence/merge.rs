@@ -2,7 +2,7 @@
 //! unless the files belong together.
 //!
 //! What is checked: every file is complete and has the hash that it says; all are of one run, made
-//! by this build; no shard is missing and none is there twice; each has exactly the items that the
+//! by this build; no shard is missing and none occurs twice; each has exactly the items that the
 //! division gives it; tallies count every draw of every look once; results fit their plans. What is
 //! believed: that the counts and bounds in a file were measured. A hash is not a signature.
 
@@ -160,7 +160,7 @@ fn check_build(first: &Read, here: &RunIdentity) -> Result<(), Error> {
     })
 }
 
-/// None is missing, and none is there twice.
+/// None is missing, and none occurs twice.
 fn check_numbers(shards: &[Read]) -> Result<(), Error> {
     let mut found: BTreeMap<usize, &Path> = BTreeMap::new();
     let of = shards.first().map_or(0, |shard| shard.content.header.of);
@@ -170,7 +170,7 @@ fn check_numbers(shards: &[Read]) -> Result<(), Error> {
             return Err(refused(
                 &shard.path,
                 &format!(
-                    "shard {number} of {of} is there twice; the other one is {}",
+                    "shard {number} of {of} occurs twice; the other one is {}",
                     other.display()
                 ),
             ));

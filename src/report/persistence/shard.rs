@@ -103,7 +103,7 @@ impl ShardChoice {
             let again = tasks.is_some_and(|tasks| tasks != of);
             let (first, step) = if again { (1, 1) } else { (first, step) };
             let index = id.checked_sub(first).ok_or_else(|| {
-                format!("Slurm's task {id} is no shard of {of}: number the array 1-{of}")
+                format!("Slurm's task {id} is not a shard of {of}: number the array 1-{of}")
             })? / step;
             return Shard::new(index + 1, of);
         }

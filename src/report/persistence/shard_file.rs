@@ -265,10 +265,10 @@ impl ShardFile {
         match (difference, start) {
             (Some(reason), Start::Resumed) => Err(Error::Resume { path, reason }),
             (Some(reason), Start::Over) if before.complete => {
-                Err(refused(format!("is there already and belongs to another run: {reason}; remove it, or choose another --out")))
+                Err(refused(format!("exists and belongs to another run: {reason}; remove it, or choose another --out")))
             }
             (None, Start::Over) if before.complete => Err(refused(
-                "is there already and complete; remove it to run it again, or give --resume to run only what could not be run".to_owned(),
+                "exists and is complete; remove it to run it again, or give --resume to run only what could not be run".to_owned(),
             )),
             (_, Start::Over) => Ok(new),
             (None, Start::Resumed) => {

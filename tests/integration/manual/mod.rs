@@ -127,8 +127,7 @@ fn with_audits() -> TempDir {
 
 #[cfg(unix)]
 #[test]
-fn the_best_known_catch_takes_about_a_thousand_draws() {
-    // The look at 1,024 draws decided on each of 1,000 seeds.
+fn the_best_known_catch_takes_few_draws() {
     let folder = with_audits();
     let readme = readme();
     let commands = readme.commands();
@@ -136,7 +135,7 @@ fn the_best_known_catch_takes_about_a_thousand_draws() {
     let output = dp_audit(folder.path(), &words(command.command)[1..]);
     assert_eq!(code(&output), 0, "{}", errors(&output));
     assert_eq!(Table::of_part(folder.path()).column("verdict"), ["violated"]);
-    assert!((500.0..2000.0).contains(&Table::of_part(folder.path()).number(0, "draws")));
+    assert!(Table::of_part(folder.path()).number(0, "draws") < 1000.0);
     // The whole suite is the gate of CI itself.
     let others = ["cargo run --release -- run", "cargo test --release", command.command];
     assert!(commands.iter().all(|line| others.contains(&line.command)), "an untried command");

@@ -354,7 +354,7 @@ fn an_accuracy_claim_looks_at_a_key_of_a_dictionary_and_never_at_the_dictionary(
         (
             "def mechanism(data, rng):\n    return rng.random()\n",
             "{ at_most = 1, key = \"x\" }",
-            "the outputs are no dictionaries",
+            "the outputs are not dictionaries",
         ),
     ] {
         let (code, table, shown) = accuracy(text, event, 0.5);

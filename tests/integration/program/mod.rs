@@ -7,6 +7,7 @@ mod canaries;
 mod cli;
 mod controls;
 #[cfg(unix)]
+mod measure;
 mod resume;
 #[cfg(unix)]
 mod safety;

@@ -236,7 +236,7 @@ fn a_killed_shard_is_resumed_or_run_again() {
     let before = read(folder, file);
     let twice = dp_audit(folder, &shard);
     assert_eq!(code(&twice), 1);
-    assert_has(&errors(&twice), &["is there already and complete"]);
+    assert_has(&errors(&twice), &["exists and is complete"]);
     let other = dp_audit(folder, &[&shard[..], &["--seed", "9"]].concat());
     assert_eq!(code(&other), 1);
     assert_has(&errors(&other), &["belongs to another run: --seed was 0, now it is 9"]);
@@ -347,7 +347,7 @@ fn files_that_are_missing_or_damaged_are_refused() {
     std::fs::remove_file(folder.join(TwoShards::FILES[0])).unwrap();
     shards.refused("missing", &["missing of 2 shards: 1"]);
     write(folder, "shards/copy.jsonl", text);
-    shards.refused("twice", &["shard 2 of 2 is there twice", "copy.jsonl"]);
+    shards.refused("twice", &["shard 2 of 2 occurs twice", "copy.jsonl"]);
     std::fs::remove_file(folder.join("shards/copy.jsonl")).unwrap();
     shards.second(&text[..text.len() - 10]);
     shards.refused("truncated in its last line", &["shard 2 of 2 is not complete"]);

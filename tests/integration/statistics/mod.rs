@@ -7,6 +7,7 @@ mod canaries;
 mod extremes;
 mod hidden;
 mod independence;
+mod measurement;
 mod pictures;
 mod portfolio;
 mod reach;

@@ -44,9 +44,9 @@ fn the_wealth_is_drawn_up_to_the_look_that_refuted_the_claim() {
     let settings = Settings { until: Until::Decided, ..settings(1_000_000, 0) };
     let found = report(&laplace(0.5), settings);
     let picture = &found.curves;
-    // Of 5 % for the only pair, 0.8 is for the wealth against ε.
+    // Of 5 % for the only pair, 0.85 is for the wealth against ε.
     assert!(
-        (picture.threshold - (1.0 / (0.8 * 0.05_f64)).ln()).abs() < 1e-9,
+        (picture.threshold - (1.0 / (0.85 * 0.05_f64)).ln()).abs() < 1e-9,
         "{}",
         picture.threshold
     );

@@ -6,9 +6,9 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use super::explore::Exploration;
+use super::explore::{Exploration, look_further};
 use super::run::behaviour;
-use crate::attack::{GuessRule, judge};
+use crate::attack::{Gambler, GuessRule, judge, judge_and_keep};
 use crate::audit::{Event, Listener, PairPlan};
 use crate::model::{Tally, Until};
 use crate::sample::{BATCH, Sampler, Schedule, WATCHED};
@@ -112,10 +112,24 @@ impl PairPlan {
 
     /// How the draws are divided into rounds and looks.
     pub(in crate::audit) fn schedule(&self) -> Schedule {
-        // The draws of a program may take a second each. Those of a function are fast, and more of
-        // them show better whether they are independent.
-        let slow = self.until == Until::Decided && self.subject.command().is_some();
-        if slow { Schedule::frequent(self.draws) } else { Schedule::new(self.draws) }
+        match self.until {
+            Until::Budget => Schedule::new(self.draws),
+            Until::Decided => Schedule::frequent(self.draws),
+        }
+    }
+
+    /// A sampler at the beginning of a phase.
+    pub(in crate::audit) fn sampler<'a>(
+        &self,
+        target: &'a dyn Target,
+        phase: Phase,
+        drawn: &'a (dyn Fn(u64) + Sync),
+    ) -> Result<Sampler<'a>, TargetError> {
+        let sampler = Sampler::open(target, self.stream(), phase, drawn)?;
+        Ok(match self.until {
+            Until::Budget => sampler,
+            Until::Decided => sampler.in_small_batches(),
+        })
     }
 
     /// The random streams.
@@ -139,7 +153,7 @@ impl<'a> Certifier<'a> {
         drawn: &'a (dyn Fn(u64) + Sync),
     ) -> Result<Self, TargetError> {
         Ok(Self {
-            sampler: Sampler::open(target, plan.stream(), Phase::Certify, drawn)?,
+            sampler: plan.sampler(target, Phase::Certify, drawn)?,
             rules: exploration.rules(),
         })
     }
@@ -147,6 +161,25 @@ impl<'a> Certifier<'a> {
     /// The tallies of all rules on the next draws.
     pub fn judge(&mut self, draws: u64) -> Result<Vec<Tally>, TargetError> {
         Ok(judge(&mut self.sampler, draws, &self.rules)?.0)
+    }
+
+    /// The same, while somebody bets on these draws.
+    pub fn judge_and_bet(
+        &mut self,
+        draws: u64,
+        gambler: Option<&mut Gambler>,
+    ) -> Result<Vec<Tally>, TargetError> {
+        let Some(gambler) = gambler.filter(|gambler| gambler.is_playing()) else {
+            return self.judge(draws);
+        };
+        let (tallies, [left, right]) = judge_and_keep(&mut self.sampler, draws, &self.rules)?;
+        gambler.see(&left, &right);
+        Ok(tallies.0)
+    }
+
+    /// Makes further draws after a decision, and says how many.
+    pub fn look_further(&mut self, target: &dyn Target) -> Result<u64, TargetError> {
+        look_further(&mut self.sampler, target)
     }
 
     /// Looks for dependence among the draws.

@@ -5,7 +5,7 @@ use thiserror::Error;
 
 use super::certify::CertifyPart;
 use super::curves::CurveData;
-use super::evidence::{PrivacyEvidence, RuleJudgement};
+use super::evidence::{FrozenTally, PrivacyEvidence, RuleJudgement};
 use super::explore::Exploration;
 use super::explore::add;
 use super::path::EvidencePath;
@@ -53,10 +53,11 @@ impl<'a> Standing<'a> {
     }
 
     /// The next look. `tallies` has one tally for each rule.
-    pub fn look(&mut self, draws: u64, tallies: &[Tally]) {
+    /// `predicted` is the logarithm of the wealth of bets on predictions, if there are any.
+    pub fn look(&mut self, draws: u64, tallies: &[Tally], predicted: Option<f64>) {
         let Exploration { learned, path, .. } = &mut self.exploration;
         path.draws += draws;
-        path.look(learned, tallies);
+        path.look(learned, tallies, predicted);
         add(&mut self.sums, tallies);
         learned
             .iter_mut()
@@ -86,6 +87,9 @@ impl<'a> Standing<'a> {
                 && groups.lower > by_rules
                 && by_rules <= claim.main().value
         });
+        let by_predictions = bounds.refute(claim)
+            && path.ledger.lower_by_rules(claim.main(), level.anytime()) <= claim.main().value
+            && by_rules <= claim.main().value;
         let estimates: Vec<RuleEstimate> = certified.iter().map(Certified::estimate).collect();
         let best = strongest(&certified, claim).map(|(best, _)| best);
         let (tally, regions) = best
@@ -101,6 +105,12 @@ impl<'a> Standing<'a> {
             let regions = first.rule.regions();
             earlier.growth(&claim.main().measure, learned_from, regions, found.tally)
         });
+        let frozen = fixed.iter().zip(&learned).map(|(certified, learned)| FrozenTally {
+            tally: certified.tally,
+            regions: certified.regions,
+            judged_by: RuleJudgement { alpha: certified.alpha(), method: learned.method },
+        });
+        let frozen = frozen.filter(|frozen| frozen.judged_by.alpha > 0.0).collect();
         let learned = best.map(|best| &learned[best]);
         let judged_by = best.filter(|_| complete).zip(learned).map(|(best, learned)| {
             RuleJudgement { alpha: certified[best].alpha(), method: learned.method }
@@ -129,7 +139,9 @@ impl<'a> Standing<'a> {
             tally,
             regions,
             judged_by,
+            frozen,
             by_groups,
+            by_predictions,
             symbols: rule.as_ref().map(|rule| symbols.only(rule.symbols())).unwrap_or_default(),
             rule,
             curves,
@@ -293,7 +305,7 @@ pub fn conclude(
         return Err(PartsError::Missing { from: next, to: batches });
     }
     let mut standing = Standing::new(plan, exploration.clone());
-    looks.iter().for_each(|(draws, tallies)| standing.look(*draws, tallies));
+    looks.iter().for_each(|(draws, tallies)| standing.look(*draws, tallies, None));
     Ok(standing.evidence(DrawFacts {
         reproducible: parts.iter().all(|part| part.reproducible),
         note: parts.iter().find_map(|part| part.note.clone()),

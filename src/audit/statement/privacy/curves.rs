@@ -106,8 +106,25 @@ impl CurveData<'_> {
             let estimate = estimate.map(|delta| round_down(delta, 4));
             ProfilePoint { epsilon, delta_lower: lower, delta_estimate: estimate }
         };
-        (0..=POINTS).map(point).collect()
+        falling((0..=POINTS).map(point).collect())
     }
+}
+
+/// A privacy profile never rises: δ at an ε is at least δ at any larger one. So what is known or
+/// estimated from below at a larger ε holds at each smaller one too.
+fn falling(mut points: Vec<ProfilePoint>) -> Vec<ProfilePoint> {
+    let [mut lower, mut estimate] = [None, None];
+    for point in points.iter_mut().rev() {
+        lower = larger(point.delta_lower, lower);
+        estimate = larger(point.delta_estimate, estimate);
+        (point.delta_lower, point.delta_estimate) = (lower, estimate);
+    }
+    points
+}
+
+/// The larger of two numbers that may be absent.
+fn larger(one: Option<f64>, other: Option<f64>) -> Option<f64> {
+    one.into_iter().chain(other).reduce(f64::max)
 }
 
 /// `(2/r)·(c − e^ε·w)` with the observed frequencies of a rule's correct and wrong guesses.
@@ -116,4 +133,29 @@ fn observed_delta(part: &Certified, epsilon: f64) -> f64 {
     let advantage =
         (correct as f64 - epsilon.exp() * wrong as f64) / part.tally.draws().max(1) as f64;
     (advantage * 2.0 / f64::from(part.regions.max(1))).clamp(0.0, 1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_profile_never_rises_and_no_point_falls() {
+        let point = |epsilon, delta_lower, delta_estimate| ProfilePoint {
+            epsilon,
+            delta_lower,
+            delta_estimate,
+        };
+        let found = falling(vec![
+            point(0.0, Some(0.5), Some(0.6)),
+            point(1.0, Some(0.1), Some(0.2)),
+            point(2.0, None, Some(0.3)),
+            point(3.0, None, Some(0.0)),
+        ]);
+        let expected =
+            [(Some(0.5), Some(0.6)), (Some(0.1), Some(0.3)), (None, Some(0.3)), (None, Some(0.0))];
+        for (point, expected) in found.iter().zip(expected) {
+            assert_eq!((point.delta_lower, point.delta_estimate), expected);
+        }
+    }
 }

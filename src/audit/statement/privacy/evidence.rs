@@ -14,6 +14,9 @@ use crate::stats::{Certified, Method};
 /// What groups of outputs are called in a sentence.
 const GROUPS: &str = "groups of outputs together";
 
+/// That the bets decided, at the end of a sentence about a rule.
+const PREDICTED: &str = "; bets on predictions from earlier draws refute it";
+
 /// The evidence on one pair.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -39,9 +42,16 @@ pub struct PrivacyEvidence {
     /// judges them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub judged_by: Option<RuleJudgement>,
+    /// The counts of every frozen rule and how they are judged, for bounds in any unit and at any
+    /// δ, all of which hold together. Empty if the sample was not completed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub frozen: Vec<FrozenTally>,
     /// Whether groups of outputs show more than the rules, none of which refutes the claim.
     #[serde(default)]
     pub by_groups: bool,
+    /// Whether bets on predictions refute the claim, and no single rule does.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub by_predictions: bool,
     /// The rule; absent if the budget was too small to learn one.
     pub rule: Option<GuessRule>,
     /// The names of the symbols that the rule uses.
@@ -55,6 +65,17 @@ pub struct PrivacyEvidence {
     pub reproducible: bool,
     /// A note about the draws for the reader of a report.
     pub note: Option<String>,
+}
+
+/// The counts of a frozen rule on the draws it was judged on, and how they are judged.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FrozenTally {
+    /// The counts.
+    pub tally: Tally,
+    /// How many of the two answers the rule gives.
+    pub regions: u8,
+    /// How the counts become bounds.
+    pub judged_by: RuleJudgement,
 }
 
 /// How the counts of a rule become bounds. It is chosen before the draws.
@@ -88,8 +109,9 @@ impl PrivacyEvidence {
     pub fn sentence(&self, claim: &Claim) -> String {
         let guesses = self.tally.guesses() as f64;
         let draws = self.tally.draws() as f64;
+        let predicted = if self.by_predictions { PREDICTED } else { "" };
         if guesses == 0.0 {
-            return "made no guess".to_owned();
+            return format!("made no guess{predicted}");
         }
         let right = self.tally.correct as f64 / guesses;
         let allowed = claim.main().allowed_right(guesses / draws.max(1.0), self.regions);
@@ -109,7 +131,7 @@ impl PrivacyEvidence {
             String::new()
         };
         format!(
-            "guessed right {} of the time{share}; {claim} allows {}{chance}{groups}",
+            "guessed right {} of the time{share}; {claim} allows {}{chance}{groups}{predicted}",
             percent(right),
             percent(allowed)
         )

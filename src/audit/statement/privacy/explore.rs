@@ -6,16 +6,30 @@ use serde::{Deserialize, Serialize};
 
 use super::growth::Earlier;
 use super::path::EvidencePath;
-use crate::attack::{DrawBudget, Explorer, Grouped, GuessRule, Learned};
+use crate::attack::{DrawBudget, Explorer, Gambler, Grouped, GuessRule, Learned};
 use crate::audit::time_limit::PairClock;
 use crate::audit::{Event, Listener, PairPlan};
-use crate::model::Tally;
+use crate::model::{Tally, Until};
 use crate::output::{Symbols, fingerprint};
 use crate::sample::{Sampler, Schedule};
 use crate::target::{Phase, Target, TargetError};
 
-/// Up to this many exploration draws, rules are learned after every round.
+/// Up to this many exploration draws, rules are learned again when there are twice as many.
 const EARLY_DRAWS: u64 = 4096;
+
+/// The same for a program whose run ends as soon as its claim is refuted: its draws may take a second
+/// each, so learning costs nothing beside them.
+const OFTEN: f64 = 1.25;
+
+/// What the first step leaves to the second.
+pub struct Explored {
+    /// The frozen rules.
+    pub exploration: Exploration,
+    /// Who bets on predictions, in a run that ends as soon as its claim is refuted.
+    pub gambler: Option<Gambler>,
+    /// Draws after a decision that were only checked for dependence.
+    pub further: u64,
+}
 
 /// The frozen rules of a pair, with all that certification and conclusion need. It depends only on
 /// the plan and the target.
@@ -75,6 +89,7 @@ pub fn explore(
         &mut PairClock::start(plan.max_seconds, plan.until),
         listener,
     )
+    .map(|explored| explored.exploration)
 }
 
 /// Learns rules in rounds that double in size. Each round also judges the rules of the rounds
@@ -85,9 +100,9 @@ pub fn explore_in_time(
     schedule: &Schedule,
     clock: &mut PairClock,
     listener: &(impl Listener + ?Sized),
-) -> Result<Exploration, TargetError> {
+) -> Result<Explored, TargetError> {
     let drawn = |draws| listener.hear(Event::Drawn { draws });
-    let mut sampler = Sampler::open(target, plan.stream(), Phase::Explore, &drawn)?;
+    let mut sampler = plan.sampler(target, Phase::Explore, &drawn)?;
     clock.open(target.timing(), rayon::current_num_threads());
     let rounds = clock.rounds(schedule);
     let budget = DrawBudget {
@@ -97,10 +112,12 @@ pub fn explore_in_time(
     };
     let mut explorer = Explorer::new(sampler.width(), &plan.attacks, &plan.claim, budget);
     let mut explored = Exploration::default();
+    let mut gambler =
+        (plan.until == Until::Decided).then(|| Gambler::new(sampler.width(), plan.claim.main()));
     // What the first rule did since it was learned.
     let mut since = Tally::default();
     for (index, &round) in rounds.iter().enumerate() {
-        let begun = Instant::now();
+        let (begun, before) = (Instant::now(), explorer.kept_rows());
         let tallies = match explorer.absorb(&mut sampler, round, &explored.rules()) {
             // What the rounds before it have shown is kept.
             Err(TargetError::Interrupted) if index > 0 => {
@@ -111,16 +128,27 @@ pub fn explore_in_time(
         };
         clock.drew(round, begun.elapsed());
         explored.path.draws += round;
-        if !tallies.is_empty() {
-            explored.path.look(&explored.learned, &tallies);
+        if let Some(gambler) = gambler.as_mut().filter(|gambler| gambler.is_playing()) {
+            let [left, right] = explorer.kept_after(before);
+            gambler.see(&left, &right);
+        }
+        let predicted = gambler.as_ref().map(Gambler::log_wealth);
+        if !tallies.is_empty() || predicted.is_some() {
+            explored.path.look(&explored.learned, &tallies, predicted);
             tell(&explored.path, plan, listener);
             add(&mut explored.tallies, &tallies);
-            since += tallies[0];
+            since += tallies.first().copied().unwrap_or_default();
         }
         if explored.path.decides(plan) {
+            // The rule that is reported, and that a witness keeps, knows all of these draws.
+            if explored.learned_from < explored.path.draws {
+                explored.learned = explorer.learn();
+                explored.learned_from = explored.path.draws;
+                explored.tallies.resize(explored.learned.len(), Tally::default());
+            }
             break;
         }
-        // Learning is cheap in early rounds and may already decide. Later, rules are learned again
+        // Learning is cheap after few draws and may already decide. Later, rules are learned again
         // after four times as many draws, and after the last round.
         let draws = explored.path.draws;
         let last = rounds.get(index + 1).is_none_or(|next| !clock.allows_round(*next));
@@ -130,7 +158,12 @@ pub fn explore_in_time(
                 clock.certify(budget.certify),
             );
         }
-        if last || draws <= EARLY_DRAWS || draws >= 4 * explored.learned_from {
+        let patience = match (draws <= EARLY_DRAWS, plan.subject.command()) {
+            (true, Some(_)) if gambler.is_some() => OFTEN,
+            (true, _) => 2.0,
+            (false, _) => 4.0,
+        };
+        if last || draws as f64 >= patience * explored.learned_from as f64 {
             explored.earlier = explored.learned.first().map(|learned| Earlier {
                 learned_from: explored.learned_from,
                 regions: learned.rule.regions(),
@@ -151,12 +184,26 @@ pub fn explore_in_time(
             break;
         }
     }
+    let further = if explored.path.decides(plan) { look_further(&mut sampler, target)? } else { 0 };
     sampler.check_independence()?;
     explored.symbols = target.symbols().of_width(sampler.width());
     let unread = explorer.unread(&explored.symbols).into_iter();
     explored.unread = unread.map(|column| explored.symbols.column(column)).collect();
     explorer.name_rows(&mut explored.symbols);
-    Ok(explored)
+    Ok(Explored { exploration: explored, gambler, further })
+}
+
+/// After a decision from few draws, makes more of them to look for dependence, and says how many. An
+/// interruption ends them.
+pub fn look_further(sampler: &mut Sampler, target: &dyn Target) -> Result<u64, TargetError> {
+    let draws = target.further_draws();
+    if draws == 0 {
+        return Ok(0);
+    }
+    match sampler.look_further(draws) {
+        Err(TargetError::Interrupted) => Ok(0),
+        made => made.map(|()| draws),
+    }
 }
 
 /// Tells the listener the bound so far. In small audits the bound takes longer than the draws, so

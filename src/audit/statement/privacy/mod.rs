@@ -29,7 +29,7 @@ use serde_json::{Map, Value, json};
 pub use certify::{CertifyPart, LookTallies, Piece, certify_range};
 pub use conclude::{PartsError, conclude};
 pub use curves::{Curves, ProfilePoint, WealthPoint};
-pub use evidence::{PrivacyEvidence, RuleJudgement};
+pub use evidence::{FrozenTally, PrivacyEvidence, RuleJudgement};
 pub(super) use explain::explanation;
 pub use explore::{Exploration, explore};
 pub use growth::{Earlier, Growth};
@@ -44,7 +44,7 @@ use super::{Kind, Picture, Scale, Shown, TableCell, Whole, Words};
 use crate::audit::AFTER_REFUTATION;
 use crate::audit::advice::more;
 use crate::model::exact::Exact;
-use crate::model::number::{Brief, counted, grouped, round_down};
+use crate::model::number::{Brief, counted, grouped, percent, round_down};
 use crate::model::{AskedReach, Bounds, Claim, Expectation, Reason, Truth, Verdict};
 
 /// A pair and what was found on it.
@@ -123,8 +123,14 @@ impl Privacy<'_> {
     fn bounds_text(&self) -> String {
         let (claim, Some(evidence)) = (self.claim(), self.evidence) else { return String::new() };
         let bounds = evidence.bounds;
+        // Under a claim in another unit nobody has said at which δ.
+        let at = if claim.second().is_none() {
+            format!(" at δ = {}", Brief(claim.delta()))
+        } else {
+            String::new()
+        };
         format!(
-            "{}ε ≥ {}, δ ≥ {} at ε = {}; reach {} with {}",
+            "{}ε ≥ {}{at}, δ ≥ {} at ε = {}; reach {} with {}",
             bounds.in_unit(claim).map_or_else(String::new, |bound| format!("{bound}; ")),
             Brief(round_down(bounds.epsilon_lower, 4)),
             Brief(round_down(bounds.delta_lower, 4)),
@@ -330,6 +336,23 @@ impl Kind for Privacy<'_> {
             ),
         };
         [verdict.to_owned(), format!("{in_unit}{reasons}")]
+    }
+
+    fn missed(&self) -> Option<String> {
+        let (bounds, main) = (self.bounds()?, self.claim().main());
+        let (detectable, claimed) = (bounds.detectable, main.value);
+        if !detectable.is_finite() || claimed <= 0.0 {
+            return None;
+        }
+        let symbol = main.measure.symbol();
+        // Rounded up: what is said to be caught is caught.
+        let from = Brief(-round_down(-detectable, 4));
+        let excess = percent((detectable / claimed - 1.0).max(0.0));
+        Some(format!(
+            "a leak of the shape that was seen is caught in at least 90 % of runs from {symbol} = \
+             {from} on, {excess} above the claim; a smaller excess, another pair or a better attack \
+             could have been missed"
+        ))
     }
 
     fn facts(&self) -> Vec<(&'static str, String)> {

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::attack::{Learned, Role};
 use crate::audit::PairPlan;
-use crate::model::{Tally, Until};
+use crate::model::{Limit, Tally, Until};
 use crate::stats::wealth::{Bet, Ledger};
 
 /// The bets of all looks so far.
@@ -20,7 +20,8 @@ pub struct EvidencePath {
 
 impl EvidencePath {
     /// Records the bets on draws that were just judged. The forecasts were made before these draws.
-    pub fn look(&mut self, learned: &[Learned], tallies: &[Tally]) {
+    /// `predicted` is the logarithm of the wealth of bets on predictions, if there are such bets.
+    pub fn look(&mut self, learned: &[Learned], tallies: &[Tally], predicted: Option<f64>) {
         // A tail rule is learned too late to bet and is only certified.
         let bets = learned.iter().zip(tallies).filter(|(learned, _)| learned.role != Role::Tail);
         let bets: Vec<Bet> = bets
@@ -33,19 +34,27 @@ impl EvidencePath {
         self.draws_at_looks.push(self.draws);
         // There are two purses: for the first rule, which is for the main limit, and for the last
         // one, which is for δ if there is such a rule.
-        self.ledger.push([bets.first(), bets.last()].into_iter().flatten().copied().collect());
+        let purses = [bets.first(), bets.last()].into_iter().flatten().copied().collect();
+        match predicted {
+            Some(log_wealth) => self.ledger.push_predicted(purses, log_wealth),
+            None => self.ledger.push(purses),
+        }
     }
 
     /// Whether no more draws are needed.
     #[must_use]
     pub fn decides(&self, plan: &PairPlan) -> bool {
         let PairPlan { claim, level, until, .. } = plan;
-        let second = || {
-            claim
-                .second()
-                .is_some_and(|limit| self.ledger.lower(limit, level.anytime_second()) > limit.value)
-        };
-        *until == Until::Decided && (self.anytime_bound(plan) > claim.main().value || second())
+        *until == Until::Decided
+            && (self.refutes(claim.main(), level.anytime())
+                || claim.second().is_some_and(|it| self.refutes(it, level.anytime_second())))
+    }
+
+    /// Whether a limit is refuted at this level. The bound takes far longer than the wealth against
+    /// the limit itself, which must be enough first.
+    fn refutes(&self, limit: &Limit, alpha: f64) -> bool {
+        let enough = limit.value == 0.0 || self.ledger.log_wealth(limit) >= -alpha.ln();
+        enough && self.ledger.lower(limit, alpha) > limit.value
     }
 
     /// The bound in the unit of the claim that holds at any time.

@@ -5,10 +5,12 @@ use std::time::Instant;
 use super::certify::Certifier;
 use super::conclude::{DrawFacts, Standing};
 use super::evidence::PrivacyEvidence;
-use super::explore::{explore_in_time, tell};
+use super::explore::{Explored, explore_in_time, tell};
+use crate::attack::Gambler;
 use crate::audit::time_limit::PairClock;
 use crate::audit::{Event, Listener, PairPlan};
 use crate::model::Side;
+use crate::model::number::counted;
 use crate::output::{Symbols, fingerprint};
 use crate::target::{PairStream, Phase, Target, TargetError};
 
@@ -23,7 +25,8 @@ pub fn audit(
 ) -> Result<PrivacyEvidence, TargetError> {
     let mut clock = PairClock::start(plan.max_seconds, plan.until);
     let schedule = plan.schedule();
-    let exploration = explore_in_time(plan, target, &schedule, &mut clock, listener)?;
+    let explored = explore_in_time(plan, target, &schedule, &mut clock, listener)?;
+    let Explored { exploration, mut gambler, mut further } = explored;
     let drawn = |draws| listener.hear(Event::Drawn { draws });
     let mut certifier = Certifier::open(plan, &exploration, target, &drawn)?;
     let mut standing = Standing::new(plan, exploration);
@@ -39,7 +42,7 @@ pub fn audit(
             break;
         }
         let begun = Instant::now();
-        let tallies = match certifier.judge(size) {
+        let tallies = match certifier.judge_and_bet(size, gambler.as_mut()) {
             Err(TargetError::Interrupted) => {
                 clock.interrupt();
                 standing.stop();
@@ -48,17 +51,27 @@ pub fn audit(
             judged => judged?,
         };
         clock.drew(size, begun.elapsed());
-        standing.look(size, &tallies);
+        standing.look(size, &tallies, gambler.as_ref().map(Gambler::log_wealth));
         tell(standing.path(), plan, listener);
+    }
+    if further == 0 && !standing.is_complete() && standing.path().decides(plan) {
+        further = certifier.look_further(target)?;
     }
     certifier.check_independence()?;
     let cut = clock
         .note(standing.path().draws, plan.draws, standing.is_complete())
         .filter(|_| !standing.path().decides(plan));
+    let looked = (further > 0).then(|| {
+        format!("after the decision, {} were checked for dependence", counted(further, "draw"))
+    });
     let in_time = !clock.is_overdue(2 * FINGERPRINT_DRAWS as u64);
     Ok(standing.evidence(DrawFacts {
         reproducible: target.reproducible(),
-        note: cut.into_iter().chain(target.note()).reduce(|cut, note| format!("{cut}; {note}")),
+        note: cut
+            .into_iter()
+            .chain(looked)
+            .chain(target.note())
+            .reduce(|cut, note| format!("{cut}; {note}")),
         behaviour: || if in_time { behaviour(target).ok() } else { None },
     }))
 }

@@ -18,8 +18,10 @@ const MAX_OPEN_LINES: usize = 8;
 /// The first line: whether anything is unexpected.
 pub fn headline(run: &RunReport) -> String {
     let count = |agreement| run.with(agreement).count();
-    let (differs, not_run, undecided) =
-        (count(Agreement::Differs), count(Agreement::NotRun), count(Agreement::Undecided));
+    let (differs, not_run) = (count(Agreement::Differs), count(Agreement::NotRun));
+    // As many as the tile has: an audit that is expected to be refuted is among them too.
+    let undecided =
+        run.audits.iter().filter(|audit| conclusion(audit) == Conclusion::Inconclusive).count();
     let mut parts = Vec::new();
     parts.extend((differs > 0).then(|| format!("{differs} not as expected")));
     parts.extend((not_run > 0).then(|| format!("{not_run} could not be run")));

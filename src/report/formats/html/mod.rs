@@ -47,6 +47,14 @@ impl Format for Html {
     }
 }
 
+/// What the rules for a notebook are nested in. The class counts twice, so they win over the rules
+/// that the notebook has for the same elements, such as `.jp-RenderedHTMLCommon dt`.
+const IN_NOTEBOOK: &str = ".dp-audit.dp-audit";
+
+/// Undoes what notebooks say about lists of facts: names float there and get a fifth of the width.
+const AS_A_GRID: &str = "dt,dd{float:none;width:auto;clear:none;min-height:0;padding:0}\
+    dt{overflow-wrap:normal;font-weight:inherit}table{width:auto}";
+
 /// The card of each audit of a report, for a page that is not ours: a notebook. The style applies
 /// only to the cards.
 #[must_use]
@@ -56,7 +64,7 @@ pub fn cards(run: &RunReport) -> String {
     let cards = html! {
         div.dp-audit {
             // Nested rules apply only inside.
-            style { (PreEscaped(format!(".dp-audit{{{STYLE}}}"))) }
+            style { (PreEscaped(format!("{IN_NOTEBOOK}{{{STYLE}{AS_A_GRID}}}"))) }
             div.page { @for audit in &run.audits { (page.card(audit, [0, 0], true)) } }
         }
     };
