@@ -12,6 +12,7 @@ library. Ends with `Nothing fell over.`, or with exit code 1 and the inputs that
 """
 
 import argparse
+import copy
 import json
 import os
 import random
@@ -169,11 +170,11 @@ def changed_value(rng, value):
         if way == 0:
             del parent[key]
         elif way == 1 and isinstance(parent, list):
-            parent.extend([parent[key]] * rng.choice([1, 2, 40]))
+            parent.extend(copy.deepcopy(parent[key]) for _ in range(rng.choice([1, 2, 40])))
         elif way == 2 and isinstance(parent[key], (int, float)) and not isinstance(parent[key], bool):
             parent[key] = rng.choice([-parent[key], parent[key] + 1, parent[key] * 1e9, parent[key] / 1e9, 2**63 - 1])
         else:
-            parent[key] = rng.choice(VALUES)
+            parent[key] = copy.deepcopy(rng.choice(VALUES))
     return value
 
 
