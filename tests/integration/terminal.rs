@@ -56,6 +56,7 @@ fn help() {
         "search",
         "init",
         "samples",
+        "measure",
         "canaries",
         "show",
         "merge",

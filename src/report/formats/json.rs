@@ -432,7 +432,7 @@ mod tests {
         let mut incomplete = written(&run(vec![]));
         incomplete["audits"] = Value::Null;
         for (content, reason) in [
-            ("no".to_owned(), "no JSON"),
+            ("no".to_owned(), "not JSON"),
             ("{}".to_owned(), "its schema is none, must be dp-audit-report/1"),
             (newer.to_string(), "its schema is dp-audit-report/2, must be dp-audit-report/1"),
             (incomplete.to_string(), "null"),
