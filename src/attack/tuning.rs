@@ -562,8 +562,8 @@ pub mod unread {
 
 /// Predictions that are bet on (`predict/`). They decide how few draws refute a broken claim.
 pub mod predict {
-    /// The penalty of a weight, as so much information about it. Origin: shared with the prototype
-    /// of the bets, where 1 to 4 made little difference.
+    /// The penalty of a weight, as so much information about it. Origin: by trial;
+    /// 1 to 4 make little difference.
     pub const RIDGE: f64 = 2.0;
 
     /// The penalty of the constant. Origin: usual, small.

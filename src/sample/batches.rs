@@ -103,13 +103,15 @@ impl<'a> Sampler<'a> {
         self
     }
 
-    /// Makes further draws that are only checked for dependence.
+    /// Makes further draws that are only checked for dependence. They are two batches of one size: a
+    /// stream that is restarted for each batch repeats itself in the second.
     ///
     /// # Errors
     /// When the mechanism could not be run.
     pub fn look_further(&mut self, draws: u64) -> Result<(), TargetError> {
         let watch = std::mem::replace(&mut self.watch, Watch::Next);
-        let made = self.fold(draws.min(BATCH), || (), |(), _, _| (), |(), ()| ());
+        let half = draws.div_ceil(2).min(BATCH);
+        let made = (0..2).try_for_each(|_| self.fold(half, || (), |(), _, _| (), |(), ()| ()));
         self.watch = watch;
         made
     }

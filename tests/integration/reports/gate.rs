@@ -65,7 +65,7 @@ fn a_baseline_shows_what_got_worse_and_nothing_else() {
     for (file, content, wanted) in [
         ("none.json", None, "cannot read none.json"),
         ("odd.json", Some("{}"), "schema"),
-        ("bad.json", Some("no"), "no JSON"),
+        ("bad.json", Some("no"), "not JSON"),
     ] {
         if let Some(content) = content {
             write(folder.path(), file, content);
