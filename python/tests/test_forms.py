@@ -17,16 +17,28 @@ forms = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(forms)
 
 
+# What is random in these cases is an identifier: honest or not, nobody could read it.
+IDENTIFIERS = {
+    "order-of-keys": {"y word 2": "random letters", "y.id": "random letters"},
+    "capital": {"y word 1": "random letters"},
+    "first-letter": {"y word 1": "random letters"},
+    "hexadecimal-token": {"y word 1": "random letters"},
+}
+
+
 @pytest.mark.parametrize("case", forms.CASES)
 def test_a_hidden_bit_is_found_and_a_coin_is_not(case):
     draws = 1_000_000 if case.startswith("rare") else 200_000
 
-    def found(honest):
+    def found(honest, **options):
         mechanism = lambda data, rng: forms.release(data, rng, case, honest)
-        return dpa.audit(mechanism, ["x"], ["x", "x"], claim=dpa.PureDp(1.0), draws=draws, rng="python")
+        return dpa.audit(mechanism, ["x"], ["x", "x"], claim=dpa.PureDp(1.0), draws=draws, rng="python", **options)
 
     assert found(honest=False).verdict == "violated"
-    assert found(honest=True).verdict == "consistent"
+    identifiers = IDENTIFIERS.get(case, {})
+    if identifiers:
+        assert found(honest=True).reason == "unread-columns"
+    assert found(honest=True, ignore=identifiers).verdict == "consistent"
 
 
 @pytest.mark.parametrize("case", ["int-or-float", "digits-of-decimal"])
