@@ -72,7 +72,12 @@
 //! | `rule/judge.rs` | the tallies of rules on draws |
 //! | `histogram.rs` | the distributions that exploration found, for pictures |
 //! | `explore.rs` | from draws to rules |
-//! | `predict/` | predictions that are bet on while they are learned |
+//! | `predict/mod.rs` | predictions that are bet on while they are learned |
+//! | `predict/gambler.rs` | bets on blocks of draws and learns from them |
+//! | `predict/predictor.rs` | the predictors, and their mean |
+//! | `predict/numbers.rs` | columns of numbers as bounded features |
+//! | `predict/logistic.rs` | logistic regression for a few draws |
+//! | `predict/names.rs` | values that come again |
 //! | `role.rs` | what a frozen rule is for, and its share of α |
 //! | `family.rs` | the attacks that an audit can name |
 //! | `unread.rs` | columns that no learner can read |

@@ -4,14 +4,6 @@
 //! draws and say how sure they are. A [`Gambler`] bets on their prediction, first on a block and
 //! with what was learned from the blocks before it; then it learns from that block. So no draw is
 //! spent on learning alone, and nothing is judged by what it was learned from.
-//!
-//! | file | what it does |
-//! |---|---|
-//! | `gambler.rs` | bets on blocks of draws and learns from them |
-//! | `predictor.rs` | the predictors, and their mean |
-//! | `numbers.rs` | columns of numbers as bounded features |
-//! | `logistic.rs` | logistic regression for a few draws |
-//! | `names.rs` | values that come again |
 
 mod gambler;
 mod logistic;
