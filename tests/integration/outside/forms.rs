@@ -3,8 +3,9 @@
 //! The broken one shows which dataset it was, its honest twin tosses a coin instead.
 //!
 //! A claim that holds is refuted with probability 0.001 at most in each run: the default
-//! confidence. A broken one tells the sides apart in at least one of 100 draws: 100,000 draws have
-//! more than 300 such draws of each side, and 40 would do. The chance of fewer is below 1e-6.
+//! confidence. A broken one tells the sides apart in every draw, or, in the files of 60,000 rows,
+//! in one row of 100: each side has more than 300 such rows that count, and 40 would do. The chance
+//! of fewer is below 1e-6.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -24,7 +25,7 @@ fn verdict(command: &[&str], program: &str) -> (String, String) {
         .replace("params = { query = \"count\", epsilon = 1.0 }", "params = {}");
     let folder = folder(&[("forms", &audit)]);
     write(folder.path(), "audits/program.py", program);
-    let output = dp_audit(folder.path(), &["run", "--draws", "200000"]);
+    let output = dp_audit(folder.path(), &["run", "--draws", "50000"]);
     let shown = format!("{}{}", errors(&output), shown(&output));
     assert!(code(&output) != 5, "{shown}");
     (Table::of_run(folder.path()).cell(0, "verdict").to_owned(), shown)
@@ -55,7 +56,7 @@ fn python_values_have_forms() {
     }
 }
 
-/// A bit in one of 500 outputs: a million draws have 875 ± 30 such draws of each side, and 40 would
+/// A bit in one of 500 outputs: 500,000 draws have 437 ± 21 such draws of each side, and 40 would
 /// refute the claim.
 #[test]
 fn rare_entries_keep_their_values() {
@@ -179,7 +180,7 @@ fn is_caught_in_rust<O: dp_audit::Output + 'static>(what: &str, of_bit: fn(bool)
         })
         .claim(1.0, 0.0)
         .pair(0_u8, 1_u8)
-        .draws(200_000)
+        .draws(50_000)
         .seed(3)
         .run()
     };

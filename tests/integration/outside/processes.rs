@@ -315,7 +315,7 @@ fn hanging(folder: &Path) -> Vec<String> {
 
 /// Runs the program on one thread, after `before` in the same shell.
 fn started(folder: &Path, before: &str) -> Child {
-    let script = format!("{before} exec \"$0\" run -q --draws 20000 --threads 1");
+    let script = format!("{before} exec \"$0\" run -q --draws 2000 --threads 1");
     let mut command = Command::new("sh");
     command
         .args(["-c", &script, env!("CARGO_BIN_EXE_dp-audit")])
@@ -364,7 +364,7 @@ fn a_signal_ends_hanging_programs_and_what_they_have_started_and_the_run_can_be_
         write(folder.path(), "audits/worker.sh", &documented("sh"));
         let output = dp_audit(
             folder.path(),
-            &["run", "--draws", "20000", "--threads", "1", "--resume", "--allow-inconclusive"],
+            &["run", "--draws", "2000", "--threads", "1", "--resume", "--allow-inconclusive"],
         );
         assert_eq!(code(&output), 0, "{}", errors(&output));
         assert!(

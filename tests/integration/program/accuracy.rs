@@ -295,7 +295,7 @@ fn a_resumed_run_has_the_results_of_an_uninterrupted_one() {
         write(folder.path(), "audits/worker.sh", worker);
         dp_audit(
             folder.path(),
-            &[&["run", "--draws", "200000", "--allow-inconclusive"], args].concat(),
+            &[&["run", "--draws", "20000", "--allow-inconclusive"], args].concat(),
         )
     };
     assert_eq!(code(&run("exit 3", &[])), 5);

@@ -100,7 +100,7 @@ fn witnesses_of_programs_are_confirmed_and_their_changes_noticed_where_seeds_are
         let worker = documented("sh").replace("\"seeded\": true", &format!("\"seeded\": {seeded}"));
         write(folder.path(), "audits/worker.sh", &worker);
         let output =
-            dp_audit(folder.path(), &["run", "-q", "--draws", "60000", "--json", "o.json"]);
+            dp_audit(folder.path(), &["run", "-q", "--draws", "20000", "--json", "o.json"]);
         assert_eq!(code(&output), 0, "{}", errors(&output));
         let witness = witnesses(folder.path())[0].display().to_string();
         let replay = || dp_audit(folder.path(), &["replay", &witness]);
