@@ -140,7 +140,7 @@ def main():
         runs = [json.loads(line) for line in arguments.measured.read_text().splitlines()]
     with tempfile.TemporaryDirectory() as folder:
         # A copy, so that the code may change while this runs.
-        shutil.copy(arguments.program, folder)
+        shutil.copy(arguments.program, f"{folder}/dp-audit")
         for _ in range(arguments.seeds):
             seed = secrets.randbits(32)
             runs.append(measured(run(paths, seed, confidence, folder), seed))
