@@ -1,34 +1,25 @@
 """Traces: planted bugs are named with their line, sound programs are not suspected, limits are on the right side of the truth."""
 
-import inspect
 import math
 import os
+import pathlib
 import random
-import time
 import uuid
 
 import numpy as np
 import pytest
 import traced_programs
-from traced_programs import DATA, MORE, ONE, PLANTED, SOUND, clip
+from traced_programs import DATA, FOOLING, MORE, ONE, PLANTED, SOUND, clip, line_at_fault
 
 import dp_audit as dpa
 from dp_audit._trace.composition import Composed, gauss_delta
 from dp_audit._trace.limits import limits, upper_limit
 
 
-def line_at_fault(program):
-    lines, start = inspect.getsourcelines(program)
-    (at,) = [start + place for place, line in enumerate(lines) if "# FAULT" in line]
-    return at
-
-
 @pytest.mark.parametrize("name", PLANTED)
 def test_a_planted_bug_is_named_with_its_line(name):
     program, left, right, claim = PLANTED[name]
-    begun = time.perf_counter()
     found = dpa.trace(program, left, right, claim=claim, runs=20)
-    assert time.perf_counter() - begun < 5.0, "about 0.2 s on an idle machine"
     assert found.verdict == "suspect"
     assert found.at_fault.file == traced_programs.__file__ and found.at_fault.line == line_at_fault(program), str(found)
 
@@ -37,6 +28,12 @@ def test_a_planted_bug_is_named_with_its_line(name):
 def test_the_order_of_the_sides_does_not_matter(name):
     program, left, right, claim = PLANTED[name]
     assert dpa.trace(program, right, left, claim=claim, runs=5).verdict == "suspect"
+
+
+def test_there_are_as_many_as_the_documents_say():
+    page = (pathlib.Path(__file__).parents[2] / "docs/traces.md").read_text(encoding="utf-8")
+    assert set(FOOLING) <= set(PLANTED)
+    assert f"{len(PLANTED)} planted bugs" in page and f"{len(SOUND)} sound programs" in page
 
 
 @pytest.mark.parametrize("name", SOUND)

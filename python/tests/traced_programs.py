@@ -1,8 +1,11 @@
 """Programs to be traced: planted bugs, each with the line at fault marked `# FAULT`, and sound programs.
 
-PLANTED: name → (program, left, right, claim). SOUND: the same. NEIGHBOURS says why pairs that differ in more than a record are neighbours.
+PLANTED: name → (program, left, right, claim). SOUND: the same. FOOLING names planted bugs that a recorder of calls misses if it compares what it
+recorded with `!=`, looks only at calls of the second run, trusts declared noise, or compares printed parameters.
+`scripts/trace_planted.py` makes a table of all of them.
 """
 
+import inspect
 import math
 
 import numpy as np
@@ -15,6 +18,13 @@ GAUSS = dpa.ApproximateDp(1.0, 0.01)
 
 def clip(x, low=0.0, high=1.0):
     return min(max(x, low), high)
+
+
+def line_at_fault(program):
+    """The line with the marker."""
+    lines, start = inspect.getsourcelines(program)
+    (at,) = [start + place for place, line in enumerate(lines) if "# FAULT" in line]
+    return at
 
 
 # Planted bugs.
@@ -162,6 +172,38 @@ def as_many_as_records(data, rng):
     return rng.choice(4, size=100 + len(data), p=chances)  # FAULT
 
 
+def fewer_calls(data, rng):
+    noisy = float(len(data) + rng.laplace(scale=1.0))
+    if max(data) < 0.9:
+        noisy = float(noisy + rng.laplace(scale=1.0))  # FAULT
+    return noisy
+
+
+def scale_inside_a_long_array(data, rng):
+    scales = np.full(5000, 1e5)
+    scales[2500] *= 1 + max(data)
+    return np.asarray(np.ones(5000) * len(data) + rng.laplace(scale=scales))  # FAULT
+
+
+def candidate_in_a_long_list(data, rng):
+    candidates = [f"word {number}" for number in range(2999)] + [repr(max(data))]
+    noisy = float(len(data) + rng.laplace(scale=1.0))
+    return noisy, candidates[2990:]  # FAULT
+
+
+def keys_without_threshold(data, rng):
+    counts = {}
+    for x in data:
+        counts[round(x, 1)] = counts.get(round(x, 1), 0) + 1
+    return {key: count + rng.laplace(scale=1.0) for key, count in sorted(counts.items())}  # FAULT
+
+
+def noise_of_four_workers(data, rng):
+    gradients = [np.array([1.0, x]) / max(1.0, math.hypot(1.0, x)) for x in data]
+    noise = sum(rng.normal(scale=4.0, size=2) for _ in range(4)) / 4
+    return np.sum(gradients, axis=0) + noise  # FAULT
+
+
 DATA, MORE = [0.2, 0.4], [0.2, 0.4, 1.0]
 
 PLANTED = {
@@ -188,7 +230,14 @@ PLANTED = {
     "int_of_truth": (int_of_truth, DATA, MORE, ONE),
     "as_many_as_records": (as_many_as_records, DATA, MORE, ONE),
     "histogram_of_wrong_bins": (histogram_of_wrong_bins, DATA, MORE, ONE),
+    "fewer_calls": (fewer_calls, DATA, MORE, ONE),
+    "scale_inside_a_long_array": (scale_inside_a_long_array, DATA, MORE, ONE),
+    "candidate_in_a_long_list": (candidate_in_a_long_list, DATA, MORE, ONE),
+    "keys_without_threshold": (keys_without_threshold, DATA, MORE, ONE),
+    "noise_of_four_workers": (noise_of_four_workers, DATA, MORE, dpa.ApproximateDp(1.0, 1e-4)),
 }
+
+FOOLING = ("nan_passes", "fewer_calls", "half_the_noise", "scale_inside_a_long_array", "candidate_in_a_long_list")
 
 
 # Sound programs.

@@ -211,7 +211,7 @@ class Way:
         matrix /= np.linalg.norm(matrix, axis=1, keepdims=True)
         return int(np.linalg.matrix_rank(matrix, tol=1e-6)) == len(columns)
 
-    def probe(self, one: Tape, source: Any, place: int, step: float) -> dict[str, float] | None:
+    def probe(self, one: Tape, source: Any, place: int, step: float) -> dict[tuple[str, int], float] | None:
         """The output if one released value had been another."""
         undo: Callable[[], None]
         if source.state[place] == FULL:
