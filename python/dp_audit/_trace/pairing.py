@@ -60,7 +60,7 @@ class Call:
     unbounded: bool = False
     """Whether its loss has no largest value, because the noise is wider here than there."""
     problem: str | None = None
-    """nan, scale, one-sided, sensitivity, kind"""
+    """nan, scale, one-sided, sensitivity, kind, unknown"""
     line: Site | None = None
     """The line that moved the input."""
 
@@ -233,7 +233,9 @@ def _declared(one: Declared | None, other: Declared | None) -> Call | None:
     loss = one.loss(one.value, other.value) if one.loss is not None else 0.0
     if call.problem == "scale":
         loss = math.inf
-    if isinstance(loss, Part):
+    if loss is None:
+        call.part, call.problem = None, "unknown"
+    elif isinstance(loss, Part):
         call.part, call.loss = loss, loss.size
     elif math.isinf(loss):
         call.part, call.loss = Part(finite=[((0.0,), (-math.inf,))], exact=False), math.inf

@@ -113,6 +113,9 @@ class Way:
             if run == 0 and not brief:
                 self.check_repeatable(key, one, output)
             calls = pair_up(one, other)
+            for call in calls:
+                if call.problem == "unknown":
+                    self.untracked.setdefault(f"what {call.what} guarantees for these inputs is not known", call.site)
             loss = math.fsum(call.loss for call in calls) if not any(math.isinf(call.loss) for call in calls) else math.inf
             apart = difference(output, answer)
             if apart is None and isinstance(output, Failed):
@@ -257,7 +260,7 @@ def concluded(name: str, claim: Claim, ways: list[Way], confidence: float, brief
     found = compared(claim, measured, alpha)
     epsilon = points_of(claim)[0][0] if isinstance(claim, (PureDp, ApproximateDp, Profile)) else None
     delta_limits = None
-    if epsilon is not None and not brief:
+    if epsilon is not None and not brief and not any(way.untracked for way in ways):
         both = [m.sampled(epsilon, alpha / 2) for m in measured]
         delta_limits = max(low for low, _ in both), max(high for _, high in both)
     untracked = {text: site for way in ways for text, site in way.untracked.items()}
@@ -306,7 +309,7 @@ def problems(ways: list[Way]) -> list[Finding]:
     for way in ways:
         for calls in way.calls:
             for call in calls:
-                if call.problem in (None, "one-sided"):
+                if call.problem in (None, "one-sided", "unknown"):
                     continue
                 text, left, right, weight = described(call)
                 if way.side == 1:

@@ -91,7 +91,7 @@ class Declared:
     out: Any
     sensitivity: Any
     loss: Any
-    """(value on the left, value on the right) → the largest loss of this call, or None if the call only has an input."""
+    """(value on the left, value on the right) → the largest loss of this call, None if it is not known; no function if the call only has an input."""
     guarantee: tuple[Any, ...] = ()
 
 

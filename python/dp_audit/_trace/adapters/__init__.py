@@ -12,9 +12,9 @@ import contextlib
 import sys
 from typing import Iterator
 
-from . import diffprivlib, opendp
+from . import diffprivlib, jax_privacy, opacus, opendp, pipeline_dp
 
-ADAPTERS = (diffprivlib, opendp)
+ADAPTERS = (diffprivlib, jax_privacy, opacus, opendp, pipeline_dp)
 
 
 @contextlib.contextmanager

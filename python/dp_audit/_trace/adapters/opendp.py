@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from typing import Any, Callable
 
 import numpy as np
@@ -28,6 +29,8 @@ def install(module: Any) -> Callable[[], None]:
             out = real(self, arg)
         finally:
             CURRENT.reset(token)
+        if type(out).__name__ == "OnceFrame":
+            out = out.collect().lazy()  # it can be collected only once, and playback gives it out again
         number = len(tape.declared)
         played = tape.recorded.declared[number] if tape.recorded is not None and number < len(tape.recorded.declared) else None
         if played is not None and played.name == "OpenDP measurement":
@@ -59,15 +62,20 @@ def mapped(measurement: Any) -> list[str]:
     return found
 
 
+def records(data: Any) -> list[Any]:
+    """The records of a list or a frame."""
+    data = data.collect() if hasattr(data, "collect") else data
+    return data.rows() if hasattr(data, "rows") else list(data)
+
+
 def distance(metric: str, one: Any, other: Any) -> float | None:
     """The distance of two inputs; None if the metric is not known here."""
     if any(name in metric for name in ("SymmetricDistance", "InsertDeleteDistance")):
-        from collections import Counter
-
-        first, second = Counter(map(repr, one)), Counter(map(repr, other))
+        first, second = Counter(map(repr, records(one))), Counter(map(repr, records(other)))
         return float(sum((first - second).values()) + sum((second - first).values()))
     if any(name in metric for name in ("ChangeOneDistance", "HammingDistance")):
-        return float(sum(a != b for a, b in zip(one, other))) if len(one) == len(other) else None
+        first, second = records(one), records(other)
+        return float(sum(a != b for a, b in zip(first, second))) if len(first) == len(second) else None
     if any(name in metric for name in ("AbsoluteDistance", "L1Distance", "L2Distance", "LInfDistance", "LpDistance")):
         first, second = np.asarray(one, float), np.asarray(other, float)
         if first.shape != second.shape:
@@ -82,24 +90,38 @@ def distance(metric: str, one: Any, other: Any) -> float | None:
 
 
 def guaranteed(measurement: Any, metric: str, measure: str, one: Any, other: Any) -> Any:
-    """What the map of the measurement says about inputs at this distance."""
+    """What the map of the measurement says about inputs at this distance; None if that is not known."""
     from ..pairing import Part
 
-    apart = distance(metric, one, other)
+    try:
+        apart = distance(metric, one, other)
+    except (TypeError, ValueError):
+        return None
     if apart == 0:
         return 0.0
-    if apart is None or not math.isfinite(apart):
+    if apart is None:
+        return None
+    if not math.isfinite(apart):
         return math.inf
-    for d_in in (apart, int(math.ceil(apart))):
-        try:
-            found = measurement.map(d_in)
-            break
-        except Exception:
-            continue
-    else:
-        return math.inf
+    found = mapped_at(measurement, metric, apart)
     if "MaxDivergence" in measure and isinstance(found, (int, float)):
         return float(found)
     if "ZeroConcentrated" in measure and isinstance(found, (int, float)):
         return Part(gauss=2 * float(found), exact=False)
-    return math.inf
+    return None
+
+
+def mapped_at(measurement: Any, metric: str, apart: float) -> Any:
+    """The map at a distance, which must have the type that the metric asks for."""
+    whole = int(math.ceil(apart))
+    distances: list[Any] = [apart, whole]
+    if "FrameDistance" in metric:
+        from opendp.extras.polars import Bound
+
+        distances = [[Bound(per_group=whole)]]
+    for d_in in distances:
+        try:
+            return measurement.map(d_in)
+        except Exception:
+            continue
+    return None
