@@ -2,7 +2,7 @@
 
     python examples/trace_a_slow_pipeline.py
 
-A generator of synthetic data: noisy tables of pairs of columns, many rounds of fitting, rows drawn from the fit. One run takes a second or more.
+A generator of synthetic data: noisy tables of pairs of columns, many rounds of fitting, rows drawn from the fit. One run takes half a second.
 """
 
 import time

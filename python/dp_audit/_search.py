@@ -84,7 +84,7 @@ def search(
         `audit`.
     shrink: whether a pair of `pairs` that refutes the claim is made smaller by leaving out records that both sides have.
     trace: whether candidates are traced instead of drawn (docs/traces.md): two executions a pair instead of thousands. The worst are certified by
-        draws, as always. Then the domain is searched in Python, and `toml` is None.
+        draws, as always. Then the domain is searched in Python, and `toml` is None. If traces tell no pair from another, draws search after all.
     draws, seconds: of the whole search. The other arguments are those of `audit`.
 
     Only the best few pairs are judged, on fresh draws, and each has its own share of the error rate. So the confidence holds, however many
@@ -196,6 +196,13 @@ def search_traced(
     finalists = race.finalists()
     if not finalists:
         raise AuditError(f"{name or called(mechanism)}: no pair could be traced; audit one of them with dp_audit.trace to see why")
+    if not any(searching.tells(found) for _, _, found in finalists):
+        rest = max(1.0, seconds - (time.monotonic() - begun))
+        by_draws = search(
+            mechanism, claim=claim, record=record, size=size, pairs=pairs, relation=relation, shrink=shrink, draws=draws, seconds=rest, seed=seed,
+            confidence=confidence, batch=batch, rng=rng, features=features, reach=reach, messages=messages, threads=threads, progress=progress, name=name,
+        )
+        return dataclasses.replace(by_draws, effort=f"Traces of {race.tried:,} pairs told none from another. {by_draws.effort}")
     if shrink:
         end = begun + (searching.TRACING_PART + 0.1) * seconds
         finalists = [race.smaller(left, right, found, relation, end) for left, right, found in finalists]

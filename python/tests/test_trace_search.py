@@ -61,3 +61,15 @@ def test_candidates_are_neighbours(record, relation):
     for _, (left, right) in zip(range(200), candidates.pairs(record, (1, 6), relation, 3)):
         assert max(len(left), len(right)) <= 6
         assert relation_of(left, right, None) == relation
+
+
+def test_where_traces_tell_nothing_draws_search():
+    """The leak is in the library's own randomness, which a trace cannot follow."""
+    import random
+
+    def own_randomness(data, rng):
+        return sum(data) > 2.5 + 0.2 * random.gauss(0, 1)
+
+    record = {"type": "integer", "lower": 0, "upper": 3, "never": "nasty"}
+    found = dpa.search(own_randomness, claim=ONE, record=record, size=(1, 1), relation="replace-one", seconds=12, trace=True, progress=False)
+    assert found.found and "told none from another" in found.effort

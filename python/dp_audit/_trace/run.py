@@ -26,7 +26,7 @@ REDRAWS = 12  # with other coins, to see whether an output depends on them
 PROBED = 24  # released values of which it is tried whether the output shows them
 
 ASSUMING = (
-    "the samplers are right, in real arithmetic",
+    "the samplers are right, in real arithmetic (audits/libraries/samplers audits those of numpy and random)",
     "inputs of later runs move no further than in the runs seen",
 )
 

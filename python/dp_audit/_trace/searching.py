@@ -78,6 +78,12 @@ class Race:
         return left, right, found
 
 
+def tells(found: Trace) -> bool:
+    """Whether a trace is a reason to choose a pair: a fault, or a loss above the claim."""
+    untracked = found.reason is not None and found.reason.startswith("untracked")
+    return found.verdict == "suspect" or found.verdict == "unclear" and not untracked and any(one.exceeded for one in found.compared)
+
+
 def _length(data: Any) -> int:
     try:
         return len(data)
