@@ -5,8 +5,9 @@
     python3 scripts/shards_check.py                        # the default suite in 16 shards, then one pair of 10^9 draws in 16
     python3 scripts/shards_check.py --draws 1e5 --only suite
 
-Each part is done in a shuffled order, some shards are killed (SIGKILL) while they run and then resumed or run again, and the pair is also
-merged from rules that `dp-audit explore` wrote. It prints how long everything took and ends with `All reports are equal.`
+Each part is done in a shuffled order, and some shards are killed (SIGKILL) while they run and then resumed or run again. The suite is divided by
+the seconds of its single run (`--costs`). It prints how long everything took, the processor time of the longest shard over that of the mean, and
+ends with `All reports are equal.`
 """
 
 import argparse
@@ -15,6 +16,7 @@ import io
 import os
 import random
 import re
+import resource
 import shutil
 import subprocess
 import sys
@@ -77,13 +79,19 @@ def compare(one, other):
     print(f"  {len(names)} files are equal")
 
 
+def processor_seconds():
+    """The processor time of all commands so far, which a busy machine hardly changes."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 def timed(command, **options):
     started = time.monotonic()
     code = subprocess.run(command, **options).returncode
     return code, time.monotonic() - started
 
 
-def check(name, what, shards, kill, explore):
+def check(name, what, shards):
     """Runs `what` once as a whole and once in shards, and compares."""
     print(f"{name}: {' '.join(what)}")
     with tempfile.TemporaryDirectory() as temporary:
@@ -98,30 +106,31 @@ def check(name, what, shards, kill, explore):
         code, seconds = timed([PROGRAM, "run", "-q", *what, *report_options(folder / "single")], **quiet)
         print(f"  single run: exit code {code}, {seconds:.1f} s")
         out = folder / "shards"
-        if explore:
-            explored, seconds = timed([PROGRAM, "explore", *what, "--shards", str(shards), "--out", str(out)], **quiet)
-            assert explored == 0, "explore failed"
-            print(f"  explore: {seconds:.1f} s, {sum(file.stat().st_size for file in out.iterdir()) / 1e6:.2f} MB of rules")
+        costs = ["--costs", str(folder / "single" / "report.csv")] if name == "suite" else []
         order = list(range(1, shards + 1))
         random.Random(7).shuffle(order)
-        times = []
+        times, used = [], []
         for place, shard in enumerate(order):
-            command = [PROGRAM, "run", "-q", *what, "--shard", f"{shard}/{shards}", "--out", str(out)]
-            if kill and place % 4 == 0:
+            command = [PROGRAM, "run", "-q", *what, "--shard", f"{shard}/{shards}", *costs, "--out", str(out)]
+            if place % 4 == 0:
                 process = subprocess.Popen(command, **quiet)
                 time.sleep(0.2 if name == "pair" else 0.6)
                 process.kill()
                 process.wait()
                 # Half of them continue, half of them start over.
                 command += ["--resume"] if place % 8 == 0 else []
+            before = processor_seconds()
             failed, seconds = timed(command, **({} if place else {"stdout": subprocess.DEVNULL}))
             if failed:
                 # It had ended before it was killed.
                 failed, seconds = timed([*command, "--resume"])
             assert failed == 0, f"shard {shard} ended with exit code {failed}"
             times.append(seconds)
+            if "--resume" not in command:
+                used.append(processor_seconds() - before)
         size = sum(file.stat().st_size for file in out.iterdir())
         print(f"  {shards} shards: {sum(times):.1f} s together, {max(times):.1f} s the longest, {size / 1e6:.2f} MB")
+        print(f"  processor time of the longest shard / mean: {max(used) * len(used) / sum(used):.2f}, of those that were not resumed")
         merged, seconds = timed([PROGRAM, "merge", "-q", str(out), *report_options(folder / "merged")], **quiet)
         print(f"  merge: exit code {merged}, {seconds:.1f} s")
         assert merged == code, f"exit code {merged}, and {code} of the single run"
@@ -139,10 +148,9 @@ def main():
     os.environ["SOURCE_DATE_EPOCH"] = str(int(time.time()))
     draws = ["--draws", arguments.draws] if arguments.draws else []
     if arguments.only != "pair":
-        check("suite", [*draws], arguments.shards, kill=True, explore=False)
+        check("suite", draws, arguments.shards)
     if arguments.only != "suite":
-        for explore in (False, True):
-            check("pair", ["--draws", arguments.pair_draws], arguments.shards, kill=not explore, explore=explore)
+        check("pair", ["--draws", arguments.pair_draws], arguments.shards)
     print("All reports are equal.")
 
 

@@ -143,8 +143,8 @@ pub mod parts {
 #[cfg(feature = "cli")]
 pub mod fronts {
     pub use crate::audit::{
-        CombineError, Combined, Kind, Known, Part, Picture, Row, Scale, Shown, TableCell, Whole,
-        Words, WorkItem, WorkResult, divide, explorations, run_item, run_with,
+        CombineError, Combined, Costs, Kind, Known, Measured, Part, Picture, Row, Scale, Shown,
+        TableCell, Whole, Words, WorkItem, WorkResult, divide, explorations, run_item, run_with,
     };
     pub use crate::cli::{main, main_with};
     pub use crate::model::checked::Positive;

@@ -8,7 +8,7 @@ use dp_audit::Exploration;
 use dp_audit::Settings;
 use dp_audit::fronts::Stop;
 use dp_audit::fronts::{
-    Combined, Part, WorkItem, WorkResult, divide, explorations, run_item, run_with,
+    Combined, Costs, Part, WorkItem, WorkResult, divide, explorations, run_item, run_with,
 };
 use dp_audit::{Audit, PairPlan, Preparer, TargetSource};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
@@ -53,7 +53,7 @@ pub fn tasks(job: &str, number: usize) -> PyResult<(Vec<String>, Vec<(String, u6
     let first =
         explorations(&audits, settings, number).iter().map(to_json).collect::<PyResult<_>>()?;
     let mut others = Vec::new();
-    for item in divide(&audits, settings, number).into_iter().flatten() {
+    for item in divide(&audits, settings, number, &Costs::default()).into_iter().flatten() {
         let plan = |index| audits[item.audit].plans(settings, 1).nth(index);
         let draws = match &item.part {
             Part::Batches(index, range) => plan(*index)

@@ -1,5 +1,5 @@
 //! Divides a run into shards of about equal cost. The division depends only on the audits, the
-//! settings and the number of shards.
+//! settings, the number of shards and the costs.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -8,6 +8,7 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use super::control::count_controls;
+use super::costs::{Costs, Prices};
 use super::run::count_uncertain;
 use super::{Audit, PairPlan, Plan};
 use crate::model::Settings;
@@ -39,8 +40,9 @@ pub enum Part {
     Whole(usize),
     /// Some of the batches that certify the statement with this index.
     Batches(usize, Range<u64>),
-    /// The rules of the statement with this index, for all of its batches. No shard needs it:
-    /// batches without rules explore.
+    /// The rules of the statement with this index, for all of its batches. A shard does not need
+    /// it: batches without rules explore. Where functions do not honour seeds, their rules must be
+    /// learned once.
     Explore(usize),
     /// The control on the pair with this index. A single run audits only the control on the best
     /// pair, which no shard knows.
@@ -53,15 +55,21 @@ type Costed = (u64, WorkItem);
 /// The items of each shard. Pairs that cost more than the others are cut into ranges of batches
 /// where that shortens the longest shard.
 #[must_use]
-pub fn divide(audits: &[Audit], settings: Settings, shards: usize) -> Vec<Vec<WorkItem>> {
+pub fn divide(
+    audits: &[Audit],
+    settings: Settings,
+    shards: usize,
+    costs: &Costs,
+) -> Vec<Vec<WorkItem>> {
     let shards = shards.max(1);
     let plans = Plans::new(audits, settings);
-    let whole = plans.items(shards, u64::MAX);
+    let prices = Prices::new(costs, &plans);
+    let whole = plans.items(&prices, shards, u64::MAX);
     let share = whole.iter().map(|(cost, _)| *cost).fold(0, u64::saturating_add) / shards as u64;
     let mut best = assign(whole, shards);
     // Parts that cost at most this much of an equal share.
     for part in [2 * share, share, share / 2, share / 4] {
-        let finer = assign(plans.items(shards, part.max(1)), shards);
+        let finer = assign(plans.items(&prices, shards, part.max(1)), shards);
         if finer.0 < best.0 - best.0 / WORTHWHILE {
             best = finer;
         }
@@ -69,11 +77,11 @@ pub fn divide(audits: &[Audit], settings: Settings, shards: usize) -> Vec<Vec<Wo
     best.1
 }
 
-/// The explorations that save the shards of a [division](divide()) from repeating them: one for
-/// each pair that is cut into parts.
+/// The explorations that save the parts of a [division](divide()) from repeating them: one for each
+/// pair that is cut into parts.
 #[must_use]
 pub fn explorations(audits: &[Audit], settings: Settings, shards: usize) -> Vec<WorkItem> {
-    let items = divide(audits, settings, shards).into_iter().flatten();
+    let items = divide(audits, settings, shards, &Costs::default()).into_iter().flatten();
     let first = items.filter_map(|WorkItem { audit, part }| match part {
         Part::Batches(pair, range) if range.start == 0 => Some((audit, pair)),
         _ => None,
@@ -135,47 +143,52 @@ impl<'a> Plans<'a> {
 
     /// All items and their costs, in the order of the run. Pairs that cost more than `most` are cut
     /// into at most `shards` parts.
-    fn items(&self, shards: usize, most: u64) -> Vec<Costed> {
+    fn items(&self, prices: &Prices, shards: usize, most: u64) -> Vec<Costed> {
         let mut items = Vec::new();
         for audit in 0..self.audits.len() {
             let mut add = |cost, part| items.push((cost, WorkItem { audit, part }));
             for (index, plan) in self.statements(audit).iter().enumerate() {
-                match plan.divisible().map(|pair| (pair, pair.ranges(parts(plan, shards, most)))) {
+                let price = prices.of(audit, index, plan);
+                let parts = || parts(plan, shards, price.estimate_of(most));
+                match plan.divisible().map(|pair| (pair, pair.ranges(parts()))) {
                     Some((pair, ranges)) if ranges.len() > 1 => {
                         for range in ranges {
-                            add(part_cost(pair, &range), Part::Batches(index, range));
+                            let cost = price.of(part_estimate(pair, &range));
+                            add(cost, Part::Batches(index, range));
                         }
                     }
-                    _ => add(cost(plan), Part::Whole(index)),
+                    _ => add(price.of(estimate(plan)), Part::Whole(index)),
                 }
             }
             // Most controls are refuted early.
             for (index, plan) in self.controls(audit).iter().enumerate() {
-                add(cost(plan) / 8, Part::Control(index));
+                add(prices.of(audit, index, plan).of(estimate(plan) / 8), Part::Control(index));
             }
         }
         items
     }
 }
 
-/// The cost of all draws of a plan.
-fn cost(plan: &Plan) -> u64 {
+/// What all draws of a plan cost where nothing was measured.
+pub fn estimate(plan: &Plan) -> u64 {
     let each = if plan.pair().subject.command().is_some() { PROGRAM_COST } else { 1 };
     plan.draws().saturating_mul(each).saturating_add(BASE_COST)
 }
 
-/// The cost of one part: it explores too.
-fn part_cost(plan: &PairPlan, range: &Range<u64>) -> u64 {
-    BASE_COST + plan.draws / 8 + plan.pieces(range).iter().map(|piece| piece.draws).sum::<u64>()
+/// The same of one part: it explores too.
+fn part_estimate(plan: &PairPlan, range: &Range<u64>) -> u64 {
+    BASE_COST
+        + plan.schedule().explore()
+        + plan.pieces(range).iter().map(|piece| piece.draws).sum::<u64>()
 }
 
-/// Into how many parts a pair is cut so that none costs more than `most`, if that is possible.
+/// Into how many parts a pair is cut so that none is estimated to cost more than `most`, if that is
+/// possible.
 fn parts(plan: &Plan, shards: usize, most: u64) -> u64 {
-    let draws = plan.draws();
-    let explore = BASE_COST + draws / 8;
-    match most.checked_sub(explore) {
-        _ if cost(plan) <= most => 1,
-        Some(certify) if certify > 0 => (draws - draws / 8).div_ceil(certify).min(shards as u64),
+    let schedule = plan.pair().schedule();
+    match most.checked_sub(BASE_COST + schedule.explore()) {
+        _ if estimate(plan) <= most => 1,
+        Some(certify) if certify > 0 => schedule.certify().div_ceil(certify).min(shards as u64),
         _ => shards as u64,
     }
 }
@@ -184,7 +197,7 @@ fn parts(plan: &Plan, shards: usize, most: u64) -> u64 {
 mod tests {
     use super::*;
     use crate::model::{Dataset, Params, Until};
-    use crate::sample::BATCH;
+    use crate::sample::{BATCH, Schedule};
     use crate::target::Subject;
 
     /// An audit with these draws on each of `pairs` pairs.
@@ -203,9 +216,9 @@ mod tests {
         let plans = Plans::new(audits, settings);
         let item_cost = |item: &WorkItem| match &item.part {
             Part::Batches(pair, range) => {
-                part_cost(plans.statements(item.audit)[*pair].pair(), range)
+                part_estimate(plans.statements(item.audit)[*pair].pair(), range)
             }
-            Part::Whole(pair) => cost(&plans.statements(item.audit)[*pair]),
+            Part::Whole(pair) => estimate(&plans.statements(item.audit)[*pair]),
             _ => unreachable!("there are only pairs"),
         };
         division.iter().map(|items| items.iter().map(item_cost).sum()).collect()
@@ -238,7 +251,7 @@ mod tests {
                         .flat_map(|range| plan.pieces(range))
                         .map(|piece| piece.draws)
                         .sum();
-                    assert_eq!(draws, plan.draws - plan.draws / 8);
+                    assert_eq!(draws, plan.schedule().certify());
                 }
             }
         }
@@ -254,44 +267,83 @@ mod tests {
             many.iter().cloned().chain([audit("large", 300_000_000, 1)]).collect();
         for audits in [&one, &many, &mixed] {
             for shards in [1, 2, 3, 16, 1000] {
-                let division = divide(audits, settings, shards);
+                let division = divide(audits, settings, shards, &Costs::default());
                 assert_eq!(division.len(), shards);
-                assert_eq!(division, divide(audits, settings, shards), "the same every time");
+                assert_eq!(
+                    division,
+                    divide(audits, settings, shards, &Costs::default()),
+                    "the same every time"
+                );
                 assert_all_once(audits, settings, &division);
                 let costs = costs(audits, settings, &division);
                 let plans = Plans::new(audits, settings);
                 let largest = (0..audits.len())
                     .flat_map(|audit| plans.statements(audit))
-                    .map(|plan| plan.draws())
+                    .map(|plan| plan.pair().schedule().explore())
                     .max()
                     .unwrap();
                 // The longest of a list that is given out greedily is at most an equal share and
                 // one item; no item is smaller than an exploration.
                 let share = costs.iter().sum::<u64>() / shards as u64;
                 assert!(
-                    costs.iter().max().unwrap() <= &(2 * share + largest / 8 + 2 * BASE_COST),
+                    costs.iter().max().unwrap() <= &(2 * share + largest + 2 * BASE_COST),
                     "{shards} shards: {costs:?}"
                 );
             }
         }
-        let sixteen = costs(&one, settings, &divide(&one, settings, 16));
-        // An eighth explores, and a sixteenth of the rest is certified, up to a batch at each end.
-        let expected = BASE_COST + 1_000_000_000 / 8 + 875_000_000 / 16;
-        assert!(sixteen.iter().all(|cost| cost.abs_diff(expected) <= 2 * BATCH), "{sixteen:?}");
+        let sixteen = costs(&one, settings, &divide(&one, settings, 16, &Costs::default()));
+        // Every shard explores, and a sixteenth of the rest is certified, up to a batch at each end
+        // and the last batch of each look.
+        let explore = 27_718_353;
+        let expected = BASE_COST + explore + (1_000_000_000 - explore) / 16;
+        let looks = Schedule::new(1_000_000_000).looks.len() as u64;
+        assert!(
+            sixteen.iter().all(|cost| cost.abs_diff(expected) <= (2 + looks) * BATCH),
+            "{sixteen:?}"
+        );
+    }
+
+    #[test]
+    fn what_was_slow_is_given_out_alone() {
+        let audits: Vec<Audit> =
+            (0..6).map(|index| audit(&index.to_string(), 100_000, 1)).collect();
+        let took = |audit: &Audit, seconds| {
+            let measured = crate::audit::Measured { seconds, draws: audit.draws };
+            ((audit.name.clone(), "0".to_owned()), measured)
+        };
+        let slow = audits.iter().zip([1.0, 1.0, 1.0, 5.0, 1.0, 1.0]);
+        let measured = slow.map(|(audit, seconds)| took(audit, seconds)).collect();
+        let settings = Settings::default();
+        let costs = Costs::measured(&audits, settings, &measured);
+        let dealt: Vec<Vec<usize>> = divide(&audits, settings, 2, &costs)
+            .iter()
+            .map(|items| items.iter().map(|item| item.audit).collect())
+            .collect();
+        assert_eq!(dealt, [vec![3], vec![0, 1, 2, 4, 5]]);
+        // A pair of as many draws as others is cut if it is slow.
+        let [slow, fast] = ["slow", "fast"].map(|name| audit(name, 10_000_000, 1));
+        let measured = [took(&slow, 30.0), took(&fast, 1.0)].into();
+        let both = [slow, fast];
+        let costs = Costs::measured(&both, settings, &measured);
+        let division = divide(&both, settings, 4, &costs);
+        assert_all_once(&both, settings, &division);
+        let parts = |audit| division.iter().flatten().filter(|item| item.audit == audit).count();
+        assert!(parts(0) >= 4, "{division:?}");
+        assert_eq!(parts(1), 1, "{division:?}");
     }
 
     #[test]
     fn equal_audits_are_dealt_out_and_small_ones_are_not_cut() {
         let audits: Vec<Audit> =
             (0..8).map(|index| audit(&index.to_string(), 100_000, 1)).collect();
-        let division = divide(&audits, Settings::default(), 4);
+        let division = divide(&audits, Settings::default(), 4, &Costs::default());
         let dealt: Vec<Vec<usize>> =
             division.iter().map(|items| items.iter().map(|item| item.audit).collect()).collect();
         assert_eq!(dealt, [[0, 4], [1, 5], [2, 6], [3, 7]]);
         let decided = Settings { until: Until::Decided, ..Settings::default() };
         let large = [audit("large", 1_000_000_000, 1)];
         assert_eq!(
-            divide(&large, decided, 4).iter().map(Vec::len).collect::<Vec<_>>(),
+            divide(&large, decided, 4, &Costs::default()).iter().map(Vec::len).collect::<Vec<_>>(),
             [1, 0, 0, 0]
         );
         assert_eq!(explorations(&large, Settings::default(), 4).len(), 1);

@@ -7,12 +7,13 @@
 //!
 //! The steps of a privacy statement are public: [`explore`] → [`Exploration`], [`certify_range`] →
 //! [`CertifyPart`] for ranges of draws on any machines, [`conclude`] → [`PrivacyEvidence`].
-//! [`divide()`] divides a whole run into shards of [`WorkItem`]s, [`run_item`] runs one, and
+//! [`divide()`] divides a whole run into shards of [`WorkItem`]s of about equal [`Costs`], [`run_item`] runs one, and
 //! [`Combined`] gives their results to a run that makes no draws.
 
 mod advice;
 mod combine;
 mod control;
+mod costs;
 mod divide;
 mod events;
 mod judged;
@@ -29,6 +30,7 @@ mod work;
 
 pub use advice::AFTER_REFUTATION;
 pub use combine::{CombineError, Combined};
+pub use costs::{Costs, Measured};
 pub use divide::{Part, WorkItem, divide, explorations};
 pub use events::{Event, Listener};
 pub use judged::Judged;

@@ -78,8 +78,6 @@ pub enum Command {
     Show(ShowArgs),
     /// Merge the shards of a run: all reports, gates and exit codes of a run on one machine
     Merge(MergeArgs),
-    /// Learn the rules of the pairs that shards share, so that no shard repeats it
-    Explore(ExploreArgs),
     /// Check a refuted claim with fresh draws (exit code 0: confirmed, 2: not confirmed, 1: the
     /// witness does not fit the audit)
     Replay(ReplayArgs),
@@ -213,6 +211,10 @@ pub struct RunArgs {
     /// The folder for the results of a shard
     #[arg(long, value_name = "DIR", requires = "shard")]
     pub out: Option<PathBuf>,
+    /// Divide the run by the seconds in the CSV report of an earlier one, which may have had fewer
+    /// draws; give all shards the same file (default: by the number of draws)
+    #[arg(long, value_name = "RUN.csv", requires = "shard")]
+    pub costs: Option<PathBuf>,
     /// Only check that everything can be run: a few draws of each pair, no judgement, no reports,
     /// no baseline; each cause of failure is shown once (exit code 0: all can be run, 5: something
     /// cannot)
@@ -262,26 +264,6 @@ pub struct MergeArgs {
     /// What is written and what fails the run
     #[command(flatten)]
     pub output: OutputArgs,
-}
-
-/// Arguments of `explore`.
-#[derive(Args)]
-pub struct ExploreArgs {
-    /// What will be run; give the same options to `dp-audit run --shard`
-    #[command(flatten)]
-    pub plan: PlanArgs,
-    /// The number of shards
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
-    pub shards: u32,
-    /// The folder for the rules; it must be the --out of the shards
-    #[arg(long, value_name = "DIR")]
-    pub out: PathBuf,
-    /// Continue an interrupted exploration
-    #[arg(long)]
-    pub resume: bool,
-    /// Show no progress
-    #[arg(long, short)]
-    pub quiet: bool,
 }
 
 impl PlanArgs {

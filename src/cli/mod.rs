@@ -5,7 +5,7 @@
 //! | `args.rs` | the command line |
 //! | `run.rs`, `search.rs`, `samples.rs`, `measure.rs`, `canaries.rs`, `replay.rs`, `calibrate.rs` | the commands that measure |
 //! | `report.rs` | what `run` and `merge` write, and what fails them |
-//! | `shards.rs` | `run --shard`, `explore` and `merge` |
+//! | `shards.rs` | `run --shard` and `merge` |
 //! | `smoke.rs` | `run --smoke`: a few draws of each pair |
 //! | `show.rs` | `show`: audits and mechanisms |
 //! | `inform.rs` | `init`, `export`, `completions`, `man` |
@@ -100,7 +100,6 @@ fn dispatch(command: &Command) -> Result<ExitCode, Error> {
         Command::Run(args) => on_threads(args.plan.threads, || run::run(args)),
         Command::Search(args) => on_threads(args.threads, || search::search(args)),
         Command::Merge(args) => on_threads(None, || shards::merge(args)),
-        Command::Explore(args) => on_threads(args.plan.threads, || shards::explore(args)),
         Command::Samples(args) => on_threads(args.threads, || samples::samples(args)),
         Command::Measure(args) => on_threads(args.threads, || measure::measure(args)),
         Command::Canaries(args) => canaries::canaries(args),

@@ -1,24 +1,23 @@
-//! A run on many machines: `dp-audit run --shard`, `dp-audit explore` and `dp-audit merge`.
+//! A run on many machines: `dp-audit run --shard` and `dp-audit merge`.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
 use std::path::Path;
 
-use super::args::{ExploreArgs, MergeArgs, PlanArgs, RunArgs};
+use super::args::{MergeArgs, RunArgs};
 use super::progress::Progress;
 use super::report::Reporting;
 use super::screen::print_error;
 use crate::audit::{
-    Audit, Event, Exploration, Listener as _, PairPlan, Part, Preparer, WorkItem, WorkResult,
-    divide, explorations, explore as learn, run_item,
+    Audit, Costs, Event, Exploration, Listener as _, PairPlan, Part, Preparer, WorkItem, divide,
+    explore, run_item,
 };
-use crate::model::{Error, Settings};
+use crate::model::Error;
 use crate::report::gate::exit_code::ExitCode;
+use crate::report::persistence::costs::read_costs;
 use crate::report::persistence::identity::RunIdentity;
-use crate::report::persistence::journal::Start;
 use crate::report::persistence::merge::{MergedRun, described};
 use crate::report::persistence::shard::ShardChoice;
-use crate::report::persistence::shard_file::{Definition, ShardFile, ShardHeader, explored_rules};
+use crate::report::persistence::shard_file::{Definition, ShardFile, ShardHeader};
 
 /// Runs one shard and writes its file. Verdicts are judged when all shards are merged, so they do
 /// not change the exit code.
@@ -29,23 +28,60 @@ pub fn run_shard(
     out: &Path,
 ) -> Result<ExitCode, Error> {
     let shard = shard.resolve(|name| std::env::var(name).ok()).map_err(Error::NoShard)?;
-    let items = divide(audits, args.settings(), shard.of).swap_remove(shard.index());
-    let work = Work::new(&args.plan, audits, Some(shard.number), shard.of, args.output.shown.quiet);
-    let rules = explored_rules(out, &work.header)?;
-    work.run(items, &rules, out, args.start())
-}
-
-/// Learns the rules of all pairs that the shards cut into parts.
-pub fn explore(args: &ExploreArgs) -> Result<ExitCode, Error> {
-    let audits = args.plan.audits()?;
-    let shards = usize::try_from(args.shards).unwrap_or(usize::MAX);
-    let items = explorations(&audits, args.plan.settings(), shards);
-    Work::new(&args.plan, &audits, None, shards, args.quiet).run(
-        items,
-        &HashMap::new(),
-        &args.out,
-        Start::of(args.resume),
-    )
+    let settings = args.settings();
+    let costs = match &args.costs {
+        Some(path) => read_costs(path, audits, settings)?,
+        None => Costs::default(),
+    };
+    let items = divide(audits, settings, shard.of, &costs).swap_remove(shard.index());
+    let definitions: Vec<Definition> = audits.iter().map(Definition::new).collect();
+    let header = ShardHeader::new(
+        &definitions,
+        RunIdentity::new(audits, settings),
+        args.plan.selection(),
+        costs,
+        shard,
+    );
+    let (name, all) = (header.name(), items.len());
+    let mut file = ShardFile::open(out, header, args.start())?;
+    let quiet = args.output.shown.quiet;
+    let say = |text: String| {
+        if !quiet {
+            print_error(text);
+        }
+    };
+    if file.finished() > 0 {
+        say(format!("Resuming {name}: {} of {all} items are finished already.", file.finished()));
+    }
+    // What is in the file is not run again.
+    let rest: Vec<WorkItem> = items.into_iter().filter(|item| !file.has(item)).collect();
+    let progress = Progress::new(rest.len(), quiet);
+    let (preparer, learned) = (Preparer::default(), LastLearned::default());
+    let mut failed = 0;
+    for item in rest {
+        let draws = audits[item.audit].budget(settings);
+        progress.hear(Event::AuditStarted { audit: &audits[item.audit], draws });
+        let explored = |plan: &PairPlan| learned.of(&item, plan, &preparer, &progress);
+        let Some(result) = run_item(&item, audits, settings, &preparer, &explored, &progress)
+        else {
+            continue;
+        };
+        let text = described(&item, audits);
+        progress.item_finished(&text);
+        if let Some(error) = result.error() {
+            failed += 1;
+            say(format!("{text} could not be run: {error}"));
+        }
+        file.append(item, result, &definitions)?;
+    }
+    let path = file.close()?;
+    let errors = if failed > 0 {
+        format!(", {failed} of which could not be run; --resume tries these again")
+    } else {
+        String::new()
+    };
+    say(format!("{}: {name}, {all} items{errors}", path.display()));
+    Ok(ExitCode::AsExpected)
 }
 
 /// Merges shards: the reports and the exit code of a run on one machine.
@@ -54,96 +90,11 @@ pub fn merge(args: &MergeArgs) -> Result<ExitCode, Error> {
     Reporting::open(&args.output, &audits, settings, &selection)?.run(&results, None)
 }
 
-/// The items of one file.
-struct Work<'a> {
-    audits: &'a [Audit],
-    settings: Settings,
-    definitions: Vec<Definition>,
-    header: ShardHeader,
-    quiet: bool,
-}
+/// The rules that were learned for the last part. A shard may have several parts of one pair.
+#[derive(Default)]
+struct LastLearned(RefCell<Option<(usize, usize, Exploration)>>);
 
-impl<'a> Work<'a> {
-    fn new(
-        plan: &PlanArgs,
-        audits: &'a [Audit],
-        number: Option<usize>,
-        of: usize,
-        quiet: bool,
-    ) -> Self {
-        let settings = plan.settings();
-        let definitions: Vec<Definition> = audits.iter().map(Definition::new).collect();
-        let header = ShardHeader::new(
-            &definitions,
-            RunIdentity::new(audits, settings),
-            plan.selection(),
-            number,
-            of,
-        );
-        Self { audits, settings, definitions, header, quiet }
-    }
-
-    /// Runs what is not in the file yet.
-    fn run(
-        &self,
-        items: Vec<WorkItem>,
-        rules: &HashMap<WorkItem, WorkResult>,
-        out: &Path,
-        start: Start,
-    ) -> Result<ExitCode, Error> {
-        let mut file = ShardFile::open(out, self.header.clone(), start)?;
-        let (name, all) = (self.header.name(), items.len());
-        let say = |text: String| {
-            if !self.quiet {
-                print_error(text);
-            }
-        };
-        if file.finished() > 0 {
-            say(format!(
-                "Resuming {name}: {} of {all} items are finished already.",
-                file.finished()
-            ));
-        }
-        let rest: Vec<WorkItem> = items.into_iter().filter(|item| !file.has(item)).collect();
-        let progress = Progress::new(rest.len(), self.quiet);
-        let preparer = Preparer::default();
-        let explorations = Explorations { rules, last: RefCell::default() };
-        let mut failed = 0;
-        for item in rest {
-            let draws = self.audits[item.audit].budget(self.settings);
-            progress.hear(Event::AuditStarted { audit: &self.audits[item.audit], draws });
-            let explored = |plan: &PairPlan| explorations.of(&item, plan, &preparer, &progress);
-            let Some(result) =
-                run_item(&item, self.audits, self.settings, &preparer, &explored, &progress)
-            else {
-                continue;
-            };
-            let text = described(&item, self.audits);
-            progress.item_finished(&text);
-            if let Some(error) = result.error() {
-                failed += 1;
-                say(format!("{text} could not be run: {error}"));
-            }
-            file.append(item, result, &self.definitions)?;
-        }
-        let path = file.close()?;
-        let errors = if failed > 0 {
-            format!(", {failed} of which could not be run; --resume tries these again")
-        } else {
-            String::new()
-        };
-        say(format!("{}: {name}, {all} items{errors}", path.display()));
-        Ok(ExitCode::AsExpected)
-    }
-}
-
-/// Rules that are known when a part needs them: read from a file, or learned for the part before.
-struct Explorations<'a> {
-    rules: &'a HashMap<WorkItem, WorkResult>,
-    last: RefCell<Option<(WorkItem, Exploration)>>,
-}
-
-impl Explorations<'_> {
+impl LastLearned {
     fn of(
         &self,
         item: &WorkItem,
@@ -153,17 +104,15 @@ impl Explorations<'_> {
     ) -> Option<Exploration> {
         use crate::audit::TargetSource as _;
         let Part::Batches(pair, _) = item.part else { return None };
-        let wanted = WorkItem { audit: item.audit, part: Part::Explore(pair) };
-        if let Some(WorkResult::Explored(explored)) = self.rules.get(&wanted) {
-            return explored.as_ref().as_ref().ok().cloned();
-        }
-        let mut last = self.last.borrow_mut();
-        if last.as_ref().is_none_or(|(known, _)| *known != wanted) {
+        let mut last = self.0.borrow_mut();
+        let is_known =
+            |(audit, known, _): &(usize, usize, _)| (*audit, *known) == (item.audit, pair);
+        if !last.as_ref().is_some_and(is_known) {
             // An error occurs again when the part itself explores, and is its result.
-            *last = learn(plan, preparer.target(plan).ok()?.as_ref(), progress)
+            *last = explore(plan, preparer.target(plan).ok()?.as_ref(), progress)
                 .ok()
-                .map(|exploration| (wanted, exploration));
+                .map(|exploration| (item.audit, pair, exploration));
         }
-        last.as_ref().map(|(_, exploration)| exploration.clone())
+        last.as_ref().map(|(.., exploration)| exploration.clone())
     }
 }

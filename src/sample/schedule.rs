@@ -3,6 +3,12 @@
 /// Draws of the first round.
 const FIRST_ROUND: u64 = 512;
 
+/// Up to so many draws, an eighth of them explores. Beyond, exploration grows with the fourth root:
+/// a rule that was learned from 16 million draws gains little from more of them
+/// (`results/reference/exploration.md`), and every shard of a divided pair explores. Fewer are not
+/// enough for rules about rare outputs.
+const EIGHTH_EXPLORES: u64 = 1 << 27;
+
 /// The fewest draws of a round or look if the run looks often.
 const LEAST_FREQUENT: u64 = 4;
 
@@ -20,10 +26,10 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// One eighth of the budget explores, the rest certifies. Rounds and looks double.
+    /// A part of the budget explores, the rest certifies. Rounds and looks double.
     #[must_use]
     pub fn new(budget: u64) -> Self {
-        let explore = budget / 8;
+        let explore = exploring(budget);
         let rounds = doubling(FIRST_ROUND, explore);
         Self {
             rounds,
@@ -36,7 +42,7 @@ impl Schedule {
     /// refuted: a blatant leak shows in few draws.
     #[must_use]
     pub fn frequent(budget: u64) -> Self {
-        let explore = budget / 8;
+        let explore = exploring(budget);
         Self {
             rounds: step_by_step(0, explore),
             looks: step_by_step(explore, budget - explore),
@@ -50,7 +56,7 @@ impl Schedule {
         if self.frequent {
             self.rounds.clone()
         } else {
-            doubling(first.clamp(1, FIRST_ROUND), self.rounds.iter().sum())
+            doubling(first.clamp(1, FIRST_ROUND), self.explore())
         }
     }
 
@@ -64,11 +70,25 @@ impl Schedule {
         }
     }
 
+    /// The number of explore draws.
+    #[must_use]
+    pub fn explore(&self) -> u64 {
+        self.rounds.iter().sum()
+    }
+
     /// The number of certify draws.
     #[must_use]
     pub fn certify(&self) -> u64 {
         self.looks.iter().sum()
     }
+}
+
+/// How many draws of a budget explore.
+fn exploring(budget: u64) -> u64 {
+    // The fourth root of budget · limit³: a million times the budget, thirty times the exploration.
+    let limit = u128::from(budget.min(EIGHTH_EXPLORES));
+    let root = (u128::from(budget) * limit).isqrt() * limit;
+    u64::try_from(root.isqrt() / 8).unwrap_or(budget / 8)
 }
 
 /// Splits a total into `first, first, 2·first, 4·first, …`, so that the sum doubles each time; the
@@ -114,11 +134,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn all_draws_are_spent_and_an_eighth_explores() {
-        for budget in [1, 7, 8, 100, 4095, 4096, 20_000, 200_000, 10_000_000, 1_000_000_000] {
+    fn all_draws_are_spent_and_an_eighth_explores_of_up_to_134_million() {
+        let small = [1, 7, 8, 100, 4095, 4096, 20_000, 200_000, 10_000_000, 1 << 27];
+        let eighth = small.map(|budget| (budget, budget / 8));
+        // Sixteen times as many draws: twice the exploration.
+        let root = [(1 << 31, 1 << 25), (1 << 35, 1 << 26), (1_000_000_000_000, 155_871_754)];
+        for (budget, explore) in eighth.into_iter().chain(root) {
             for schedule in [Schedule::new(budget), Schedule::frequent(budget)] {
-                assert_eq!(schedule.rounds.iter().sum::<u64>(), budget / 8);
-                assert_eq!(schedule.rounds.iter().sum::<u64>() + schedule.certify(), budget);
+                assert_eq!(schedule.explore(), explore, "{budget}");
+                assert_eq!(schedule.explore() + schedule.certify(), budget);
                 assert!(schedule.rounds.iter().chain(&schedule.looks).all(|part| *part > 0));
             }
         }

@@ -60,7 +60,6 @@ fn help() {
         "canaries",
         "show",
         "merge",
-        "explore",
         "replay",
         "calibrate",
         "export",

@@ -6,11 +6,20 @@ use std::io;
 use crate::audit::{Audit, AuditReport, Row, RunReport};
 use crate::report::persistence::store::Destination;
 
+/// How texts begin that spreadsheet programs treat as formulas.
+const FORMULA: [char; 6] = ['=', '+', '-', '@', '\t', '\r'];
+
+/// A name as it was before it was written to a report.
+#[must_use]
+pub fn unescaped(text: &str) -> &str {
+    text.strip_prefix('\'').filter(|rest| rest.starts_with(FORMULA)).unwrap_or(text)
+}
+
 /// Protects against spreadsheet programs, which treat texts with certain first characters as
 /// formulas: such a text gets an apostrophe in front and is then shown as text.
 fn escape_formulas(mut row: Row) -> Row {
     for text in [&mut row.audit, &mut row.pair, &mut row.rule].into_iter().chain(&mut row.error) {
-        if text.starts_with(['=', '+', '-', '@', '\t', '\r']) {
+        if text.starts_with(FORMULA) {
             text.insert(0, '\'');
         }
     }
@@ -93,6 +102,8 @@ mod tests {
                 (value(&run, "audit").as_str(), value(&run, "pair").as_str()),
                 (expected, expected)
             );
+            // A name with such an apostrophe of its own is read without it.
+            assert_eq!(unescaped(expected), if name == "'=1" { "=1" } else { name });
         }
     }
 

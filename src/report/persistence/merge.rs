@@ -2,14 +2,14 @@
 //! unless the files belong together.
 //!
 //! What is checked: every file is complete and has the hash that it says; all are of one run, made
-//! by this build; no shard is missing and none occurs twice; each has exactly the items that the
+//! by this build and divided by the same costs; no shard is missing and none occurs twice; each has exactly the items that the
 //! division gives it; tallies count every draw of every look once; results fit their plans. What is
 //! believed: that the counts and bounds in a file were measured. A hash is not a signature.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use crate::audit::{Audit, Combined, Part, Statement, WorkItem, WorkResult, divide};
+use crate::audit::{Audit, Combined, Costs, Part, Statement, WorkItem, WorkResult, divide};
 use crate::model::{Error, Settings};
 use crate::report::persistence::identity::{Mismatch, RunIdentity};
 use crate::report::persistence::shard_file::{
@@ -139,6 +139,14 @@ fn check_same_run(first: &Read, shard: &Read) -> Result<(), Error> {
             &format!("its audits, or the files that their commands name, are not those of {first}"),
         ));
     }
+    if one.costs != other.costs {
+        return Err(refused(
+            path,
+            &format!(
+                "its run was divided by other --costs than that of {first}; give all shards the same file"
+            ),
+        ));
+    }
     Ok(())
 }
 
@@ -165,7 +173,7 @@ fn check_numbers(shards: &[Read]) -> Result<(), Error> {
     let mut found: BTreeMap<usize, &Path> = BTreeMap::new();
     let of = shards.first().map_or(0, |shard| shard.content.header.of);
     for shard in shards {
-        let number = shard.content.header.shard.unwrap_or(0);
+        let number = shard.content.header.shard;
         if let Some(other) = found.insert(number, &shard.path) {
             return Err(refused(
                 &shard.path,
@@ -239,8 +247,10 @@ fn items(
     audits: &[Audit],
     settings: Settings,
 ) -> Result<HashMap<WorkItem, WorkResult>, Error> {
-    let of = shards.first().map_or(1, |shard| shard.content.header.of);
-    let division = divide(audits, settings, of);
+    let header = shards.first().map(|shard| &shard.content.header);
+    let (of, costs) =
+        header.map_or((1, Costs::default()), |header| (header.of, header.costs.clone()));
+    let division = divide(audits, settings, of, &costs);
     let mut results = HashMap::new();
     for Read { path, content } in shards {
         let own =

@@ -6,10 +6,12 @@
 //! | `files.rs` | the report files of a run, updated while the run continues |
 //! | `identity.rs` | what makes two runs the same |
 //! | `journal.rs` | the finished audits of an interrupted run |
+//! | `costs.rs` | how long the statements of an earlier run took |
 //! | `shard.rs`, `shard_file.rs`, `merge.rs` | one shard of a run, its file, a run from all shards |
 //! | `witness.rs`, `witnesses.rs` | a refutation that anybody can check, and the folder of them |
 //! | `replay.rs` | checks a witness |
 
+pub mod costs;
 pub mod files;
 pub mod identity;
 pub mod journal;

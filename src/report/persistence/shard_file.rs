@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::audit::{Audit, Part, WorkItem, WorkResult};
+use crate::audit::{Audit, Costs, Part, WorkItem, WorkResult};
 use crate::model::Error;
 use crate::output::fingerprint;
 use crate::report::persistence::identity::{RunIdentity, audit_fingerprint, bytes_hash};
@@ -21,7 +21,7 @@ use crate::report::persistence::shard::Shard;
 use crate::report::persistence::store::{check_folder, unwritable};
 
 /// The version of the format.
-const FORMAT: u32 = 2;
+const FORMAT: u32 = 3;
 
 /// The end of the names of shard files.
 pub const EXTENSION: &str = "jsonl";
@@ -32,8 +32,8 @@ pub const EXTENSION: &str = "jsonl";
 pub struct ShardHeader {
     /// The version of the format.
     dp_audit_shard: u32,
-    /// The shard; `None` for a file of rules that all shards use.
-    pub shard: Option<usize>,
+    /// The shard, from 1.
+    pub shard: usize,
     /// The number of shards.
     pub of: usize,
     /// The run.
@@ -42,6 +42,15 @@ pub struct ShardHeader {
     pub audits: String,
     /// Which audits were selected.
     pub selection: Selection,
+    /// The costs by which the run was divided, if they were measured.
+    #[serde(default, skip_serializing_if = "Costs::is_empty")]
+    pub costs: Costs,
+}
+
+/// What every version of the first line has.
+#[derive(Deserialize)]
+struct AnyHeader {
+    dp_audit_shard: u32,
 }
 
 /// The options that select a part of the audits.
@@ -110,42 +119,37 @@ impl Definition {
 }
 
 impl ShardHeader {
-    /// The header of a shard; without a number, that of the rules of `of` shards.
+    /// The header of a shard.
     #[must_use]
     pub fn new(
         definitions: &[Definition],
         run: RunIdentity,
         selection: Selection,
-        number: Option<usize>,
-        of: usize,
+        costs: Costs,
+        shard: Shard,
     ) -> Self {
         Self {
             dp_audit_shard: FORMAT,
-            shard: number,
-            of,
+            shard: shard.number,
+            of: shard.of,
             run,
             audits: Definition::hash(definitions),
             selection,
+            costs,
         }
     }
 
     /// The name of the file in its folder.
     #[must_use]
     pub fn file_name(&self) -> String {
-        let (of, digits) = (self.of, self.of.to_string().len());
-        self.shard.map_or_else(
-            || format!("rules-for-{of}.json"),
-            |number| format!("shard-{number:0digits$}-of-{of}.{EXTENSION}"),
-        )
+        let (number, of, digits) = (self.shard, self.of, self.of.to_string().len());
+        format!("shard-{number:0digits$}-of-{of}.{EXTENSION}")
     }
 
     /// What it is, in words.
     #[must_use]
     pub fn name(&self) -> String {
-        self.shard.map_or_else(
-            || format!("the rules for {} shards", self.of),
-            |number| format!("shard {number} of {}", self.of),
-        )
+        format!("shard {} of {}", self.shard, self.of)
     }
 
     /// Why a file with this header is not of the same run as that of `now`; `None` if it is. Their
@@ -154,9 +158,11 @@ impl ShardHeader {
         if let Some(difference) = self.run.difference(&now.run) {
             return Some(difference.since_then());
         }
-        let is_same =
-            self.audits == now.audits && self.of == now.of && self.selection == now.selection;
-        (!is_same).then(|| "its audits, the files that their commands name, or the number of shards were different".to_owned())
+        let is_same = self.audits == now.audits
+            && self.of == now.of
+            && self.selection == now.selection
+            && self.costs == now.costs;
+        (!is_same).then(|| "its audits, the files that their commands name, the number of shards or --costs were different".to_owned())
     }
 }
 
@@ -181,15 +187,15 @@ impl ShardContent {
         let whole = content.iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last + 1);
         let mut lines = content[..whole].split_inclusive(|byte| *byte == b'\n');
         let Some(first) = lines.next() else { return Ok(None) };
-        let header: ShardHeader = serde_json::from_slice(first).map_err(|error| {
-            format!("its first line is not that of a shard of this version of dp-audit ({error})")
-        })?;
-        if header.dp_audit_shard != FORMAT {
+        let no_shard = |error| format!("its first line is not that of a shard ({error})");
+        let AnyHeader { dp_audit_shard: format } =
+            serde_json::from_slice(first).map_err(no_shard)?;
+        if format != FORMAT {
             return Err(format!(
-                "it has format {}, and this dp-audit reads format {FORMAT}",
-                header.dp_audit_shard
+                "it has format {format}, and this dp-audit reads format {FORMAT}; run all shards with one version of dp-audit"
             ));
         }
+        let header: ShardHeader = serde_json::from_slice(first).map_err(no_shard)?;
         let (mut entries, mut end) = (Vec::new(), first.len());
         let rest: Vec<&[u8]> = lines.collect();
         for (index, line) in rest.iter().enumerate() {
@@ -365,39 +371,10 @@ fn is_first(item: &WorkItem) -> bool {
     }
 }
 
-/// The rules that were explored before for the shards of this run; empty if there is no such file.
-///
-/// # Errors
-/// When the file is not complete, or belongs to another run.
-pub fn explored_rules(
-    folder: &Path,
-    shard: &ShardHeader,
-) -> Result<HashMap<WorkItem, WorkResult>, Error> {
-    const REMEDY: &str =
-        "run `dp-audit explore` again, or remove the file: then each shard explores";
-    let header = ShardHeader { shard: None, ..shard.clone() };
-    let path = folder.join(header.file_name());
-    let refused = |reason: String| Error::Shard { path: path.clone(), reason };
-    let content = match std::fs::read(&path) {
-        Ok(content) => content,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(HashMap::new()),
-        Err(error) => return Err(refused(format!("cannot be read: {error}"))),
-    };
-    let rules =
-        ShardContent::parse(&content).map_err(|reason| refused(format!("{reason}; {REMEDY}")))?;
-    let rules = rules
-        .filter(|rules| rules.complete)
-        .ok_or_else(|| refused(format!("is not complete; {REMEDY}")))?;
-    match rules.header.difference(&header) {
-        Some(difference) => Err(refused(format!("belongs to another run: {difference}; {REMEDY}"))),
-        None => Ok(rules.entries.into_iter().map(|entry| (entry.item, entry.result)).collect()),
-    }
-}
-
 /// The shard that a header names.
 ///
 /// # Errors
 /// When there is no such shard.
 pub fn shard_of(header: &ShardHeader) -> Result<Shard, String> {
-    Shard::new(header.shard.unwrap_or(0), header.of)
+    Shard::new(header.shard, header.of)
 }

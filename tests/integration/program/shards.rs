@@ -159,30 +159,42 @@ fn shards_in_any_order_on_any_threads_are_the_run_on_one_machine() {
     );
     assert_eq!(call(folder, &["merge", "shards"], &every_report("merged")), whole);
     assert_equal(folder, "whole", "merged");
+}
 
-    // The same from rules that were explored first.
-    let plan = ["--controls", "--seed", "5"];
-    assert_eq!(
-        code(&dp_audit(
-            folder,
-            &[&["explore"], &plan[..], &["--shards", "3", "--out", "rules"]].concat()
-        )),
-        0
-    );
-    for shard in ["1/3", "2/3", "3/3"] {
-        assert_eq!(
-            code(&dp_audit(
-                folder,
-                &[&["run"], &plan[..], &["--shard", shard, "--out", "rules"]].concat()
-            )),
-            0
-        );
+#[test]
+fn shards_divided_by_measured_seconds_are_the_run_on_one_machine() {
+    let folder = suite();
+    let folder = folder.path();
+    let whole = call(folder, &["run"], &every_report("whole"));
+    let shard = |number: &str, costs: &[&str]| {
+        let shard = ["run", "--shard", number, "--out", "shards"];
+        dp_audit(folder, &[&shard[..], costs].concat())
+    };
+    let measured = ["--costs", "results/whole/audit.csv"];
+    for number in ["3/3", "1/3", "2/3"] {
+        assert_eq!(code(&shard(number, &measured)), 0);
     }
-    assert_eq!(call(folder, &["merge", "rules"], &every_report("explored")), whole);
-    assert_equal(folder, "whole", "explored");
-    let other = dp_audit(folder, &["run", "--seed", "6", "--shard", "1/3", "--out", "rules"]);
-    assert_eq!(code(&other), 1);
-    assert_has(&errors(&other), &["rules-for-3.json belongs to another run", "dp-audit explore"]);
+    assert_eq!(call(folder, &["merge", "shards"], &every_report("merged")), whole);
+    assert_equal(folder, "whole", "merged");
+    // A shard of another division.
+    std::fs::remove_file(folder.join("shards/shard-2-of-3.jsonl")).unwrap();
+    assert_eq!(code(&shard("2/3", &[])), 0);
+    let merged = dp_audit(folder, &["merge", "shards"]);
+    assert_eq!(code(&merged), 1);
+    assert_has(&errors(&merged), &["shard-2-of-3", "divided by other --costs", "the same file"]);
+    for (text, reason) in [
+        ("audit,pair,draws\n", "line 1 has no column \"seconds\""),
+        ("audit,pair,draws,seconds\na,b,1,soon\n", "line 2, column seconds: \"soon\" is not"),
+        ("audit,pair,draws,seconds\na,b,1,1\n", "no row with seconds is about an audit of"),
+    ] {
+        write(folder, "bad.csv", text);
+        let refused = shard("1/3", &["--costs", "bad.csv"]);
+        assert_eq!(code(&refused), 1);
+        assert_has(&errors(&refused), &["cannot read bad.csv", reason, "CSV report of an earlier"]);
+    }
+    let alone = dp_audit(folder, &["run", "--costs", "bad.csv"]);
+    assert_eq!(code(&alone), 1);
+    assert_has(&errors(&alone), &["--shard"]);
 }
 
 #[test]
@@ -406,6 +418,8 @@ fn files_that_contradict_themselves_are_refused_although_their_hash_fits() {
     shards.refused("one other build", &["another build of dp-audit wrote it than"]);
     shards.both(|line| set(line, "/run/build", "other"));
     shards.refused("another build", &["merge with the dp-audit that ran the shards"]);
+    shards.second(&forged(text, |line| set(line, "/dp_audit_shard", 2)));
+    shards.refused("format", &["it has format 2", "reads format 3", "one version of dp-audit"]);
     shards.second(&forged(text, |line| set(line, "/run/version", "9.9.9")));
     shards.refused("version", &["the version of dp-audit is 9.9.9"]);
     shards.second(&forged(text, |line| set(line, "/shard", 3)));

@@ -228,7 +228,7 @@ pub enum PartsError {
     },
     /// A part judged other rules.
     #[error(
-        "the batches {from} to {to} were judged with other rules than those that the pair has; where machines differ in the last bit of a logarithm, explore once, with `dp-audit explore`"
+        "the batches {from} to {to} were judged with other rules than those that the pair has; machines that differ in the last bit of a logarithm learn different rules: run all parts on machines of one kind"
     )]
     OtherRules {
         /// The first batch of the part.

@@ -74,7 +74,7 @@ fn attacker(audit: &Audit) -> String {
         format!("An output has {components}. The attacker looks at: {}.", views.join("; "))
     };
     format!(
-        "{view}\nFrom an eighth of the draws it learns which values are more likely on D and which on D'. This rule is then frozen and judged on all other draws."
+        "{view}\nFrom at most an eighth of the draws it learns which values are more likely on D and which on D'. This rule is then frozen and judged on all other draws."
     )
 }
 
