@@ -91,7 +91,7 @@ def audit(
     progress: True or False; a function of (draws, planned draws, bound, audits finished); shown in terminals and notebooks if absent.
     expect: the verdict that is expected, "consistent" or "violated"; reports say whether it came.
     executor: runs the audit in other processes: anything with `submit`, as concurrent.futures.Executor has it (a process pool, Dask, MPI,
-        submitit). The result is the same. `tasks` is the number of tasks to divide it into.
+        submitit), or the module ray. The result is the same. `tasks` is the number of tasks to divide it into.
     trace: whether the worst pair is traced too (docs/traces.md): `result.trace` names the line at fault. Draws alone decide the verdict.
 
     Raises AuditError if the mechanism could not be audited. After Ctrl-C, raises Interrupted (a KeyboardInterrupt), whose `result` has what is

@@ -20,6 +20,7 @@ from typing import Any, Callable, Mapping, Sequence
 from . import _dp_audit, worker
 from ._errors import AuditError
 from ._function import Function
+from ._ray import RayExecutor, is_ray
 
 TASKS_PER_WORKER = 4  # so that a slow worker delays the end little
 DEFAULT_TASKS = 16
@@ -79,9 +80,13 @@ def number_of_tasks(executor: Any) -> int:
     return TASKS_PER_WORKER * workers if isinstance(workers, int) and workers > 0 else DEFAULT_TASKS
 
 
-def check(executor: Any) -> None:
+def with_submit(executor: Any) -> Any:
+    """The executor itself, or one for the module `ray`."""
+    if is_ray(executor):
+        return RayExecutor(executor)
     if not hasattr(executor, "submit"):
-        raise TypeError(f"executor is a {type(executor).__name__}; it must have submit, as concurrent.futures.Executor has")
+        raise TypeError(f"executor is a {type(executor).__name__}; it must have submit, as concurrent.futures.Executor has, or be the module ray")
+    return executor
 
 
 def run_on(
@@ -94,7 +99,7 @@ def run_on(
     show: Callable[[int, int, float, int], object] | None,
 ) -> Any:
     """The report of a job whose tasks an executor runs."""
-    check(executor)
+    executor = with_submit(executor)
     if tasks is not None and tasks < 1:
         raise ValueError(f"tasks is {tasks}, must be at least 1")
     sent = Sent.of(functions) if functions is not None else None
@@ -114,7 +119,7 @@ def run_on(
 
 def draw_on(executor: Any, functions: Mapping[str, Function]) -> None:
     """Lets an executor make the draws of functions."""
-    check(executor)
+    executor = with_submit(executor)
     for name, function in functions.items():
         sent = Sent.of({name: function})
 

@@ -161,6 +161,38 @@ class TestDask:
         assert without_seconds(result) == without_seconds(plain)
 
 
+@pytest.fixture(scope="module")
+def ray():
+    ray = pytest.importorskip("ray")
+    path = os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")])
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, runtime_env={"env_vars": {"PYTHONPATH": path}})
+    yield ray
+    ray.shutdown()
+
+
+# Ray leaves files and sockets of its own open.
+@pytest.mark.filterwarnings("ignore")
+class TestRay:
+    def test_the_same_bytes(self, ray, plain):
+        result = dpa.audit(mechanisms.laplace_count, ONE, TWO, claim=CLAIM, draws=DRAWS, executor=ray, tasks=4)
+        assert without_seconds(result) == without_seconds(plain)
+
+    def test_a_worker_that_is_killed_loses_nothing(self, ray, plain, tmp_path):
+        mechanism = mechanisms.DiesOnce(tmp_path / "died", os.getpid())
+        result = dpa.audit(mechanism, ONE, TWO, claim=CLAIM, draws=DRAWS, executor=ray, tasks=4)
+        assert (tmp_path / "died").exists()
+        assert without_seconds(result) == without_seconds(plain)
+
+    def test_workers_that_always_die_are_an_error_and_no_hang(self, ray):
+        with pytest.raises(dpa.AuditError):
+            dpa.audit(mechanisms.DiesAlways(os.getpid()), ONE, TWO, claim=CLAIM, draws=DRAWS, executor=ray, tasks=4)
+
+    def test_few_slow_draws(self, ray):
+        one = dpa.audit(mechanisms.laplace_count, ONE, TWO, claim=CLAIM, draws=200)
+        other = dpa.audit(mechanisms.laplace_count, ONE, TWO, claim=CLAIM, draws=200, executor=ray)
+        assert without_seconds(one) == without_seconds(other)
+
+
 def test_mpi():
     pytest.importorskip("mpi4py")
     mpiexec = shutil.which("mpiexec", path=os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]))
