@@ -12,6 +12,7 @@ import traced_programs
 from traced_programs import DATA, FOOLING, MORE, ONE, PLANTED, SOUND, clip, line_at_fault
 
 import dp_audit as dpa
+from dp_audit._trace.compare import difference, settle
 from dp_audit._trace.composition import Composed, gauss_delta
 from dp_audit._trace.limits import limits, upper_limit
 
@@ -217,7 +218,6 @@ def test_noise_that_hides_behind_functions_is_still_the_same_noise():
         c = rng.integers(0, 5) + 2
         return [float(a[0]), a[1:].sum(), np.clip(a, 0, 1), b.T @ np.ones(2), round(float(b[0, 0]), 2), f"{a[1]:.2f}", c // 2, list(range(3))[rng.integers(3)]]
 
-    from dp_audit._trace.compare import settle
     from dp_audit._trace.recorder import recorder
     from dp_audit._trace.tape import Tape
 
@@ -274,6 +274,24 @@ def test_what_is_shown():
     assert "class=fault" in found.to_html() and "rng.laplace(scale=0.5)" in found._repr_html_()
     for word in ("violated", "consistent"):
         assert word not in str(found) and word not in found.to_html()
+
+
+@pytest.mark.parametrize(
+    "one, other, place",
+    [
+        (np.array([1.0, np.nan]), np.array([1.0, -np.nan]), None),
+        (np.array([[1.0, 2.0], [0.0, 3.0]]), np.array([[1.0, 2.0], [-0.0, 3.0]]), "output[1, 0]"),
+        ({"a": [np.arange(3)]}, {"a": [np.array([0, 1, 3])]}, "output['a'][0][2]"),
+        (np.array([1.0]), np.array([1.0], np.float32), "output"),
+        (np.zeros(2), np.zeros(3), "output"),
+        (np.array([True, False]), np.array([True, True]), "output[1]"),
+        (np.array([1 + 2j]), np.array([1 + 3j]), "output[0]"),
+        (np.float64(3.0), np.array(3.0), "output"),
+    ],
+)
+def test_where_two_outputs_differ(one, other, place):
+    found = difference(settle(one), settle(other))
+    assert (found and found[0]) == place
 
 
 # The arithmetic, against integrals and closed forms.

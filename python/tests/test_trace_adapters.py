@@ -175,3 +175,26 @@ def test_jax_privacy():
     assert found.verdict == "suspect" and found.at_fault.file == __file__, str(found)
     made = noise_addition.gaussian_privatizer(stddev=4.0, prng_key=jax.random.key(1))
     assert dpa.trace(lambda data, rng: training(data, rng, 1.0, made), *pair, claim=claim, runs=5).verdict == "unclear"
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_opendp_on_frames():
+    """Counts of public keys: the map is of frames, and a result that can be collected once is played back."""
+    dp = pytest.importorskip("opendp.prelude")
+    pl = pytest.importorskip("polars")
+    dp.enable_features("contrib")
+
+    def keys(values):
+        return pl.LazyFrame({"key": values}, schema={"key": pl.String})
+
+    unit, loss = dp.unit_of(contributions=1), dp.loss_of(epsilon=1.0)
+    context = dp.Context.compositor(data=keys([]), privacy_unit=unit, privacy_loss=loss, split_evenly_over=1)
+    query = context.query().group_by("key").agg(dp.len()).with_keys(keys(["a", "b"])).resolve()
+
+    def counts(data, rng):
+        return sorted(query(keys(data)).collect().rows())
+
+    counts(["a"], None)
+    found = dpa.trace(counts, ["b"], ["a", "b"], claim=ONE, runs=3)
+    assert found.verdict == "bounded", str(found)
+    assert dpa.trace(counts, ["b"], ["a", "b"], claim=dpa.PureDp(0.9), runs=3).verdict != "bounded"
