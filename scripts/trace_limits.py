@@ -70,7 +70,7 @@ def main():
             lows.append(found.delta_limits[0])
             highs.append(found.delta_limits[1])
             if chosen.draws:
-                lowers.append(dpa.audit(program, left, right, draws=chosen.draws, progress=False, **options).delta_lower)
+                lowers.append(dpa.audit(program, left, right, draws=chosen.draws, until="budget", progress=False, **options).delta_lower)
         wrong = [sum(upper < truth * (1 - 1e-9) for upper in uppers), sum(high < truth for high in highs), sum(low > truth for low in lows)]
         out.writerow(
             [name, f"{truth:.6g}", chosen.repeats, chosen.traces, chosen.confidence, wrong[0], f"{max(uppers):.6g}", wrong[1], wrong[2]]

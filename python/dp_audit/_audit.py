@@ -34,7 +34,7 @@ def audit(
     draws: int = DEFAULT_DRAWS,
     seed: int = 0,
     confidence: float = 0.999,
-    until: str = "budget",
+    until: str | None = None,
     max_seconds: float | None = None,
     relation: str | None = None,
     batch: bool | None = None,
@@ -74,7 +74,10 @@ def audit(
     draws: draws per pair.
     seed: the same seed gives the same result, on any number of threads.
     confidence: of all bounds of this audit together.
-    until: "budget", or "decided" to stop as soon as the claim is refuted.
+    until: "refuted" ends as soon as the claim is refuted, so a broken mechanism takes few draws, and its bound is just above the claim; one that
+        is not refuted spends all draws. "budget" always spends them, for the largest bound. "decided" ends earlier still, and shows less about a
+        claim that is not refuted. If absent: "refuted", or "budget" where an executor divides the draws of a pair, which it can do only with
+        a number of draws that is fixed in advance.
     max_seconds: the time that each pair may take; then the number of draws depends on the speed.
     relation: "add-remove" or "replace-one", which are checked, or the reason why the datasets are neighbours. Without it, datasets that have
         records (lists, arrays, frames) must differ in one record.
@@ -91,7 +94,8 @@ def audit(
     progress: True or False; a function of (draws, planned draws, bound, audits finished); shown in terminals and notebooks if absent.
     expect: the verdict that is expected, "consistent" or "violated"; reports say whether it came.
     executor: runs the audit in other processes: anything with `submit`, as concurrent.futures.Executor has it (a process pool, Dask, MPI,
-        submitit), or the module ray. The result is the same. `tasks` is the number of tasks to divide it into.
+        submitit), or the module ray. The result is the same. From 2^19 draws on, those of a pair are divided too. `tasks` is the number of tasks
+        to divide it into.
     trace: whether the worst pair is traced too (docs/traces.md): `result.trace` names the line at fault. Draws alone decide the verdict.
 
     Raises AuditError if the mechanism could not be audited. After Ctrl-C, raises Interrupted (a KeyboardInterrupt), whose `result` has what is
@@ -99,6 +103,9 @@ def audit(
     """
     given = named_pairs(left, right, pairs)
     claim_checked(claim)
+    divided = executor is not None and draws >= DIVIDED_DRAWS
+    if until is None:
+        until = "budget" if divided else "refuted"
     relations = [relation_of(one, other, relation) for one, other in given.values()]
     functions = {
         pair: Function(mechanism, one, other, batch=batch, rng=rng, features=features, messages=messages) for pair, (one, other) in given.items()
@@ -118,9 +125,9 @@ def audit(
     }
 
     def work(show: Any) -> tuple[Any, BaseException | None]:
-        if executor is not None and draws < DIVIDED_DRAWS:
+        if executor is not None and not divided:
             draw_on(executor, functions)
-        if executor is None or draws < DIVIDED_DRAWS:
+        if not divided:
             return _dp_audit.audit(json.dumps(spec), list(functions.items()), threads, shared, show)
         job = _dp_audit.job_of_function(json.dumps(spec), list(functions))
         return run_on(executor, job, functions, shared, tasks, threads, show), None
@@ -184,8 +191,8 @@ def ignored(ignore: Mapping[str, str] | None) -> dict[str, str]:
 
 def settings(draws: int | None, seed: int, confidence: float, until: str, max_seconds: float | None) -> dict[str, Any]:
     """The settings of a run, in the form that the core has."""
-    if until not in ("budget", "decided"):
-        raise ValueError(f"until is {until!r}, must be 'budget' or 'decided'")
+    if until not in ("budget", "refuted", "decided"):
+        raise ValueError(f"until is {until!r}, must be 'budget', 'refuted' or 'decided'")
     if draws is not None:
         if draws != int(draws) or not 1 <= draws <= 10**12:
             raise ValueError(f"draws is {draws}, must be a whole number from 1 to 1e12")

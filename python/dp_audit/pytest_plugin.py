@@ -86,7 +86,7 @@ class Session:
             "draws": option("--dp-audit-draws"),
             "seed": option("--dp-audit-seed"),
             "confidence": option("--dp-audit-confidence"),
-            "until": "budget",
+            "until": "refuted",
         }
 
     def joined(self) -> Any:

@@ -13,7 +13,7 @@ import mechanisms  # noqa: E402
 
 
 def audit(**options):
-    found = dpa.audit(mechanisms.laplace_count, ["x"], ["x", "y"], claim=dpa.PureDp(1.0), draws=2_000_000, **options)
+    found = dpa.audit(mechanisms.laplace_count, ["x"], ["x", "y"], claim=dpa.PureDp(1.0), draws=2_000_000, until="budget", **options)
     pair = json.loads(found.to_json())["audits"][0]["pairs"][0]
     pair.pop("seconds")
     return pair

@@ -37,7 +37,7 @@ def test_an_address_in_a_message_is_not_taken_for_noise():
             raise TypeError(f"{object()} is no number")
         return rng.random()
 
-    result = audit(mechanism)
+    result = audit(mechanism, until="budget")
     assert result.verdict == "violated"
     assert result.epsilon_lower > 5.0  # the exception tells both sides apart in every draw
 
@@ -118,7 +118,7 @@ def test_ragged_outputs_are_outputs():
     def mechanism(data, rng):
         return [rng.random()] * int(rng.integers(1, 3 + data))
 
-    assert audit(mechanism).draws == 20_000
+    assert audit(mechanism).verdict == "violated"
 
 
 def test_ragged_batches_are_outputs():
@@ -249,7 +249,7 @@ SLOW = """
 
     print("ready", flush=True)
     try:
-        dpa.audit(mechanism, 0, 1, claim=dpa.PureDp(1.0), draws=10**7, progress=False)
+        dpa.audit(mechanism, 0, 1, claim=dpa.PureDp(1.0), draws=10**7, until="budget", progress=False)
     except KeyboardInterrupt as interrupted:
         result = interrupted.result
         print(type(interrupted).__name__, result.verdict, result.draws, result.epsilon_lower, result.pairs[0].note)

@@ -21,7 +21,7 @@ def test_a_correct_count_is_consistent_and_half_the_noise_is_violated():
     right = dpa.audit(laplace_count, ONE, TWO, claim=dpa.PureDp(1.0), draws=200_000)
     assert right.verdict == "consistent"
     assert 0.9 < right.epsilon_lower <= 1.0 and right.reach == pytest.approx(right.epsilon_lower)
-    wrong = dpa.audit(functools.partial(laplace_count, scale=0.5), ONE, TWO, claim=dpa.PureDp(1.0), draws=200_000)
+    wrong = dpa.audit(functools.partial(laplace_count, scale=0.5), ONE, TWO, claim=dpa.PureDp(1.0), draws=200_000, until="budget")
     assert wrong.verdict == "violated"
     assert 1.8 < wrong.epsilon_lower <= 2.0
     assert "y <" in wrong.rule and "guessed right" in wrong.sentence
@@ -170,8 +170,23 @@ def test_features_are_what_the_attacker_knows():
     def knowledge(output):
         return {"bit": int(output) * inverse % 2**64 & 1}
 
-    result = dpa.audit(mechanism, 0, 1, claim=dpa.PureDp(1.0), draws=20_000, features=knowledge)
+    result = dpa.audit(mechanism, 0, 1, claim=dpa.PureDp(1.0), draws=20_000, features=knowledge, until="budget")
     assert result.verdict == "violated" and "bit" in result.rule
+
+
+@pytest.mark.parametrize("mechanism", [functools.partial(laplace_count, scale=0.5), lambda data, rng: len(data) + rng.laplace(scale=0.5)])
+def test_a_refuted_claim_ends_the_audit(mechanism):
+    # Half of the noise is refuted at 99.9 % after about 700 draws; 512 further ones are tested for dependence.
+    result = dpa.audit(mechanism, ONE, TWO, claim=dpa.PureDp(1.0), draws=10_000_000)
+    assert result.verdict == "violated" and result.draws < 10_000
+    assert 1.0 <= result.epsilon_lower <= 2.0
+
+
+def test_a_claim_that_holds_spends_all_draws_at_nearly_the_same_bound():
+    ended, fixed = (dpa.audit(laplace_count, ONE, TWO, claim=dpa.PureDp(1.0), draws=300_000, until=until) for until in (None, "budget"))
+    assert ended.verdict == fixed.verdict == "consistent" and ended.draws == fixed.draws == 300_000
+    # The error rates of the final bounds are in the ratio 0.89 to 0.9375, which is 0.03 of a standard error; a bound varies by one, which is about 0.006.
+    assert abs(ended.epsilon_lower - fixed.epsilon_lower) < 0.04
 
 
 def test_until_decided_needs_fewer_draws():

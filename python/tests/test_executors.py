@@ -37,7 +37,7 @@ def pool():
 
 @pytest.fixture(scope="module")
 def plain():
-    return dpa.audit(mechanisms.laplace_count, ONE, TWO, claim=CLAIM, draws=DRAWS)
+    return dpa.audit(mechanisms.laplace_count, ONE, TWO, claim=CLAIM, draws=DRAWS, until="budget")
 
 
 @pytest.mark.parametrize("tasks", [1, 2, 7, 16])

@@ -37,8 +37,8 @@ def test_a_hidden_bit_is_found_and_a_coin_is_not(case):
     assert found(honest=False).verdict == "violated"
     identifiers = IDENTIFIERS.get(case, {})
     if identifiers:
-        assert found(honest=True).reason == "unread-columns"
-    assert found(honest=True, ignore=identifiers).verdict == "consistent"
+        assert found(honest=True, until="budget").reason == "unread-columns"
+    assert found(honest=True, ignore=identifiers, until="budget").verdict == "consistent"
 
 
 @pytest.mark.parametrize("case", ["int-or-float", "digits-of-decimal"])

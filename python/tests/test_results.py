@@ -176,7 +176,7 @@ def test_the_worker_in_another_process_draws_the_same_numbers(tmp_path):
     )
     there = dpa.run(tmp_path / "a.toml", draws=50_000, seed=5)[0].pairs[0]
     here = dpa.audit(
-        lambda data, rng: len(data) + rng.expovariate(1) - rng.expovariate(1), [], ["x"], claim=dpa.PureDp(1.0), draws=50_000, seed=5, rng="python", name="a"
+        lambda data, rng: len(data) + rng.expovariate(1) - rng.expovariate(1), [], ["x"], claim=dpa.PureDp(1.0), draws=50_000, seed=5, until="budget", rng="python", name="a"
     ).pairs[0]
     assert (here.epsilon_lower, here.delta_lower, here.rule) == (there.epsilon_lower, there.delta_lower, there.rule)
 

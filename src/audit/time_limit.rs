@@ -51,7 +51,7 @@ impl PairClock {
     /// The clock of a pair that starts now.
     pub fn start(limit: Option<Positive>, until: Until) -> Self {
         let explore = match until {
-            Until::Budget => EXPLORE,
+            Until::Budget | Until::Refuted => EXPLORE,
             Until::Decided => EXPLORE_UNTIL_DECIDED,
         };
         Self {

@@ -162,9 +162,10 @@ pub struct PlanArgs {
     /// The confidence of all bounds of the run together
     #[arg(long, value_name = "P", default_value = "0.999")]
     pub confidence: Confidence,
-    /// When to stop: after all draws, or as soon as the claim is refuted. A program then makes few
-    /// draws, so the tests of independence see few of them, and may miss dependence that they would
-    /// see without this option
+    /// When to stop: after all draws (`budget`), or as soon as the claim is refuted. `refuted`
+    /// keeps nearly all of the error rate for the bounds of a claim that is not refuted; `decided`
+    /// spends it on the refutation, which then takes fewer draws. A program makes few draws before
+    /// a refutation, so the tests of independence may miss dependence that they would see in more
     #[arg(long, value_enum, default_value_t)]
     pub until: Until,
     /// The time that each pair may take, in seconds, with the start of programs: slow mechanisms
@@ -912,7 +913,8 @@ pub struct CalibrateArgs {
     /// The confidence of each run
     #[arg(long, value_name = "P", default_value = "0.95")]
     pub confidence: Confidence,
-    /// When each run ends: `budget`, or `decided`, which counts what is concluded at any look
+    /// When each run ends: `budget`, or `refuted` or `decided`, which count what is concluded at
+    /// any look
     #[arg(long, value_enum, value_name = "WHEN", default_value_t, hide_possible_values = true)]
     pub until: Until,
     /// The CSV file for the rates (default: results/calibration.csv, or results/power.csv with

@@ -36,8 +36,29 @@ pub enum Until {
     /// When the budget is spent: the tightest bounds.
     #[default]
     Budget,
-    /// As soon as the claim is refuted.
+    /// As soon as the claim is refuted, at almost the same bounds as with `budget` if it is not.
+    Refuted,
+    /// As soon as the claim is refuted, after as few draws as possible. Bounds of a claim that is
+    /// not refuted are smaller.
     Decided,
+}
+
+impl Until {
+    /// Whether a run may end before its budget is spent.
+    #[must_use]
+    pub fn ends_early(self) -> bool {
+        self != Self::Budget
+    }
+
+    /// As on the command line.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Budget => "budget",
+            Self::Refuted => "refuted",
+            Self::Decided => "decided",
+        }
+    }
 }
 
 /// The settings of a run.

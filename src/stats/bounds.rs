@@ -56,7 +56,13 @@ mod tests {
 
     #[test]
     fn the_parts_of_alpha_add_up_to_alpha() {
-        for (pairs, until) in [(1, Until::Budget), (4, Until::Budget), (4, Until::Decided)] {
+        let cases = [
+            (1, Until::Budget),
+            (4, Until::Budget),
+            (4, Until::Refuted),
+            (4, Until::Decided),
+        ];
+        for (pairs, until) in cases {
             let level = Level::of_pair(0.95, pairs).until(until);
             let parts =
                 [level.anytime(), level.anytime_second(), level.fixed(0.9), level.fixed(0.1)];

@@ -169,14 +169,38 @@ fn a_generator_of_ones_own_is_seeded_from_the_one_given() {
 
 #[test]
 fn an_audit_that_is_decided_stops() {
-    let finding = audit(|x: &f64, rng| x + laplace(rng, 0.2))
-        .claim(1.0, 0.0)
-        .pair(0.0, 1.0)
-        .until(Until::Decided)
-        .run();
-    // The first look decides, at 1,024 draws, on each of 300 seeds.
-    finding.assert_violated();
-    assert!(finding.report().audits[0].privacy().next().unwrap().1.draws < 100_000);
+    for until in [Until::Decided, Until::Refuted] {
+        let finding = audit(|x: &f64, rng| x + laplace(rng, 0.2))
+            .claim(1.0, 0.0)
+            .pair(0.0, 1.0)
+            .until(until)
+            .run();
+        // The first look decides, at 1,024 draws, on each of 300 seeds.
+        finding.assert_violated();
+        assert!(finding.report().audits[0].privacy().next().unwrap().1.draws < 100_000);
+    }
+}
+
+#[test]
+fn a_claim_that_is_not_refuted_gets_all_draws_and_nearly_the_bound_of_a_fixed_budget() {
+    let bound = |until| {
+        let finding = audit(|x: &f64, rng| x + laplace(rng, 1.0))
+            .claim(1.0, 0.0)
+            .pair(0.0, 1.0)
+            .draws(400_000)
+            .until(until)
+            .run();
+        finding.assert_consistent();
+        let report = finding.report();
+        let (_, evidence) = report.audits[0].privacy().next().unwrap();
+        assert_eq!(evidence.draws, 400_000);
+        // The final count is judged, as the sample is complete.
+        assert!(evidence.judged_by.is_some());
+        evidence.bounds.lower
+    };
+    let [fixed, refuted] = [Until::Budget, Until::Refuted].map(bound);
+    // A bound varies by a standard error of about 0.005. The levels differ by 0.02 of one.
+    assert!((fixed - refuted).abs() < 0.04, "{fixed} and {refuted}");
 }
 
 #[test]

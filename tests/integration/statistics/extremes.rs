@@ -42,7 +42,7 @@ fn well_formed(found: &PrivacyEvidence) {
 fn extreme_claims_are_refuted_only_by_what_exceeds_them() {
     for epsilon in [1e-6, 1e-3, 1.0, 50.0, 800.0] {
         for delta in [0.0, 1e-12, 0.5, 0.999_999] {
-            for until in [Until::Budget, Until::Decided] {
+            for until in [Until::Budget, Until::Refuted, Until::Decided] {
                 let found =
                     report(&audit_of(epsilon, delta, silent()), Settings { until, ..sure(20_000) });
                 well_formed(&found);
@@ -189,7 +189,7 @@ fn rows_of_extremes_do_not_upset_any_attack() {
 #[test]
 fn small_budgets_are_spent_to_the_last_draw_and_never_a_pass() {
     for draws in (1..=20).chain([63, 64, 100, 511, 512, 513, 1_000, 4_095, 4_097]) {
-        for until in [Until::Budget, Until::Decided] {
+        for until in [Until::Budget, Until::Refuted, Until::Decided] {
             let audits = audit_of(1.0, 0.0, leaking(Cell::number(0.0), Cell::number(1.0)));
             let found = report(&audits, Settings { until, ..sure(draws) });
             well_formed(&found);
@@ -208,7 +208,7 @@ fn small_budgets_are_spent_to_the_last_draw_and_never_a_pass() {
             );
             assert!(
                 found.draws == draws
-                    || (until == Until::Decided && found.verdict == Verdict::Violated),
+                    || (until.ends_early() && found.verdict == Verdict::Violated),
                 "{} of {draws}",
                 found.draws
             );

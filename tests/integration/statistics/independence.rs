@@ -53,9 +53,13 @@ fn run(target: impl Target + 'static, draws: u64, until: Until) -> RunReport {
 /// The complaint about a mechanism, which must be there at any budget and however the run ends.
 fn complaint(noise: fn(Side, StreamSeed, usize) -> Vec<f64>) -> String {
     let mut last = String::new();
-    for (draws, until) in
-        [(40_000, Until::Budget), (1_000_000, Until::Budget), (1_000_000, Until::Decided)]
-    {
+    let budgets = [
+        (40_000, Until::Budget),
+        (1_000_000, Until::Budget),
+        (1_000_000, Until::Refuted),
+        (1_000_000, Until::Decided),
+    ];
+    for (draws, until) in budgets {
         let report = run(Batchwise(noise), draws, until);
         assert_eq!(Gate::default().exit_code(&report, false), ExitCode::NotRun);
         let error = report.audits[0].results[0].outcome.as_ref().expect_err("not judged").clone();

@@ -114,7 +114,7 @@ impl PairPlan {
     pub(in crate::audit) fn schedule(&self) -> Schedule {
         match self.until {
             Until::Budget => Schedule::new(self.draws),
-            Until::Decided => Schedule::frequent(self.draws),
+            Until::Refuted | Until::Decided => Schedule::frequent(self.draws),
         }
     }
 
@@ -128,7 +128,7 @@ impl PairPlan {
         let sampler = Sampler::open(target, self.stream(), phase, drawn)?;
         Ok(match self.until {
             Until::Budget => sampler,
-            Until::Decided => sampler.in_small_batches(),
+            Until::Refuted | Until::Decided => sampler.in_small_batches(),
         })
     }
 

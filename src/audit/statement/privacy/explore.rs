@@ -9,7 +9,7 @@ use super::path::EvidencePath;
 use crate::attack::{DrawBudget, Explorer, Gambler, Grouped, GuessRule, Learned};
 use crate::audit::time_limit::PairClock;
 use crate::audit::{Event, Listener, PairPlan};
-use crate::model::{Tally, Until};
+use crate::model::Tally;
 use crate::output::{Symbols, fingerprint};
 use crate::sample::{Sampler, Schedule};
 use crate::target::{Phase, Target, TargetError};
@@ -113,7 +113,7 @@ pub fn explore_in_time(
     let mut explorer = Explorer::new(sampler.width(), &plan.attacks, &plan.claim, budget);
     let mut explored = Exploration::default();
     let mut gambler =
-        (plan.until == Until::Decided).then(|| Gambler::new(sampler.width(), plan.claim.main()));
+        plan.until.ends_early().then(|| Gambler::new(sampler.width(), plan.claim.main()));
     // What the first rule did since it was learned.
     let mut since = Tally::default();
     for (index, &round) in rounds.iter().enumerate() {

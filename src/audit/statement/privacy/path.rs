@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::attack::{Learned, Role};
 use crate::audit::PairPlan;
-use crate::model::{Limit, Tally, Until};
+use crate::model::{Limit, Tally};
 use crate::stats::wealth::{Bet, Ledger};
 
 /// The bets of all looks so far.
@@ -45,7 +45,7 @@ impl EvidencePath {
     #[must_use]
     pub fn decides(&self, plan: &PairPlan) -> bool {
         let PairPlan { claim, level, until, .. } = plan;
-        *until == Until::Decided
+        until.ends_early()
             && (self.refutes(claim.main(), level.anytime())
                 || claim.second().is_some_and(|it| self.refutes(it, level.anytime_second())))
     }

@@ -6,7 +6,7 @@ use super::Page;
 use super::bar::bar;
 use crate::audit::{Audit, AuditReport, Evidence, Judged, Picture, short};
 use crate::model::number::{Brief, percent, round_down};
-use crate::model::{Agreement, Conclusion, Settings, Until, Verdict};
+use crate::model::{Agreement, Conclusion, Settings, Verdict};
 use crate::output::fingerprint;
 use crate::report::commands;
 use crate::report::formats::plot::Plot;
@@ -130,7 +130,9 @@ impl Page<'_> {
 /// The options that repeat a run.
 fn options(settings: Settings) -> String {
     let draws = settings.draws.map_or_else(String::new, |draws| format!(" --draws {draws}"));
-    let until = if settings.until == Until::Decided { " --until decided" } else { "" };
+    let until = settings.until;
+    let until =
+        if until.ends_early() { format!(" --until {}", until.name()) } else { String::new() };
     let controls = if settings.controls { " --controls" } else { "" };
     format!(
         "--seed {} --confidence {}{draws}{until}{controls}",

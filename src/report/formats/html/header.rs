@@ -6,7 +6,7 @@ use super::card::{anchor, command};
 use super::{Page, bar, conclusion};
 use crate::audit::{Judged, RunReport, capitalised};
 use crate::model::number::{counted, percent};
-use crate::model::{Agreement, Conclusion, Until};
+use crate::model::{Agreement, Conclusion};
 use crate::report::commands;
 use crate::report::gate::baseline::Difference;
 
@@ -173,7 +173,8 @@ impl Page<'_> {
             || "draws as in the audit files".to_owned(),
             |draws| format!("{} per pair", counted(draws, "draw")),
         ));
-        parts.extend((settings.until == Until::Decided).then(|| "until decided".to_owned()));
+        let until = settings.until;
+        parts.extend(until.ends_early().then(|| format!("until {}", until.name())));
         parts.extend(settings.controls.then(|| "with controls".to_owned()));
         html! {
             p.meta { @for (index, part) in parts.iter().enumerate() { @if index > 0 { " · " } span { (part) } } }
