@@ -100,7 +100,7 @@ pub mod suite;
 mod target;
 
 pub use api::{Finding, MechanismAudit, audit};
-pub use attack::Attack;
+pub use attack::{Attack, Clues, Contribution, Example, ExampleCell, Simplest};
 #[doc(inline)]
 pub use audit::{
     Accuracy, AccuracyEvidence, AccuracyPlan, Audit, AuditReport, Canaries, CanaryCount,
@@ -108,8 +108,8 @@ pub use audit::{
     Curves, DeltaAt, Earlier, EpsilonAt, Event, Evidence, EvidencePath, Exploration, FrozenTally,
     Growth, Judged, Listener, LookTallies, Measurement, Pair, PairPlan, PairStatement, PartsError,
     Piece, Plan, Preparer, PrivacyEvidence, ProfilePoint, RuleJudgement, RunReport, Rung,
-    ScoreSource, ScoredTrial, StabilityEvidence, Statement, StatementResult, TargetSource,
-    TrainingPlan, WealthPoint, certify_range, conclude, explore, run,
+    ScoreSource, ScoredTrial, SimplestRule, StabilityEvidence, Statement, StatementResult,
+    TargetSource, TrainingPlan, WealthPoint, certify_range, conclude, explore, run,
 };
 pub use model::{
     AccuracyClaim, Agreement, AskedReach, Bounds, Claim, Conclusion, Confidence, ControlResult,

@@ -20,7 +20,7 @@
 | `trace(mechanism, left, right, claim=…)` | looks inside: the line at fault, exact losses on a pair |
 | `primitive(…)` | marks a function that adds noise, for traces |
 | `PureDp`, `ApproximateDp`, `Gdp`, `Zcdp`, `RenyiDp`, `Profile`, `Stability` | claims |
-| `Result`, `PairResult`, `CanaryResult`, `Run`, `SearchResult`, `Witness`, `Replay` | what was found |
+| `Result`, `PairResult`, `Contribution`, `Example`, `CanaryResult`, `Run`, `SearchResult`, `Witness`, `Replay` | what was found |
 | `AuditError`, `Interrupted` | why nothing was found |
 
 pytest has the fixture `dp_audit`, and the command `dp-audit` is the same program as the one in Rust.
@@ -33,7 +33,7 @@ from ._coins import CoinFlips, coin_flips
 from ._dp_audit import __version__
 from ._errors import AuditError, Interrupted
 from ._measure import Measurement, measure
-from ._result import PairResult, Replay, Result, Run, Witness
+from ._result import Contribution, Example, PairResult, Replay, Result, Run, Witness
 from ._search import SearchResult, search
 from ._trace import Trace, primitive, trace
 
@@ -45,6 +45,8 @@ __all__ = [
     "CanaryScoreAuditor",
     "Claim",
     "CoinFlips",
+    "Contribution",
+    "Example",
     "Gdp",
     "Interrupted",
     "Measurement",

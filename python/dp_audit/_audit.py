@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 import os
 from pathlib import Path
 from typing import Any, Callable, Iterable, Mapping, Sequence
 
+
+import numpy
 
 from . import _dp_audit, worker
 from ._claims import Claim
@@ -121,6 +124,7 @@ def audit(
         "reach": asked(reach),
         "ignore": ignored(ignore),
         "expect": expect,
+        "datasets": {pair: [notation(one), notation(other)] for pair, (one, other) in given.items()},
         "settings": settings(draws, seed, confidence, until, max_seconds),
     }
 
@@ -140,6 +144,40 @@ def audit(
     worst = given[result.worst.name] if result.worst is not None else next(iter(given.values()))
     found = looked_at(mechanism, *worst, claim=claim, seed=seed, relation=relation or "as in the audit", batch=batch, rng=rng, messages=messages, name=name)
     return dataclasses.replace(result, trace=found)
+
+
+NOTED_RECORDS = 10_000  # longer datasets are only named in reports
+NOTED_CHARACTERS = 10_000
+
+
+def notation(data: Any) -> list[Any]:
+    """A dataset as reports show it: its records, or a text about what has no such notation.
+
+    >>> notation([1, 2.5, ("a", None)]), notation({"a": 1}), notation([math.nan])
+    ([1, 2.5, ['a', None]], ["{'a': 1}"], ['[nan]'])
+    """
+    length = len(data) if hasattr(data, "__len__") else 0
+    if length > NOTED_RECORDS:
+        return [f"a {type(data).__name__} of length {length:,}"]
+    listed = data.tolist() if isinstance(data, numpy.ndarray) else data
+    if isinstance(listed, (list, tuple)) and all(map(is_record, listed)):
+        return [list(record) if isinstance(record, tuple) else record for record in listed]
+    try:
+        text = " ".join(repr(data).split())
+    except Exception:  # a report does not fail because of it
+        text = f"a {type(data).__name__}"
+    if " at 0x" in text:  # an address, which differs from run to run
+        text = f"a {type(data).__name__}"
+    return [text if len(text) <= NOTED_CHARACTERS else text[: NOTED_CHARACTERS - 1] + "…"]
+
+
+def is_record(value: Any) -> bool:
+    """Whether a value has the notation of a record: a number, a text, nothing, or a list of these."""
+    if isinstance(value, (list, tuple)):
+        return all(map(is_record, value))
+    if type(value) is int:
+        return abs(value) <= 2**53
+    return value is None or type(value) is str or (type(value) is float and math.isfinite(value))
 
 
 def called(mechanism: Callable[..., Any]) -> str:
@@ -293,7 +331,7 @@ def samples(
         "ignore": ignored(ignore),
         "settings": settings(None, seed, confidence, until, None),
     }
-    names = columns.all_names() if columns.names or columns.shape else []
+    names = columns.all_names()
     width = columns.width + len(columns.names)
     first, second = blocks
     return judged(lambda show: _dp_audit.samples(json.dumps(spec), first, second, width, names, ordered, threads, show), progress, {}, False)

@@ -240,8 +240,7 @@ class Function:
             guard.check(always=True)
         self.refuse_kept_noise()
         columns = self.columns
-        names = columns.all_names() if columns.names or columns.shape else []
-        return columns.width + len(columns.names), seeded, names
+        return columns.width + len(columns.names), seeded, columns.all_names()
 
     def find_sides_that_fail(self) -> None:
         """A vectorised mechanism must not fail now and then. But if every call on a dataset fails, each of its draws is that failure."""

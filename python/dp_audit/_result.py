@@ -52,11 +52,56 @@ def missed(pair: Mapping[str, Any]) -> str | None:
 
 
 @dataclasses.dataclass(frozen=True)
+class Contribution:
+    """What one column shows by itself: an estimate from exploration, not a bound."""
+
+    column: str
+    estimate: float
+    """The bound, in the unit of the claim, that is to be expected from this column alone."""
+    share: float
+    """Its part of the bound that is to be expected from the strongest rule."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Example:
+    """An output that betrays the dataset."""
+
+    output: Mapping[str, float | str]
+    """Its cells by their columns: numbers, and the names of everything else."""
+    side: str
+    """The dataset that it betrays: left or right."""
+    left: int
+    """How often exploration saw outputs like it on D."""
+    right: int
+    """How often on D'."""
+
+    def __str__(self) -> str:
+        # A whole text comes after the parts of it.
+        ordered = sorted(self.output.items(), key=lambda entry: isinstance(entry[1], str) and len(entry[1]) > 40)
+        cells = [f"{column} = {value:.4g}" if isinstance(value, float) else f"{column} = {value[:40]}" for column, value in ordered]
+        more = f" and {len(cells) - 4} more" if len(cells) > 4 else ""
+        return f"{', '.join(cells[:4])}{more}: {self.side} (outputs like it: {self.left:,} on left, {self.right:,} on right)"
+
+
+def cell(value: Any) -> float | str:
+    """A cell of an example.
+
+    >>> cell("inf"), cell("⊥"), cell(1)
+    (inf, '⊥', 1.0)
+    """
+    return float(value) if not isinstance(value, str) or value in ("inf", "-inf") else value
+
+
+@dataclasses.dataclass(frozen=True)
 class PairResult:
     """What was found on one pair of datasets."""
 
     name: str
     """The name of the pair."""
+    left: str | None
+    """D in short; `datasets` of the JSON report has all of it. None if it is not known."""
+    right: str | None
+    """D' in short."""
     verdict: str
     """violated, consistent, inconclusive or error."""
     reason: str | None
@@ -75,6 +120,14 @@ class PairResult:
     """All draws, including those from which the rule was learned."""
     rule: str | None
     """The rule by which the attacker guesses, in words."""
+    simplest_rule: str | None
+    """A rule about one column with one threshold or one value that refutes the claim too; None if the rule is as simple, or if there is none."""
+    simplest_lower: float | None
+    """What the simplest rule shows by itself, in the unit of the claim; None if a run ended before it was judged."""
+    contributions: tuple[Contribution, ...]
+    """What each column shows by itself, the largest first, if the claim is refuted and there are several columns."""
+    examples: tuple[Example, ...]
+    """Outputs that betray the dataset, if the claim is refuted."""
     sentence: str | None
     """How often the attacker guessed right, and what the claim allows."""
     note: str | None
@@ -92,6 +145,8 @@ class PairResult:
     def of(cls, pair: Mapping[str, Any]) -> "PairResult":
         return cls(
             name=pair["pair"],
+            left=pair.get("left"),
+            right=pair.get("right"),
             verdict=pair["verdict"],
             reason=pair.get("reason"),
             error=pair.get("error"),
@@ -101,6 +156,15 @@ class PairResult:
             reach=number(pair.get("reach")),
             draws=pair.get("draws"),
             rule=pair.get("rule"),
+            simplest_rule=pair.get("simplest_rule"),
+            simplest_lower=number(pair.get("simplest_lower")),
+            contributions=tuple(
+                Contribution(one["column"], float(one["estimate"]), one["share"]) for one in pair.get("contributions") or ()
+            ),
+            examples=tuple(
+                Example({column: cell(value) for column, value in one["output"]}, one["guess"], one["left"], one["right"])
+                for one in pair.get("examples") or ()
+            ),
             sentence=pair.get("sentence"),
             note=pair.get("note"),
             reproducible=pair.get("reproducible"),
@@ -108,6 +172,21 @@ class PairResult:
             needed_draws=pair.get("needed_draws"),
             picture=pair.get("picture"),
         )
+
+    def clues(self) -> list[str]:
+        """What people can act on, in words."""
+        clues = []
+        if self.simplest_rule:
+            not_judged = " (learned from all draws and not judged on others)"
+            shown = f"; this alone shows ≥ {brief(self.simplest_lower)}" if self.simplest_lower else not_judged
+            clues.append(f"Or: {self.simplest_rule}{shown}")
+        worth = [one for one in self.contributions if one.share >= 0.01][:5]
+        if worth:
+            clues.append("Each column alone, estimated: " + "; ".join(f"{one.column} ≈ {brief(one.estimate)}" for one in worth))
+        # A threshold of the only column says all that an example could.
+        if self.simplest_rule or self.contributions:
+            clues.extend(f"For example {example}" for example in self.examples[:2])
+        return clues
 
     def severity(self) -> tuple[bool, bool, float]:
         return (self.verdict == "violated", self.verdict == "error", self.reach or 0.0)
@@ -235,6 +314,21 @@ class Result:
         return self.worst.rule if self.worst else None
 
     @property
+    def simplest_rule(self) -> str | None:
+        """A rule about one column with one threshold or one value that refutes the claim on the worst pair too; None if `rule` is as simple."""
+        return self.worst.simplest_rule if self.worst else None
+
+    @property
+    def contributions(self) -> tuple[Contribution, ...]:
+        """What each column of the outputs shows by itself on the worst pair, if the claim is refuted."""
+        return self.worst.contributions if self.worst else ()
+
+    @property
+    def examples(self) -> tuple[Example, ...]:
+        """Outputs that betray the dataset of the worst pair, if the claim is refuted."""
+        return self.worst.examples if self.worst else ()
+
+    @property
     def sentence(self) -> str | None:
         """How often the attacker guessed right on the worst pair, and what the claim allows."""
         return self.worst.sentence if self.worst else None
@@ -277,6 +371,7 @@ class Result:
             claim = ""
             if pair.rule and pair.sentence:
                 lines.append(f"  The attacker {pair.sentence}. Rule: {pair.rule}.")
+            lines.extend(f"  {clue}." for clue in pair.clues())
             if pair.note:
                 lines.append(f"  Note: {pair.note}.")
         if self.verdict == "consistent":

@@ -191,7 +191,9 @@ class Auditor:
         if result.verdict == "violated":
             return (
                 f"{result.claim} is refuted: {summary(result)}, with confidence {100 * self.session.settings()['confidence']:g} % for the session.\n"
-                f"The attacker {result.sentence}. Rule: {result.rule}.\nOther draws: {again}"
+                f"The attacker {result.sentence}. Rule: {result.rule}.\n"
+                + "".join(f"{clue}.\n" for clue in result.worst.clues())
+                + f"Other draws: {again}"
             )
         if result.verdict == "consistent":
             return f"{result.claim} is not refuted: {summary(result)}. A violation was expected.\nMore draws may show it: {again} --dp-audit-draws 1e7"

@@ -272,7 +272,8 @@ def run(draws, fits, width, seeded, features, kind):
                 if "width" in request:
                     columns.set_width(request["width"])
                 hello = {"dp_audit": VERSION, "width": columns.width + len(columns.names), "seeded": honours_seeds, "reusable": reusable, "start_up": start_up}
-                answers.write(message(hello | ({"columns": columns.all_names()} if columns.names or columns.shape else {})))
+                names = columns.all_names()
+                answers.write(message(hello | ({"columns": names} if names else {})))
                 answers.flush()
                 continue
             side = request["side"]
@@ -388,11 +389,14 @@ class Columns:
         return {str(name): value for name, value in found.items()}
 
     def all_names(self):
+        """The names of all columns, with the indices that Python has; none for a single number."""
+        if not (self.names or self.shape or self.width > 1):
+            return []
         if self.shape and math.prod(self.shape) == self.width:
-            places = itertools.product(*(range(1, length + 1) for length in self.shape))
+            places = itertools.product(*map(range, self.shape))
             own = ["y" + "".join(f"[{index}]" for index in place) for place in places]
         else:
-            own = ["y"] if self.width == 1 else [f"y[{index + 1}]" for index in range(self.width)]
+            own = ["y"] if self.width == 1 else [f"y[{index}]" for index in range(self.width)]
         return own + self.names
 
     def pack(self, outputs):

@@ -10,7 +10,7 @@ use dp_audit::fronts::Witness;
 use dp_audit::fronts::{Recorded, RowOrder, SampleNames, draws};
 use dp_audit::fronts::{ReplaySettings, replay as judge_again};
 use dp_audit::fronts::{Stop, Stoppable};
-use dp_audit::{AskedReach, Claim, Confidence, Expectation, Relation, Settings};
+use dp_audit::{AskedReach, Claim, Confidence, Dataset, Expectation, Relation, Settings};
 use dp_audit::{Audit, PairPlan, Preparer, TargetSource, suite};
 use dp_audit::{PrepareError, Subject, Target};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
@@ -39,13 +39,21 @@ pub struct Spec {
     ignore: BTreeMap<String, String>,
     #[serde(default)]
     expect: Option<Expectation>,
+    /// D and D' of each pair, as far as they have a notation.
+    #[serde(default)]
+    datasets: BTreeMap<String, [Dataset; 2]>,
     pub settings: Settings,
 }
 
 impl Spec {
     /// The audit with pairs of these names.
-    pub fn audit(self, pairs: impl IntoIterator<Item = String>) -> Audit {
-        let audit = Audit::given(&self.name, self.subject.mechanism(), self.claim, pairs);
+    pub fn audit(mut self, pairs: impl IntoIterator<Item = String>) -> Audit {
+        let mut audit = Audit::given(&self.name, self.subject.mechanism(), self.claim, pairs);
+        for pair in &mut audit.pairs {
+            if let Some(datasets) = self.datasets.remove(&pair.name) {
+                [pair.left, pair.right] = datasets;
+            }
+        }
         Audit {
             subject: self.subject,
             relation: self.relation,

@@ -1,6 +1,7 @@
 """What people look at: print, notebooks, JSON, frames, pictures, witnesses; samples, files and reports."""
 
 import json
+import math
 import pickle
 import subprocess
 import sys
@@ -57,6 +58,68 @@ def test_results_become_a_frame(violated):
     pytest.importorskip("pandas")
     frame = violated.to_pandas()
     assert list(frame.verdict) == ["violated"] and "rule" in frame.columns
+
+
+class TestClues:
+    """Two entries of four leak ε = 2 each. The strongest rule looks at both; people need one threshold."""
+
+    @staticmethod
+    def summary(data, rng):
+        count, low, mean, top = len(data) + rng.laplace(scale=[10.0, 10.0, 0.5, 0.5])
+        return {"count": count, "low": low, "mean": mean, "top": top}
+
+    @pytest.fixture(scope="class")
+    @classmethod
+    def found(cls):
+        return dpa.audit(cls.summary, ["x"], ["x", "y"], claim=dpa.PureDp(1.0), draws=40_000, until="budget")
+
+    def test_the_simplest_rule_names_the_column(self, found):
+        assert found.verdict == "violated"
+        words = found.simplest_rule.split()
+        assert words[0] in ("left", "right") and words[1] == "if" and words[2] in ("y.mean", "y.top") and len(words) == 5
+        # By itself such a column leaks ε = 2; both together 4.
+        assert 1 < found.worst.simplest_lower <= 2.0 and found.lower <= 4.2
+        first, second, *_ = found.contributions
+        assert {first.column, second.column} == {"y.mean", "y.top"}
+        # The other two leak ε = 0.1 each.
+        assert all(one.estimate < 0.5 for one in found.contributions if one.column in ("y.count", "y.low"))
+
+    def test_examples_are_outputs_of_the_side_that_they_betray(self, found):
+        assert found.examples
+        for example in found.examples:
+            more, less = (example.left, example.right) if example.side == "left" else (example.right, example.left)
+            assert more > math.e * less
+            # Only where both entries together are below 3 is D more likely by a factor of e.
+            assert (example.output["y.mean"] + example.output["y.top"] < 3) == (example.side == "left")
+
+    def test_they_are_in_every_view(self, found):
+        text = str(found)
+        assert f"Or: {found.simplest_rule}" in text.replace("\n    ", " ") and "For example" in text
+        html = found._repr_html_()
+        assert "simplest rule" in html and "each column alone" in html and "example output" in html
+
+    def test_who_claims_what_holds_is_told_nothing(self, consistent):
+        assert consistent.simplest_rule is None and consistent.contributions == () and consistent.examples == ()
+
+    def test_arrays_are_counted_from_zero(self):
+        def pair(data, rng):
+            return list(len(data) + rng.laplace(scale=[10.0, 0.5, 0.5]))
+
+        found = dpa.audit(pair, ["x"], ["x", "y"], claim=dpa.PureDp(1.0), draws=40_000, until="budget")
+        assert found.simplest_rule.split()[2] in ("y[1]", "y[2]")
+        assert {one.column for one in found.contributions} >= {"y[0]", "y[1]", "y[2]"}
+
+
+def test_the_datasets_are_in_every_report():
+    def count(data, rng, count):
+        return len(data) + rng.laplace(size=count)
+
+    found = dpa.audit(count, ["x"] * 30, ["x"] * 31, claim=dpa.PureDp(1.0), draws=20_000)
+    assert (found.pairs[0].left, found.pairs[0].right) == ("[x × 30]", "[x × 31]")
+    assert found.data["pairs"][0]["datasets"]["right"] == [{"value": "x", "times": 31}]
+    assert "[x × 31]" in found._repr_html_() and "[x × 31]" in found.to_html()
+    other = dpa.audit(count, {"a": 1}, {"a": 1, "b": 2}, claim=dpa.PureDp(1.0), draws=20_000, relation="dictionaries of records")
+    assert other.pairs[0].right == "[{'a': 1, 'b': 2}]"
 
 
 def test_results_are_drawn(violated):

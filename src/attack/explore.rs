@@ -6,6 +6,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::attack::answer::Answer;
+use crate::attack::clues::{self, Clues};
 use crate::attack::family::Attack;
 use crate::attack::fit::alike::are_alike;
 use crate::attack::histogram::ScoreHistogram;
@@ -350,6 +351,27 @@ impl<'a> Explorer<'a> {
                 self.left.iter().chain(&self.right).filter(|row| bins.knows(Cell::of_row(row)));
             known.for_each(|row| symbols.name_row(row));
         }
+    }
+
+    /// What people can act on, if one of the rules promises to refute the claim.
+    #[must_use]
+    pub fn clues(&self, learned: &[Learned], symbols: &Symbols) -> Clues {
+        let strongest = learned
+            .iter()
+            .filter(|learned| learned.promise > 1.0)
+            .reduce(|best, next| if next.promise > best.promise { next } else { best });
+        let Some(Learned { rule, promise, .. }) = strongest else { return Clues::default() };
+        let seen = clues::Evidence {
+            claim: self.claim,
+            certify: self.budget.certify,
+            cautions: [Role::Main, Role::Delta].map(|role| self.budget.caution(role)),
+            candidates: &self.candidates,
+            rows: [&self.left, &self.right],
+            symbols,
+        };
+        let found = seen.clues(rule, *promise);
+        let plain = learned.iter().all(|learned| learned.rule.is_plain());
+        Clues { simplest: found.simplest.filter(|_| !plain), ..found }
     }
 
     /// A rule for the tail of a learned score, if it promises a clearly larger ε bound than the

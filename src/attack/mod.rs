@@ -72,6 +72,7 @@
 //! | `rule/judge.rs` | the tallies of rules on draws |
 //! | `histogram.rs` | the distributions that exploration found, for pictures |
 //! | `explore.rs` | from draws to rules |
+//! | `clues.rs` | what people can act on: the simplest rule, each column by itself, examples |
 //! | `predict/mod.rs` | predictions that are bet on while they are learned |
 //! | `predict/gambler.rs` | bets on blocks of draws and learns from them |
 //! | `predict/predictor.rs` | the predictors, and their mean |
@@ -85,6 +86,7 @@
 
 mod answer;
 mod bins;
+mod clues;
 mod explore;
 mod family;
 mod fit;
@@ -98,6 +100,7 @@ pub mod tuning;
 mod unread;
 
 pub use answer::{Answer, AnswerCounts};
+pub use clues::{Clues, Contribution, Example, ExampleCell, Simplest};
 pub use explore::{DrawBudget, Explorer, Learned};
 pub use family::{Attack, LearnerName};
 pub use histogram::{Bar, Distribution, NumberLine, ScoreHistogram};

@@ -37,6 +37,35 @@ pub mod explore {
     pub const MAX_CANDIDATES: usize = 3;
 }
 
+/// What people can act on (`clues.rs`).
+pub mod clues {
+    /// The columns that are looked at by themselves; if there are more, the most significant ones.
+    /// Origin: limit of time.
+    pub const COLUMNS: usize = 16;
+
+    /// Rows of each side on which columns are counted. Origin: limit of time.
+    pub const ROWS: usize = 1 << 16;
+
+    /// The most cells of these rows. Origin: limit, 32 MB.
+    pub const CELLS: usize = 1 << 22;
+
+    /// The fewest rows, however wide they are. Origin: by trial, no record.
+    pub const FEWEST_ROWS: usize = 1 << 10;
+
+    /// The part of the largest promise from which on a rule is as good for people, so that the one
+    /// with the shortest text is taken. Origin: what a reader does not mind.
+    pub const NEARLY: f64 = 0.97;
+
+    /// Example outputs. Origin: what a reader looks at.
+    pub const EXAMPLES: usize = 3;
+
+    /// The most of them from one side. Origin: what a reader looks at.
+    pub const OF_ONE_SIDE: usize = 2;
+
+    /// The most cells of an example. Origin: limit of the size of reports.
+    pub const SHOWN_CELLS: usize = 64;
+}
+
 /// Shares of α (`role.rs`).
 pub mod role {
     /// The share of the fixed sample's α for a steady rule, and for a rule for δ. Origin: by trial,

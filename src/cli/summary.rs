@@ -13,7 +13,7 @@ use super::progress::mark;
 use super::screen::{Look, styled};
 use super::tables::plain_table;
 use super::wrap::wrapped;
-use crate::audit::{AuditReport, Judged, RunReport, capitalised, short};
+use crate::audit::{AuditReport, Clue, Judged, RunReport, capitalised, short};
 use crate::model::number::{counted, percent};
 use crate::model::{Agreement, Conclusion, Reason};
 use crate::report::commands;
@@ -25,6 +25,8 @@ const MAX_EXPECTED: usize = 3;
 /// The most rows of the table without `--verbose`. Results that were not expected and refuted
 /// claims are always in it.
 const MAX_ROWS: usize = 25;
+/// The most example outputs of a result without `--verbose`.
+const MAX_EXAMPLES: usize = 2;
 /// The most characters of a rule without `--verbose`.
 const MAX_RULE_CHARS: usize = 240;
 
@@ -269,6 +271,13 @@ fn why(row: Judged<'_>, view: View<'_>) -> String {
     if let Some((title, rule)) = row.words().rule {
         let rule = if view.verbose { rule } else { shortened(rule) };
         text.push_str(&indented(title, &format!("{rule}."), view.width));
+    }
+    let clues = row.words().clues;
+    let is_example = |clue: &&Clue| clue.margin == Clue::EXAMPLE;
+    let shown = if view.verbose { usize::MAX } else { MAX_EXAMPLES };
+    let examples = clues.iter().filter(is_example).take(shown);
+    for clue in clues.iter().filter(|clue| !is_example(clue)).chain(examples) {
+        text.push_str(&indented(clue.margin, &format!("{}.", clue.text), view.width));
     }
     text
 }

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use super::Whole;
 use super::number::Brief;
+use super::text::printable;
 
 /// One record of a dataset.
 #[derive(Clone, Debug)]
@@ -311,6 +312,31 @@ impl Dataset {
         self.0.is_empty()
     }
 
+    /// The records in run-length notation: equal neighbours once, with their number.
+    #[must_use]
+    pub fn runs(&self) -> Vec<(&Record, usize)> {
+        let mut runs: Vec<(&Record, usize)> = Vec::new();
+        for record in self.0.iter() {
+            match runs.last_mut() {
+                Some((value, times)) if *value == record => *times += 1,
+                _ => runs.push((record, 1)),
+            }
+        }
+        runs
+    }
+
+    /// A short text for reports, without characters that could change what is around it.
+    #[must_use]
+    pub fn brief(&self) -> String {
+        const CHARS: usize = 200;
+        let mut text = printable(&self.to_string());
+        if let Some((end, _)) = text.char_indices().nth(CHARS) {
+            text.truncate(end);
+            text.push('…');
+        }
+        text
+    }
+
     /// All records as numbers.
     ///
     /// # Errors
@@ -340,13 +366,7 @@ impl fmt::Display for Dataset {
     /// The first few runs, in run-length notation.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const SHOWN: usize = 8;
-        let mut runs: Vec<(&Record, usize)> = Vec::new();
-        for record in self.0.iter() {
-            match runs.last_mut() {
-                Some((value, times)) if *value == record => *times += 1,
-                _ => runs.push((record, 1)),
-            }
-        }
+        let runs = self.runs();
         let text: Vec<String> = runs
             .iter()
             .take(SHOWN)
@@ -403,6 +423,14 @@ mod tests {
                 .to_string()
                 .contains("must be nan")
         );
+    }
+
+    #[test]
+    fn the_text_for_reports_is_short_and_printable() {
+        assert_eq!(parse("[1, 1, \"a\"]").unwrap().brief(), "[1 × 2, a]");
+        let long = Dataset::new(vec![Record::Text("\u{1b}x".repeat(1000))]).brief();
+        assert_eq!(long.chars().count(), 201);
+        assert!(long.starts_with("[\u{fffd}x") && long.ends_with('…'), "{long}");
     }
 
     #[test]

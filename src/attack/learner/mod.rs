@@ -7,7 +7,7 @@
 
 mod cluster;
 mod plain;
-mod preselect;
+pub mod preselect;
 #[cfg(test)]
 mod testing;
 mod view;

@@ -24,7 +24,49 @@ pub struct GuessRule {
     other: Answer,
 }
 
+/// A set of outputs that can be named in a few words, by the value of a score.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Event {
+    /// Numbers below this one.
+    Below(f64),
+    /// This number and larger ones.
+    From(f64),
+    /// This number.
+    Value(f64),
+    /// This symbol.
+    Symbol(Cell),
+}
+
 impl GuessRule {
+    /// The rule that gives this answer to an event, and no guess otherwise.
+    #[must_use]
+    pub fn of_event(score: Score, event: Event, answer: Answer) -> Self {
+        let none = Answer::Abstain;
+        let (edges, answers) = match event {
+            Event::Below(edge) => (vec![edge], vec![answer, none]),
+            Event::From(edge) => (vec![edge], vec![none, answer]),
+            Event::Value(value) => (vec![value, value.next_up()], vec![none, answer, none]),
+            Event::Symbol(_) => (Vec::new(), vec![none]),
+        };
+        let symbols =
+            if let Event::Symbol(symbol) = event { vec![(symbol, answer)] } else { Vec::new() };
+        Self { score, edges, answers, symbols, other: none }
+    }
+
+    /// What it looks at.
+    #[must_use]
+    pub fn score(&self) -> &Score {
+        &self.score
+    }
+
+    /// Whether it is about a single column, with a single condition for each answer that it gives.
+    #[must_use]
+    pub fn is_plain(&self) -> bool {
+        let one_column = matches!(self.score, Score::Output | Score::Coordinate(_));
+        let conditions = |answer| self.conditions(answer, &Symbols::default()).len();
+        one_column && conditions(Answer::Left) <= 1 && conditions(Answer::Right) <= 1
+    }
+
     /// The rule that gives these answers to the bins of a score.
     #[must_use]
     pub fn new(score: Score, bins: &Bins, answers: &[Answer]) -> Self {
@@ -213,6 +255,15 @@ impl GuessRule {
     /// The rule in words: `left if y < 0; right if y ≥ 1 or y is ⊥; otherwise no guess`.
     #[must_use]
     pub fn describe(&self, names: &Symbols) -> String {
+        match self.guesses(names) {
+            guesses if guesses.is_empty() => "never guesses".to_owned(),
+            guesses => format!("{guesses}; otherwise no guess"),
+        }
+    }
+
+    /// When it guesses, in words: `left if y < 0; right if y ≥ 1 or y is ⊥`.
+    #[must_use]
+    pub fn guesses(&self, names: &Symbols) -> String {
         const SHOWN: usize = 4;
         let mut parts = Vec::new();
         for (answer, name) in [(Answer::Left, "left"), (Answer::Right, "right")] {
@@ -226,11 +277,6 @@ impl GuessRule {
             }
             parts.push(format!("{name} if {text}"));
         }
-        parts.push(if parts.is_empty() {
-            "never guesses".to_owned()
-        } else {
-            "otherwise no guess".to_owned()
-        });
         parts.join("; ")
     }
 }

@@ -12,6 +12,7 @@ use crate::model::Side;
 use crate::output::{Cell, Rows};
 
 /// A score with its bins and their hits.
+#[derive(Clone)]
 pub struct ScoreBins {
     score: Score,
     bins: Bins,
@@ -19,6 +20,7 @@ pub struct ScoreBins {
 }
 
 /// The hits of the bins of a score.
+#[derive(Clone)]
 pub struct Hits {
     folds: Vec<Counts>,
     /// The numbers in the first and the last bin, each with its side and fold. Finer bins for the

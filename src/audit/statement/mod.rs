@@ -39,8 +39,8 @@ pub use canaries::{
 pub use pair::PairStatement;
 pub use privacy::{
     CertifyPart, Curves, Earlier, EvidencePath, Exploration, FrozenTally, Growth, LookTallies,
-    PartsError, Piece, PrivacyEvidence, ProfilePoint, RuleJudgement, WealthPoint, behaviour,
-    certify_range, conclude, explore,
+    PartsError, Piece, PrivacyEvidence, ProfilePoint, RuleJudgement, SimplestRule, WealthPoint,
+    behaviour, certify_range, conclude, explore,
 };
 pub use row::{Row, as_expected};
 pub use stability::StabilityEvidence;
@@ -159,6 +159,24 @@ pub struct Scale {
     pub shown: Vec<(String, String, String)>,
 }
 
+/// Something that people can act on.
+#[derive(Clone, Debug)]
+pub struct Clue {
+    /// A word in the margin.
+    pub margin: &'static str,
+    /// What it is.
+    pub title: &'static str,
+    /// The text, without a full stop.
+    pub text: String,
+}
+
+impl Clue {
+    /// The word in the margin of an example output.
+    pub const EXAMPLE: &'static str = "E.g.:";
+    /// The word in the margin of the simplest rule.
+    pub const SIMPLEST: &'static str = "Or:";
+}
+
 /// What people read about a statement. Fronts choose what they show and add nothing.
 #[derive(Clone, Debug, Default)]
 pub struct Words {
@@ -170,6 +188,8 @@ pub struct Words {
     pub sentence: String,
     /// What the observer looks at: a title, and a rule or outputs.
     pub rule: Option<(&'static str, String)>,
+    /// What people can act on, beside the rule.
+    pub clues: Vec<Clue>,
     /// The bounds in one line.
     pub bounds: String,
     /// What was measured, for people who do not know dp-audit: `its ε is at least 2`.

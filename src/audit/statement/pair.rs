@@ -9,7 +9,7 @@ use super::{Shown, TableCell, Whole};
 use crate::audit::{Audit, Pair};
 use crate::model::exact::Exact;
 use crate::model::number::Brief;
-use crate::model::{Bounds, Expectation, Grounds, Relation, Verdict};
+use crate::model::{Bounds, Dataset, Expectation, Grounds, Record, Relation, Verdict};
 
 /// The advice about a claim that was expected to be refuted and was not.
 pub(super) const AFTER_SURVIVAL: &str = "if the mechanism was corrected, state expect = \
@@ -56,6 +56,7 @@ impl PairStatement<'_> {
         row.lower = bounds.map(|bounds| lower(bounds.lower));
         row.detectable = bounds.map(|bounds| upper(bounds.detectable));
         row.truth_epsilon = bounds.and(pair.truth.epsilon).map(Exact);
+        [row.left, row.right] = self.data().map_or([None, None], |data| data.map(Some));
     }
 
     /// The cells of every pair.
@@ -78,7 +79,9 @@ impl PairStatement<'_> {
     /// What the JSON report has for every pair besides the columns. What a kind does not have is null.
     pub(super) fn details(self, was_run: bool) -> Map<String, Value> {
         let pair = self.pair;
-        let text = |data: &crate::model::Dataset| was_run.then(|| data.to_string());
+        let datasets = self
+            .has_data()
+            .then(|| json!({ "left": exact(&pair.left), "right": exact(&pair.right) }));
         let absent = [
             "sentence",
             "rule_epsilon_estimate",
@@ -86,12 +89,13 @@ impl PairStatement<'_> {
             "growth",
             "unread",
             "picture",
+            "contributions",
+            "examples",
         ];
         let mut details = Map::from_iter(absent.map(|key| (key.to_owned(), Value::Null)));
         details.extend([
             ("truth_delta".to_owned(), json!(pair.truth.delta.filter(|_| was_run))),
-            ("left".to_owned(), json!(text(&pair.left))),
-            ("right".to_owned(), json!(text(&pair.right))),
+            ("datasets".to_owned(), json!(datasets)),
         ]);
         details
     }
@@ -124,27 +128,42 @@ impl PairStatement<'_> {
         stated
     }
 
-    /// The facts about the datasets. Outputs that were recorded elsewhere have none.
+    /// Whether it is known what the datasets are. Those of recorded outputs are not.
+    fn has_data(self) -> bool {
+        let Pair { left, right, .. } = self.pair;
+        self.audit.is_from_file() || !left.is_empty() || !right.is_empty()
+    }
+
+    /// D and D' in short, if it is known what they are.
+    pub(super) fn data(self) -> Option<[String; 2]> {
+        self.has_data().then(|| [self.pair.left.brief(), self.pair.right.brief()])
+    }
+
+    /// The facts about the datasets.
     pub(super) fn facts(self) -> Vec<(&'static str, String)> {
-        let Self { audit, pair } = self;
-        let mut facts = vec![("pair", pair.name.clone())];
-        if audit.is_from_file() {
-            facts.push(("D (left)", pair.left.to_string()));
-            facts.push(("D′ (right)", pair.right.to_string()));
+        let mut facts = vec![("pair", self.pair.name.clone())];
+        if let Some([left, right]) = self.data() {
+            facts.push(("D (left)", left));
+            facts.push(("D′ (right)", right));
         }
         facts
     }
 
     /// On which pair something was measured.
     pub(super) fn place(self) -> String {
-        let Self { audit, pair } = self;
-        let data = if audit.is_from_file() {
-            format!(", D = {} and D' = {}", pair.left, pair.right)
-        } else {
-            String::new()
-        };
-        format!("Measured on the pair “{}”{data}.", pair.name)
+        let data = self
+            .data()
+            .map_or_else(String::new, |[left, right]| format!(", D = {left} and D' = {right}"));
+        format!("Measured on the pair “{}”{data}.", self.pair.name)
     }
+}
+
+/// A dataset in full, in the notation of audit files.
+fn exact(data: &Dataset) -> Value {
+    let run = |(record, times): (&Record, usize)| {
+        if times == 1 { json!(record) } else { json!({ "value": record, "times": times }) }
+    };
+    data.runs().into_iter().map(run).collect()
 }
 
 /// Two neighbours in words.

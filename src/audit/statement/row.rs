@@ -82,6 +82,16 @@ pub struct Row {
     pub runs: Option<u64>,
     #[serde(default)]
     pub ceiling: Option<Exact>,
+    #[serde(default)]
+    pub file: String,
+    #[serde(default)]
+    pub left: Option<String>,
+    #[serde(default)]
+    pub right: Option<String>,
+    #[serde(default)]
+    pub simplest_rule: Option<String>,
+    #[serde(default)]
+    pub simplest_lower: Option<Exact>,
 }
 
 impl Row {
@@ -109,6 +119,7 @@ impl Row {
             unit: String::new(),
             error: error.map(one_line),
             needed_draws: judged.needed_draws(),
+            file: audit.file.display().to_string(),
             ..Self::default()
         };
         kind.columns(&mut row);

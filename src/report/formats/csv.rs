@@ -18,7 +18,9 @@ pub fn unescaped(text: &str) -> &str {
 /// Protects against spreadsheet programs, which treat texts with certain first characters as
 /// formulas: such a text gets an apostrophe in front and is then shown as text.
 fn escape_formulas(mut row: Row) -> Row {
-    for text in [&mut row.audit, &mut row.pair, &mut row.rule].into_iter().chain(&mut row.error) {
+    let always = [&mut row.audit, &mut row.pair, &mut row.rule, &mut row.file];
+    let some = [&mut row.error, &mut row.left, &mut row.right, &mut row.simplest_rule];
+    for text in always.into_iter().chain(some.into_iter().flatten()) {
         if text.starts_with(FORMULA) {
             text.insert(0, '\'');
         }

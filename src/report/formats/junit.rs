@@ -60,6 +60,8 @@ fn body(judged: Judged<'_>, words: &Words) -> String {
     lines.extend(judged.bound().map(|bound| format!("Bound: {bound} claimed.")));
     lines.extend((!words.bounds.is_empty()).then(|| format!("All bounds: {}.", words.bounds)));
     lines.extend(words.rule.as_ref().map(|(title, rule)| format!("{title} {rule}.")));
+    let clues = words.clues.iter();
+    lines.extend(clues.map(|clue| format!("{}: {}.", clue.title, clue.text)));
     lines.push(words.circumstances.clone());
     lines.extend(judged.next_step().map(|step| format!("Next: {step}")));
     lines.retain(|line| !line.is_empty());

@@ -11,6 +11,27 @@ use crate::harness::program::{
 use crate::harness::repository;
 
 #[test]
+fn every_column_of_the_csv_is_explained() {
+    let folder = folder(&[("a", &laplace("count", 1.0, "consistent"))]);
+    let output = dp_audit(folder.path(), &["run", "-q", "--draws", "1000", "--allow-inconclusive"]);
+    assert_eq!(code(&output), 0, "{}", errors(&output));
+    let page = read(&repository("results"), "README.md");
+    let explained: BTreeSet<&str> = page
+        .lines()
+        .filter_map(|line| line.strip_prefix("| ")?.split(" |").next())
+        .flat_map(|cell| cell.split('`').skip(1).step_by(2))
+        .collect();
+    let table = Table::of_run(folder.path());
+    let missing: Vec<&String> =
+        table.columns.iter().filter(|column| !explained.contains(column.as_str())).collect();
+    assert!(missing.is_empty(), "results/README.md does not explain {missing:?}");
+    // The datasets can be told apart, and JSON readers need no other file.
+    let [left, right] = ["left", "right"].map(|column| table.cell(0, column));
+    assert!(left.starts_with('[') && right.starts_with('[') && left != right, "{left} {right}");
+    assert!(table.cell(0, "file").contains(".toml"));
+}
+
+#[test]
 fn five_reports_of_one_run_agree() {
     let broken = laplace("half | the noise", 0.5, "violated");
     let files = [

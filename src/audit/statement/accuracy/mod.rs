@@ -263,6 +263,7 @@ impl Kind for AccuracyStatement<'_> {
     fn columns(&self, row: &mut Row) {
         let (Accuracy { event, claim, truth, .. }, evidence) = (self.accuracy, self.evidence);
         row.accuracy_event = Some(event.to_string());
+        row.left = Some(self.accuracy.data.brief());
         row.accuracy_probability = Some(claim.probability.get());
         row.accuracy_truth = truth.map(Share::get);
         row.failures = evidence.map(|evidence| evidence.failures);
@@ -319,6 +320,7 @@ impl Kind for AccuracyStatement<'_> {
             ),
             observer: None,
             rule: None,
+            clues: Vec::new(),
             bounds: sentence.clone(),
             measured: self.evidence.map_or_else(String::new, |evidence| {
                 format!("it fails with probability {}", evidence.limits)

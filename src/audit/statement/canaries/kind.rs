@@ -235,6 +235,7 @@ impl Kind for CanaryStatement<'_> {
             claim: self.claim().to_string(),
             observer: Some(if refuted { "attacker" } else { "best attack" }),
             rule: None,
+            clues: Vec::new(),
             bounds: format!("{bound}; {}", self.ceiling().unwrap_or_default()),
             measured: self.bounds().map_or_else(String::new, |bounds| {
                 format!("its {} is at least {}", self.symbol(), Brief(round_down(bounds.lower, 4)))

@@ -5,13 +5,14 @@ use thiserror::Error;
 
 use super::certify::CertifyPart;
 use super::curves::CurveData;
-use super::evidence::{FrozenTally, PrivacyEvidence, RuleJudgement};
+use super::evidence::{FrozenTally, PrivacyEvidence, RuleJudgement, SimplestRule};
 use super::explore::Exploration;
 use super::explore::add;
 use super::path::EvidencePath;
-use crate::attack::{Grouped, Learned, Role};
+use crate::attack::{Clues, Grouped, GuessRule, Learned, Role};
 use crate::audit::PairPlan;
 use crate::model::{RuleEstimate, Tally};
+use crate::output::{Cell, Symbols};
 use crate::sample::WATCHED;
 use crate::stats::{Certified, GroupEvidence, bounds, strongest};
 
@@ -75,8 +76,10 @@ impl<'a> Standing<'a> {
     /// Bounds, verdict, and the rule that did best.
     pub fn evidence<B: FnOnce() -> Option<String>>(self, facts: DrawFacts<B>) -> PrivacyEvidence {
         let (certified, groups) = self.certified();
+        let judged_simplest = self.judged_simplest();
         let Self { plan, exploration, complete, .. } = self;
-        let Exploration { learned, unread, earlier, learned_from, symbols, path, .. } = exploration;
+        let Exploration { learned, unread, earlier, learned_from, symbols, path, clues, .. } =
+            exploration;
         let PairPlan { ref claim, level, .. } = *plan;
         // Fixed-sample limits hold only for the sample size that was fixed in advance.
         let fixed: &[Certified] = if complete { &certified } else { &[] };
@@ -130,7 +133,19 @@ impl<'a> Standing<'a> {
         }
         .curves();
         let rule = learned.map(|learned| learned.rule.clone());
+        // Of a claim that is not refuted, nothing is betrayed.
+        let Clues { simplest, contributions, examples } =
+            if bounds.refute(claim) { clues } else { Clues::default() };
+        let simplest = simplest
+            .filter(|_| rule.as_ref().is_none_or(|rule| !rule.is_plain()))
+            .and_then(|simplest| SimplestRule::new(simplest.rule, judged_simplest, bounds, claim));
+        let rules = rule.iter().chain(simplest.iter().map(|simplest| &simplest.rule));
+        let named: Vec<Cell> = rules.flat_map(GuessRule::symbols).collect();
         PrivacyEvidence {
+            symbols: if rule.is_some() { symbols.only(named) } else { Symbols::default() },
+            simplest,
+            contributions,
+            examples,
             bounds,
             unread,
             growth,
@@ -142,13 +157,23 @@ impl<'a> Standing<'a> {
             frozen,
             by_groups,
             by_predictions,
-            symbols: rule.as_ref().map(|rule| symbols.only(rule.symbols())).unwrap_or_default(),
             rule,
             curves,
             behaviour,
             reproducible: facts.reproducible,
             note: facts.note,
         }
+    }
+
+    /// What the simplest rule shows by itself, on the complete sample.
+    fn judged_simplest(&self) -> Option<Certified> {
+        let PairPlan { claim, level, .. } = self.plan;
+        let simplest = self.exploration.clues.simplest.as_ref().filter(|_| self.complete)?;
+        // Its tally comes last. At the level of the whole fixed sample: it is not one of the rules
+        // that bounds are made of, see `SimplestRule`.
+        let tally = *self.sums.last()?;
+        let (rule, method) = (&simplest.rule, simplest.method);
+        Some(Certified::new(tally, rule.regions(), level.fixed(1.0), claim, method))
     }
 
     /// What the frozen rules show, and what groups of outputs show.
@@ -170,10 +195,12 @@ impl<'a> Standing<'a> {
                 learned.method,
             )
         });
-        let groups = groups.as_ref().filter(|_| *complete).map(|Grouped { moment, .. }| {
-            // The tallies of the groups come after those of the rules.
-            moment.evidence(&sums[learned.len()..], &claim.main().measure, level.fixed(of_groups))
-        });
+        let groups =
+            groups.as_ref().filter(|_| *complete).map(|Grouped { moment, rules, .. }| {
+                // The tallies of the groups come after those of the rules.
+                let of_groups_rules = &sums[learned.len()..learned.len() + rules.len()];
+                moment.evidence(of_groups_rules, &claim.main().measure, level.fixed(of_groups))
+            });
         (certified.collect(), groups)
     }
 }

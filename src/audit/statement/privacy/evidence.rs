@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::curves::Curves;
 use super::growth::Growth;
-use crate::attack::GuessRule;
+use crate::attack::{Contribution, Example, GuessRule};
 use crate::audit::PairPlan;
 use crate::model::number::{counted, percent};
 use crate::model::{Bounds, Claim, RuleEstimate, Tally, Until};
@@ -54,8 +54,18 @@ pub struct PrivacyEvidence {
     pub by_predictions: bool,
     /// The rule; absent if the budget was too small to learn one.
     pub rule: Option<GuessRule>,
-    /// The names of the symbols that the rule uses.
+    /// The names of the symbols that the rules use.
     pub symbols: Symbols,
+    /// The simplest rule that refutes the claim too, if the reported one is not as simple.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub simplest: Option<SimplestRule>,
+    /// What each column should show by itself, the largest first, if the claim is refuted: an
+    /// estimate from exploration. Empty if there is only one column.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub contributions: Vec<Contribution>,
+    /// Outputs that betray the dataset, if the claim is refuted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub examples: Vec<Example>,
     /// The evidence as curves.
     pub curves: Curves,
     /// A hash of the first outputs on a fixed stream, if the claim is refuted. Different code has a
@@ -85,6 +95,45 @@ pub struct RuleJudgement {
     pub alpha: f64,
     /// How they are computed.
     pub method: Method,
+}
+
+/// A rule about one column with one threshold, one value or one symbol.
+///
+/// It was frozen in exploration and judged on the fresh draws, but it takes no share of α: its
+/// bounds are cut at those of the pair, `min(own, pair's)`. What is below a bound that holds holds
+/// too, so nothing is said about the mechanism that the bounds of the run do not say already.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SimplestRule {
+    /// The rule.
+    pub rule: GuessRule,
+    /// The bound in the unit of the claim that it shows by itself; absent if the sample was not
+    /// completed, so that it was learned from draws and not judged on others.
+    #[serde(default, with = "crate::model::exact::option")]
+    pub lower: Option<f64>,
+    /// The same for δ at the claimed ε, if δ is claimed.
+    #[serde(default)]
+    pub delta_lower: Option<f64>,
+}
+
+impl SimplestRule {
+    /// The rule with what it shows, if that refutes the claim. `judged` is absent if the sample was
+    /// not completed.
+    #[must_use]
+    pub fn new(
+        rule: GuessRule,
+        judged: Option<Certified>,
+        bounds: Bounds,
+        claim: &Claim,
+    ) -> Option<Self> {
+        let Some(judged) = judged else {
+            return Some(Self { rule, lower: None, delta_lower: None });
+        };
+        let lower = judged.lower().min(bounds.lower);
+        let delta_lower = claim.second().map(|_| judged.second_lower().min(bounds.delta_lower));
+        let refutes = lower > claim.main().value
+            || claim.second().zip(delta_lower).is_some_and(|(limit, lower)| lower > limit.value);
+        refutes.then_some(Self { rule, lower: Some(lower), delta_lower })
+    }
 }
 
 impl PrivacyEvidence {
@@ -164,9 +213,55 @@ impl PrivacyEvidence {
         }
         let again = Certified::new(self.tally, self.regions, alpha, &plan.claim, method);
         let shown = if plan.claim.second().is_some() { self.bounds.delta_lower } else { 0.0 };
+        let simplest = self.simplest.as_ref().and_then(|simplest| simplest.lower);
+        if simplest.is_some_and(|lower| lower > self.bounds.lower) {
+            return Err("its simplest rule shows more than its bounds say".to_owned());
+        }
         if again.lower() > self.bounds.lower || again.second_lower() > shown {
             return Err("its counts show more than its bounds say".to_owned());
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stats::Weights;
+
+    fn plain_rule() -> GuessRule {
+        let rule = serde_json::json!({
+            "score": "output", "edges": [0.5], "answers": ["left", "abstain"], "symbols": [],
+            "other": "abstain",
+        });
+        serde_json::from_value(rule).unwrap()
+    }
+
+    fn bounds(lower: f64) -> Bounds {
+        let (delta_lower, detectable, resolved) = (0.0, 1.0, 0.1);
+        Bounds { lower, epsilon_lower: lower, delta_lower, detectable, resolved }
+    }
+
+    #[test]
+    fn the_simplest_rule_never_shows_more_than_the_pair() {
+        let claim = Claim::new(1.0, 0.0).unwrap();
+        let method = Method::Region(Weights::ONLY_RIGHT);
+        let judged = |correct| {
+            let tally = Tally { correct, wrong: 100, abstained: 1000 };
+            Certified::new(tally, 1, 1e-3, &claim, method)
+        };
+        // ln 50 = 3.9 by itself.
+        let own = judged(5000).lower();
+        assert!(own > 3.0, "{own}");
+        for pairs in [0.5, 1.5, 2.5, 10.0] {
+            let found = SimplestRule::new(plain_rule(), Some(judged(5000)), bounds(pairs), &claim);
+            let shown = found.and_then(|rule| rule.lower);
+            assert_eq!(shown, (pairs > 1.0).then_some(pairs.min(own)), "cut at {pairs}");
+        }
+        let weak = SimplestRule::new(plain_rule(), Some(judged(150)), bounds(10.0), &claim);
+        assert_eq!(weak, None);
+        // Without a complete sample nothing is said about what it shows.
+        let seen = SimplestRule::new(plain_rule(), None, bounds(10.0), &claim).unwrap();
+        assert_eq!((seen.lower, seen.delta_lower), (None, None));
     }
 }

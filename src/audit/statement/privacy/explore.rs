@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::growth::Earlier;
 use super::path::EvidencePath;
-use crate::attack::{DrawBudget, Explorer, Gambler, Grouped, GuessRule, Learned};
+use crate::attack::{Clues, DrawBudget, Explorer, Gambler, Grouped, GuessRule, Learned};
 use crate::audit::time_limit::PairClock;
 use crate::audit::{Event, Listener, PairPlan};
 use crate::model::Tally;
@@ -53,14 +53,20 @@ pub struct Exploration {
     pub symbols: Symbols,
     /// The evidence so far.
     pub path: EvidencePath,
+    /// What people can act on.
+    #[serde(default)]
+    pub clues: Clues,
 }
 
 impl Exploration {
-    /// All rules that are judged: those that guess, then those that recognise groups.
+    /// All rules that are judged: those that guess, those that recognise groups, and the simplest
+    /// one for people.
     #[must_use]
     pub fn rules(&self) -> Vec<GuessRule> {
         let groups = self.groups.iter().flat_map(|groups| &groups.rules);
-        self.learned.iter().map(|learned| &learned.rule).chain(groups).cloned().collect()
+        let simplest = self.clues.simplest.iter().map(|simplest| &simplest.rule);
+        let learned = self.learned.iter().map(|learned| &learned.rule);
+        learned.chain(groups).chain(simplest).cloned().collect()
     }
 
     /// A hash of everything in it. Parts of a pair belong together only if they judged the same
@@ -190,6 +196,7 @@ pub fn explore_in_time(
     let unread = explorer.unread(&explored.symbols).into_iter();
     explored.unread = unread.map(|column| explored.symbols.column(column)).collect();
     explorer.name_rows(&mut explored.symbols);
+    explored.clues = explorer.clues(&explored.learned, &explored.symbols);
     Ok(Explored { exploration: explored, gambler, further })
 }
 

@@ -10,9 +10,11 @@
 //! | `growth.rs` | whether more exploration would show more |
 //! | `curves.rs` | the evidence as curves |
 //! | `evidence.rs` | what was found |
+//! | `clues.rs` | what people can act on, in words |
 //! | `explain.rs` | the claim in plain words |
 
 mod certify;
+mod clues;
 mod conclude;
 mod curves;
 mod evidence;
@@ -29,7 +31,7 @@ use serde_json::{Map, Value, json};
 pub use certify::{CertifyPart, LookTallies, Piece, certify_range};
 pub use conclude::{PartsError, conclude};
 pub use curves::{Curves, ProfilePoint, WealthPoint};
-pub use evidence::{FrozenTally, PrivacyEvidence, RuleJudgement};
+pub use evidence::{FrozenTally, PrivacyEvidence, RuleJudgement, SimplestRule};
 pub(super) use explain::explanation;
 pub use explore::{Exploration, explore};
 pub use growth::{Earlier, Growth};
@@ -40,7 +42,7 @@ pub use run::behaviour;
 use super::pair::{AFTER_SURVIVAL, PairStatement};
 use super::row::{Row, lower, upper};
 use super::words::rounded;
-use super::{Kind, Picture, Scale, Shown, TableCell, Whole, Words};
+use super::{Clue, Kind, Picture, Scale, Shown, TableCell, Whole, Words};
 use crate::audit::AFTER_REFUTATION;
 use crate::audit::advice::more;
 use crate::model::exact::Exact;
@@ -83,6 +85,11 @@ impl Privacy<'_> {
             };
             format!("its ε{at} is at least {}", brief(bounds.epsilon_lower))
         })
+    }
+
+    /// What people can act on.
+    fn clues(&self) -> Vec<Clue> {
+        self.evidence.map_or_else(Vec::new, |evidence| evidence.clues(self.claim()))
     }
 
     /// What the attacker saw, and what was not seen.
@@ -204,6 +211,8 @@ impl Kind for Privacy<'_> {
         row.abstained = evidence.map(|evidence| evidence.tally.abstained);
         if let Some(evidence) = evidence {
             row.rule = evidence.rule_text();
+            row.simplest_rule = evidence.simplest_text();
+            row.simplest_lower = evidence.simplest.as_ref().and_then(|rule| rule.lower).map(lower);
         }
     }
 
@@ -221,6 +230,7 @@ impl Kind for Privacy<'_> {
             "control",
             "draws",
             "rule",
+            "simplest_rule",
         ]
     }
 
@@ -244,6 +254,8 @@ impl Kind for Privacy<'_> {
             ),
             ("growth".to_owned(), json!(evidence.map(|evidence| evidence.growth))),
             ("unread".to_owned(), json!(evidence.map(|evidence| &evidence.unread))),
+            ("contributions".to_owned(), json!(evidence.map(|evidence| &evidence.contributions))),
+            ("examples".to_owned(), json!(evidence.map(|evidence| &evidence.examples))),
             ("picture".to_owned(), json!(evidence.map(|evidence| &evidence.curves))),
         ]);
         details
@@ -269,6 +281,7 @@ impl Kind for Privacy<'_> {
                 .evidence
                 .filter(|evidence| evidence.rule.is_some())
                 .map(|evidence| ("Rule:", evidence.rule_text())),
+            clues: self.clues(),
             bounds: self.bounds_text(),
             measured: self.measured().unwrap_or_default(),
             truth: format!(
@@ -361,6 +374,7 @@ impl Kind for Privacy<'_> {
         let (tally, truth) = (evidence.tally, self.statement.pair.truth);
         let counts = [tally.correct, tally.wrong, tally.abstained].map(grouped);
         facts.push(("guess rule", evidence.rule_text()));
+        facts.extend(self.clues().into_iter().map(|clue| (clue.title, clue.text)));
         facts.push((
             "guesses",
             format!("{} right, {} wrong, {} without a guess", counts[0], counts[1], counts[2]),

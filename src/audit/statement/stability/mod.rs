@@ -220,6 +220,7 @@ impl Kind for Stability<'_> {
             claim: claim.to_string(),
             observer: Some("attacker"),
             rule: self.outputs().map(|outputs| ("Seen:", outputs)),
+            clues: Vec::new(),
             bounds: format!(
                 "distance {distance} of {}; reach {}",
                 self.claimed(),

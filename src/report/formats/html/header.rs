@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::card::{anchor, command};
 use super::{Page, bar, conclusion};
-use crate::audit::{Judged, RunReport, capitalised};
+use crate::audit::{Clue, Judged, RunReport, capitalised};
 use crate::model::number::{counted, percent};
 use crate::model::{Agreement, Conclusion};
 use crate::report::commands;
@@ -99,7 +99,11 @@ impl Page<'_> {
                         }
                         ". " (statement.sentence())
                     }
-                    @if let Some((title, rule)) = statement.words().rule { p { b { (title) " " } (rule) "." } }
+                    @let words = statement.words();
+                    @if let Some((title, rule)) = words.rule { p { b { (title) " " } (rule) "." } }
+                    @for clue in words.clues.iter().filter(|clue| clue.margin == Clue::SIMPLEST) {
+                        p { b { (clue.margin) " " } (clue.text) "." }
+                    }
                     (self.next(*statement))
                 }
             }
