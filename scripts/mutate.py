@@ -6,7 +6,7 @@
     python3 scripts/mutate.py --seconds 600 --seed 7      # these changes again
     python3 scripts/mutate.py --only journals --keep out  # one kind of input; what fails is kept in a folder
 
-The inputs: audit files, shards, witnesses, journals, sample files, and the answers of a program under audit. Lines of JSON are changed as text and
+The inputs: audit files, shards, witnesses, results of runs, journals, sample files, and the answers of a program under audit. Lines of JSON are changed as text and
 as values; hashes and checksums are made right again in half of the cases, so that what comes after them is reached too. Needs only the standard
 library. Ends with `Nothing fell over.`, or with exit code 1 and the inputs that fail.
 """
@@ -242,6 +242,7 @@ class Mutator:
         (self.folder / "count.toml").write_text(AUDIT)
         (self.folder / "worker.py").write_text(WORKER)
         self.run(["run", "count.toml", "--quiet"], check=True)
+        self.result = (self.folder / "results" / "audit.json").read_text()
         self.witness = next((self.folder / "results" / "witnesses").iterdir()).read_text()
         for number in (1, 2):
             self.run(["run", "count.toml", "--shard", f"{number}/2", "--out", "shards", "--quiet"], check=True)
@@ -333,6 +334,20 @@ class Mutator:
         self.write("changed.json", text)
         return self.run(["replay", "changed.json", "count.toml", "--draws", "2000", "--seed", "1"])
 
+    def results(self, rng):
+        if rng.random() < 0.3:
+            text = changed_text(rng, self.result)
+        else:
+            value = json.loads(self.result)
+            part = rng.choice(["run", "run", "audits", "settings"])
+            value[part] = changed_value(rng, value[part])
+            text = dumped(value)
+        self.write("changed.json", text)
+        if rng.random() < 0.3:
+            return self.run(["compare", "changed.json", "results/audit.json", "--verbose"])
+        formats = [("html", "html"), ("junit", "xml"), ("code-quality", "quality"), ("markdown", "md"), ("csv", "csv")]
+        return self.run(["report", "changed.json", "--verbose", "--plots", "plots", *(f"--{name}=c.{end}" for name, end in formats)])
+
     def journals(self, rng):
         self.write("results/audit.csv.journal", changed_lines(rng, self.journal))
         return self.run(["run", "count.toml", "broken.toml", "--resume", "--html", "c.html", "--json", "c.json"])
@@ -354,7 +369,7 @@ class Mutator:
         return self.run(["run", "program.toml", "--csv", "c.csv", "--json", "c.json"])
 
 
-KINDS = ["audit_files", "shard_files", "unfinished_shards", "witnesses", "journals", "sample_files", "answers"]
+KINDS = ["audit_files", "shard_files", "unfinished_shards", "witnesses", "results", "journals", "sample_files", "answers"]
 
 
 def main():

@@ -155,7 +155,7 @@ pub mod fronts {
     pub use crate::report::formats::json::{Json, JsonReport};
     pub use crate::report::formats::measurement::json as measurements_json;
     pub use crate::report::gate::Gate;
-    pub use crate::report::gate::baseline::{Comparison, Difference};
+    pub use crate::report::gate::baseline::{Change, Comparison, Difference};
     pub use crate::report::gate::exit_code::ExitCode;
     pub use crate::report::persistence::files::Format;
     pub use crate::report::persistence::identity::bytes_hash;

@@ -42,7 +42,7 @@ fn wrong(error: impl std::fmt::Display) -> PyErr {
 impl Report {
     /// The JSON report.
     fn json(&self) -> PyResult<String> {
-        text(Json.render(&self.run))
+        text(Json::default().render(&self.run))
     }
 
     /// The HTML report, a whole page.

@@ -24,6 +24,7 @@ use crate::report::formats::json::{Json, JsonReport};
 use crate::report::formats::junit::JUnit;
 use crate::report::formats::markdown::Markdown;
 use crate::report::formats::plots::Plots;
+use crate::report::gate::baseline::FailOnChange;
 use crate::report::gate::problem::{DEFAULT_WITNESSES, ProblemFinder};
 use crate::report::gate::{FailOn, Gate};
 use crate::report::persistence::files::{Format, ReportFiles};
@@ -76,6 +77,10 @@ pub enum Command {
     /// Show the audits, one audit in full or in plain words, or the mechanisms that audit files can
     /// use
     Show(ShowArgs),
+    /// Make reports of a finished run: every format from its JSON report, and its exit code
+    Report(FinishedArgs),
+    /// Compare two runs: verdicts and bounds that have changed, what is new or gone, seconds
+    Compare(CompareArgs),
     /// Merge the shards of a run: all reports, gates and exit codes of a run on one machine
     Merge(MergeArgs),
     /// Check a refuted claim with fresh draws (exit code 0: confirmed, 2: not confirmed, 1: the
@@ -238,7 +243,8 @@ pub struct RunArgs {
 #[derive(Args)]
 pub struct OutputArgs {
     /// The CSV report; use - for standard output, as for all reports (default: results/audit.csv,
-    /// or results/audit-part.csv with --filter or --pair)
+    /// or results/audit-part.csv with --filter or --pair). Without --json, the JSON report is
+    /// beside it
     #[arg(long, value_name = "FILE")]
     pub csv: Option<PathBuf>,
     /// The reports to write in addition to the CSV
@@ -312,11 +318,75 @@ impl OutputArgs {
         OutputPath::new(self.csv.as_deref(), chosen)
     }
 
+    /// Where the JSON report goes if nobody says where: beside the CSV, if that is a file.
+    ///
+    /// # Errors
+    /// When it cannot be written, or when something else is there.
+    pub fn json(&self, csv: &OutputPath) -> Result<Option<Destination>, Error> {
+        if self.reports.json.is_some() || Destination::at(csv)?.file().is_none() {
+            return Ok(None);
+        }
+        let beside = Destination::beside(csv, "json")?;
+        let refused = |reason: &str| {
+            let source = std::io::Error::other(format!("{reason}; name another file with --json"));
+            Err(Error::Write { path: beside.path().to_owned(), source })
+        };
+        let baseline = self.gate.baseline.as_deref().filter(|_| !self.gate.update_baseline);
+        if baseline.is_some_and(|baseline| beside.is_file_at(baseline)) {
+            return refused("it is the --baseline, which this run would replace");
+        }
+        if beside.file().is_some_and(|file| !JsonReport::may_be_at(file)) {
+            return refused("a file is there that is no report of dp-audit");
+        }
+        Ok(Some(beside))
+    }
+
     /// The folder for witnesses.
     #[must_use]
     pub fn witnesses(&self) -> OutputPath {
         OutputPath::new(self.witnesses.as_deref(), DEFAULT_WITNESSES)
     }
+}
+
+/// Arguments of `report`.
+#[derive(Args)]
+#[command(
+    after_help = "Nothing is drawn, and nothing is written but what is asked for. The exit code is that of the run with the same options; 5 if the run was interrupted."
+)]
+pub struct FinishedArgs {
+    /// What a run has left: results/audit.json, or the file of its --json
+    pub result: PathBuf,
+    /// Write a CSV report; use - for standard output, as for all reports
+    #[arg(long, value_name = "FILE")]
+    pub csv: Option<PathBuf>,
+    /// The reports to write
+    #[command(flatten)]
+    pub reports: ReportArgs,
+    /// The folder with the witnesses of the run, which reports name (default: results/witnesses)
+    #[arg(long, value_name = "DIR")]
+    pub witnesses: Option<PathBuf>,
+    /// What fails the run
+    #[command(flatten)]
+    pub gate: GateArgs,
+    /// What is shown
+    #[command(flatten)]
+    pub shown: ShownArgs,
+}
+
+/// Arguments of `compare`.
+#[derive(Args)]
+pub struct CompareArgs {
+    /// The JSON report of the earlier run
+    pub old: PathBuf,
+    /// The JSON report of the later run
+    pub new: PathBuf,
+    /// Exit with code 2 if something is worse (a verdict, a bound, an audit that is gone), or if
+    /// anything has changed but seconds (default: exit code 0)
+    #[arg(long, value_enum)]
+    pub fail_on: Option<FailOnChange>,
+    /// Show all audits that are new, gone, faster or slower
+    #[arg(long, short)]
+    pub verbose: bool,
 }
 
 impl RunArgs {
@@ -720,7 +790,7 @@ pub struct ReportArgs {
     /// Write an HTML report: one file for people, with pictures
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
-    /// Write a JSON report: for programs, and for --baseline
+    /// Write a JSON report: for programs, --baseline, `dp-audit report` and `dp-audit compare`
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
     /// Write an XML report with test cases, for CI servers
@@ -738,37 +808,40 @@ pub struct ReportArgs {
 }
 
 impl ReportArgs {
-    /// The report files, checked and ready to be written. `baseline` is what the run is compared
-    /// with.
+    /// The report files, checked and ready to be written. `json` is where the JSON report goes if
+    /// its option is not given, and `selection` is what it says about the audits. `baseline` is
+    /// what the run is compared with.
     ///
     /// # Errors
     /// When a file cannot be written, or when two reports have the same file.
     pub fn open(
         &self,
-        csv: Destination,
+        csv: Option<Destination>,
+        json: Option<Destination>,
+        selection: &Selection,
         finder: &ProblemFinder,
         baseline: Option<&JsonReport>,
         html: Html,
     ) -> Result<ReportDestinations, Error> {
-        let formats: [(&Option<PathBuf>, Box<dyn Format>); 5] = [
-            (&self.html, Box::new(html)),
-            (&self.json, Box::new(Json)),
-            (&self.junit, Box::new(JUnit { gate: finder.gate.clone() })),
-            (
-                &self.code_quality,
-                Box::new(CodeQuality { finder: finder.clone(), baseline: baseline.cloned() }),
-            ),
-            (&self.markdown, Box::new(Markdown)),
+        let code_quality = CodeQuality { finder: finder.clone(), baseline: baseline.cloned() };
+        let named = |path: &Option<PathBuf>| path.as_deref().map(Destination::open).transpose();
+        let formats: [(Option<Destination>, Box<dyn Format>); 5] = [
+            (named(&self.html)?, Box::new(html)),
+            (named(&self.json)?.or(json), Box::new(Json { selection: selection.clone() })),
+            (named(&self.junit)?, Box::new(JUnit { gate: finder.gate.clone() })),
+            (named(&self.code_quality)?, Box::new(code_quality)),
+            (named(&self.markdown)?, Box::new(Markdown)),
         ];
         let mut others: Vec<(Destination, Box<dyn Format>)> = Vec::new();
-        for (path, format) in formats {
-            let Some(path) = path else { continue };
-            let destination = Destination::open(path)?;
-            if destination.is_same(&csv)
-                || others.iter().any(|(other, _)| destination.is_same(other))
+        for (destination, format) in formats {
+            let Some(destination) = destination else { continue };
+            if csv
+                .iter()
+                .chain(others.iter().map(|(other, _)| other))
+                .any(|other| destination.is_same(other))
             {
                 return Err(Error::Write {
-                    path: path.clone(),
+                    path: destination.path().to_owned(),
                     source: std::io::Error::other("two reports cannot share a file"),
                 });
             }
@@ -780,15 +853,16 @@ impl ReportArgs {
 
     /// Date and commit for the HTML report. Without such a report, git is not asked.
     #[must_use]
-    pub fn origin(&self, audits: &[Audit]) -> Origin {
-        let folder = audits.iter().find_map(|audit| audit.file.parent()).unwrap_or(Path::new(""));
+    pub fn origin<'a>(&self, audits: impl IntoIterator<Item = &'a Audit>) -> Origin {
+        let folder = audits.into_iter().find_map(|audit| audit.file.parent());
+        let folder = folder.unwrap_or(Path::new(""));
         if self.html.is_some() { Origin::of(folder) } else { Origin::default() }
     }
 }
 
 /// Checked destinations of all reports.
 pub struct ReportDestinations {
-    csv: Destination,
+    csv: Option<Destination>,
     others: Vec<(Destination, Box<dyn Format>)>,
     plots: Option<Plots>,
 }
@@ -796,7 +870,7 @@ pub struct ReportDestinations {
 impl ReportDestinations {
     /// All destinations.
     pub fn destinations(&self) -> impl Iterator<Item = &Destination> {
-        std::iter::once(&self.csv).chain(self.others.iter().map(|(destination, _)| destination))
+        self.csv.iter().chain(self.others.iter().map(|(destination, _)| destination))
     }
 
     /// Whether one of them is standard output.

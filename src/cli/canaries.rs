@@ -14,6 +14,7 @@ use crate::model::{Claim, Error, FileProblem, Measure, Truth};
 use crate::report::formats::html::Html;
 use crate::report::gate::exit_code::ExitCode;
 use crate::report::gate::problem::ProblemFinder;
+use crate::report::persistence::shard_file::Selection;
 use crate::report::persistence::store::Destination;
 use crate::stats::canary::{Sides, ceiling, needed_canaries, planned_guesses};
 use crate::target::{PrepareError, Target};
@@ -30,7 +31,8 @@ pub fn canaries(args: &CanariesArgs) -> Result<ExitCode, Error> {
     let gate = args.gate();
     let html = Html { origin: args.reports.origin(&[]), ..Html::default() };
     let finder = ProblemFinder::from_environment(&gate, None);
-    let reports = args.reports.open(Destination::open(&args.csv)?, &finder, None, html)?;
+    let csv = Destination::open(&args.csv)?;
+    let reports = args.reports.open(Some(csv), None, &Selection::default(), &finder, None, html)?;
     let taken = reports.use_standard_output();
     let screen = Screen::new(args.shown.quiet, taken);
     screen.print(wrapped_lines(&text, width()))?;

@@ -4,7 +4,8 @@
 //! |---|---|
 //! | `args.rs` | the command line |
 //! | `run.rs`, `search.rs`, `samples.rs`, `measure.rs`, `canaries.rs`, `replay.rs`, `calibrate.rs` | the commands that measure |
-//! | `report.rs` | what `run` and `merge` write, and what fails them |
+//! | `report.rs` | what `run`, `merge` and `report` write, and what fails them |
+//! | `finished.rs`, `compare.rs` | `report` and `compare`: what a finished run has left |
 //! | `shards.rs` | `run --shard` and `merge` |
 //! | `smoke.rs` | `run --smoke`: a few draws of each pair |
 //! | `show.rs` | `show`: audits and mechanisms |
@@ -18,6 +19,8 @@
 mod args;
 mod calibrate;
 mod canaries;
+mod compare;
+mod finished;
 mod inform;
 mod measure;
 mod progress;
@@ -106,6 +109,8 @@ fn dispatch(command: &Command) -> Result<ExitCode, Error> {
         Command::Replay(args) => on_threads(args.threads, || replay::replay(args)),
         Command::Calibrate(args) => on_threads(args.threads, || calibrate::calibrate(args)),
         Command::Show(args) => show::show(args),
+        Command::Report(args) => finished::report(args),
+        Command::Compare(args) => compare::compare(args),
         Command::Init(args) => inform::init(args),
         Command::Export(args) => inform::export(args),
         Command::Completions(args) => inform::completions(args),

@@ -1,11 +1,12 @@
-//! What `run` and `merge` do with results: progress, report files, witnesses, gates, and the text
-//! at the end.
+//! What `run`, `merge` and `report` do with results: progress, report files, witnesses, gates, and
+//! the text at the end.
 
 use std::fmt::Write as _;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::args::{OutputArgs, ReportDestinations};
+use super::args::{GateArgs, OutputArgs, ReportDestinations};
 use super::progress::Progress;
 use super::screen::Screen;
 use super::search::SearchedAudits;
@@ -15,6 +16,7 @@ use crate::audit::{self, Audit, Known, Listener, RunReport, Worker};
 use crate::model::number::counted;
 use crate::model::{Agreement, Error, Settings};
 use crate::report::ci::github::{self, GitHub};
+use crate::report::ci::origin::Origin;
 use crate::report::formats::csv;
 use crate::report::formats::html::Html;
 use crate::report::formats::json::{Json, JsonReport};
@@ -23,7 +25,7 @@ use crate::report::gate::Gate;
 use crate::report::gate::baseline::{Comparison, Difference};
 use crate::report::gate::exit_code::ExitCode;
 use crate::report::gate::problem::ProblemFinder;
-use crate::report::persistence::files::Format as _;
+use crate::report::persistence::files::{Format as _, ReportFiles};
 use crate::report::persistence::journal::Journal;
 use crate::report::persistence::shard_file::Selection;
 use crate::report::persistence::store::{Destination, unwritable};
@@ -34,12 +36,10 @@ pub struct Reporting<'a> {
     args: &'a OutputArgs,
     audits: &'a [Audit],
     settings: Settings,
-    gate: Gate,
-    baseline: Baseline,
+    closing: Closing,
     csv: Destination,
     /// Audits of an earlier CSV report that are not part of this run.
     replaced: usize,
-    finder: ProblemFinder,
     reports: ReportDestinations,
     witnesses: Witnesses,
     /// What a search found before.
@@ -54,28 +54,28 @@ impl<'a> Reporting<'a> {
         settings: Settings,
         selection: &Selection,
     ) -> Result<Self, Error> {
-        let gate = args.gate.gate();
-        let baseline = Baseline::open(args, selection)?;
-        let csv = Destination::at(&args.csv(selection))?;
-        let replaced = csv::other_audits(&csv, audits);
         let witness_folder = args.witnesses();
-        let html = Html {
-            origin: args.reports.origin(audits),
-            witnesses: Some(witness_folder.path().to_owned()),
-            baseline: baseline.before.clone(),
-        };
-        let finder = ProblemFinder::from_environment(&gate, Some(witness_folder.path()));
-        let reports = args.reports.open(csv.clone(), &finder, baseline.compared(), html)?;
+        let closing = Closing::open(&args.gate, selection, witness_folder.path())?;
+        let csv_path = args.csv(selection);
+        let csv = Destination::at(&csv_path)?;
+        let json = args.json(&csv_path)?;
+        let replaced = csv::other_audits(&csv, audits);
+        let reports = args.reports.open(
+            Some(csv.clone()),
+            json,
+            selection,
+            &closing.finder,
+            closing.baseline.compared(),
+            closing.html(args.reports.origin(audits), witness_folder.path()),
+        )?;
         let witnesses = Witnesses::open(&witness_folder, settings)?;
         Ok(Self {
             args,
             audits,
             settings,
-            gate,
-            baseline,
+            closing,
             csv,
             replaced,
-            finder,
             reports,
             witnesses,
             searched: None,
@@ -99,19 +99,8 @@ impl<'a> Reporting<'a> {
 
     /// Gets all results from the worker, writes the reports, and prints the end of the run.
     pub fn run(self, worker: &dyn Worker, journal: Option<Journal>) -> Result<ExitCode, Error> {
-        let Self {
-            args,
-            audits,
-            settings,
-            gate,
-            baseline,
-            csv,
-            replaced,
-            finder,
-            reports,
-            witnesses,
-            searched,
-        } = self;
+        let Self { args, audits, settings, closing, csv, replaced, reports, witnesses, searched } =
+            self;
         let taken = reports.use_standard_output();
         let screen = Screen::new(args.shown.quiet, taken);
         let of_search = |audit: &Audit| searched?.known.get(&audit.name).cloned();
@@ -150,10 +139,51 @@ impl<'a> Reporting<'a> {
                 csv.path().display()
             );
         }
+        closing.close(&report, text, view.width, screen, taken)
+    }
+}
+
+/// What a run is compared with, and what fails it.
+pub struct Closing {
+    gate: Gate,
+    baseline: Baseline,
+    /// Finds the problems of the run.
+    pub finder: ProblemFinder,
+}
+
+impl Closing {
+    /// Reads the baseline.
+    pub fn open(args: &GateArgs, selection: &Selection, witnesses: &Path) -> Result<Self, Error> {
+        let gate = args.gate();
+        let finder = ProblemFinder::from_environment(&gate, Some(witnesses));
+        Ok(Self { gate, baseline: Baseline::open(args, selection)?, finder })
+    }
+
+    /// What reports compare the run with.
+    pub fn compared(&self) -> Option<&JsonReport> {
+        self.baseline.compared()
+    }
+
+    /// The HTML report.
+    pub fn html(&self, origin: Origin, witnesses: &Path) -> Html {
+        let baseline = self.baseline.before.clone();
+        Html { origin, witnesses: Some(witnesses.to_owned()), baseline }
+    }
+
+    /// Compares the run, prints the text and what follows it, and returns the exit code.
+    pub fn close(
+        self,
+        report: &RunReport,
+        mut text: String,
+        width: usize,
+        screen: Screen,
+        taken: bool,
+    ) -> Result<ExitCode, Error> {
+        let Self { gate, baseline, finder } = self;
         let comparison = baseline
             .before
             .as_ref()
-            .map(|before| Comparison::new(before, &JsonReport::new(&report)));
+            .map(|before| Comparison::new(before, &JsonReport::new(report)));
         if let Some(comparison) = &comparison {
             text.push_str(&comparison.text());
         }
@@ -163,18 +193,18 @@ impl<'a> Reporting<'a> {
             .map(|comparison| comparison.worse)
             .unwrap_or_default();
         let is_worse = !worse.is_empty();
-        text.extend(baseline.update(&report)?);
-        text.extend(gate.allowed_line(&report).map(|line| line + "\n"));
-        text.extend(gate.closing_line(&report, is_worse).map(|line| line + "\n"));
+        text.extend(baseline.update(report)?);
+        text.extend(gate.allowed_line(report).map(|line| line + "\n"));
+        text.extend(gate.closing_line(report, is_worse).map(|line| line + "\n"));
         // All files are written at this point, so a failure to print loses no results.
-        screen.print(wrapped_lines(&text, view.width))?;
-        report_to_github(&report, &finder, &worse, taken)?;
-        Ok(gate.exit_code(&report, is_worse))
+        screen.print(wrapped_lines(&text, width))?;
+        report_to_github(report, &finder, &worse, taken)?;
+        Ok(gate.exit_code(report, is_worse))
     }
 }
 
 /// Where the time of programs went, one line for each statement.
-fn timings(report: &RunReport) -> String {
+pub fn timings(report: &RunReport) -> String {
     let timings = report.judged().filter_map(|judged| {
         let (audit, timing) = (&judged.report.audit.name, judged.result.timing?);
         Some(format!("Time: {audit} / {}: {timing}\n", judged.name()))
@@ -182,8 +212,13 @@ fn timings(report: &RunReport) -> String {
     timings.collect()
 }
 
-/// What the time limit changed, one line for each statement.
-fn notes(report: &RunReport) -> String {
+/// What a time limit changed, one line for each statement.
+pub fn notes(report: &RunReport) -> String {
+    let Settings { max_seconds, max_seconds_total, .. } = report.settings;
+    let of_run = max_seconds.or(max_seconds_total).is_some();
+    if !of_run && report.audits.iter().all(|found| found.audit.max_seconds.is_none()) {
+        return String::new();
+    }
     let notes = report.judged().filter_map(|judged| {
         let (audit, note) = (&judged.report.audit.name, judged.evidence()?.note()?);
         Some(format!("{audit} / {}: {note}.\n", judged.name()))
@@ -201,12 +236,12 @@ struct Baseline {
 impl Baseline {
     /// Reads the baseline before anything is measured. A run with filters is compared with the same
     /// part of it. A baseline that is to be written need not exist.
-    fn open(args: &OutputArgs, selection: &Selection) -> Result<Self, Error> {
-        let Some(path) = args.gate.baseline.as_deref() else { return Ok(Self::default()) };
-        if args.gate.update_baseline && *selection != Selection::default() {
+    fn open(args: &GateArgs, selection: &Selection) -> Result<Self, Error> {
+        let Some(path) = args.baseline.as_deref() else { return Ok(Self::default()) };
+        if args.update_baseline && *selection != Selection::default() {
             return Err(Error::PartialBaseline);
         }
-        let is_new = args.gate.update_baseline && !path.exists();
+        let is_new = args.update_baseline && !path.exists();
         let before = if is_new {
             None
         } else {
@@ -218,7 +253,7 @@ impl Baseline {
         let before = before.map(Arc::new);
         Ok(Self {
             before,
-            update: args.gate.update_baseline.then(|| Destination::open(path)).transpose()?,
+            update: args.update_baseline.then(|| Destination::open(path)).transpose()?,
         })
     }
 
@@ -232,13 +267,14 @@ impl Baseline {
     fn update(&self, report: &RunReport) -> Result<Option<String>, Error> {
         let Some(destination) = &self.update else { return Ok(None) };
         let path = destination.path();
-        if report.audits.iter().any(|audit| audit.agreement() == Agreement::NotRun) {
+        let missing = report.audits.iter().any(|audit| audit.agreement() == Agreement::NotRun);
+        if missing || !report.is_complete() {
             return Ok(Some(format!(
                 "Baseline: {} was not written, because something could not be run\n",
                 path.display()
             )));
         }
-        let content = Json.render(report).map_err(|source| unwritable(path, source))?;
+        let content = Json::default().render(report).map_err(|source| unwritable(path, source))?;
         destination.replace(&content).map_err(|source| unwritable(path, source))?;
         Ok(Some(format!("Baseline: {}; commit it\n", path.display())))
     }
@@ -269,17 +305,11 @@ impl RunInput<'_> {
     ) -> Result<(RunReport, String), Error> {
         let started = Instant::now();
         let progress = Progress::new(self.audits.len(), screen == Screen::Quiet);
-        let destinations: Vec<Destination> = reports
-            .destinations()
-            .filter(|destination| !destination.is_standard_output())
-            .cloned()
-            .collect();
-        let (files, plots) =
-            reports.into_files(self.settings, self.audits.iter().map(Audit::statement_count).sum());
+        let statements = self.audits.iter().map(Audit::statement_count).sum();
+        let writing = Writing::new(reports, self.settings, statements);
         let mut listeners: Vec<&dyn Listener> = vec![&progress];
         listeners.extend(others);
-        listeners.extend(plots.as_ref().map(|plots| plots as &dyn Listener));
-        listeners.push(&files);
+        listeners.extend(writing.listeners());
         let report = audit::run_with(
             self.audits,
             self.settings,
@@ -287,21 +317,43 @@ impl RunInput<'_> {
             self.known,
             listeners.as_slice(),
         );
-        let mut text =
-            format!("{}\n", run_summary(&report, started.elapsed().as_secs_f64(), self.view));
-        if self.audits.iter().any(|audit| {
-            self.settings
-                .max_seconds
-                .or(self.settings.max_seconds_total)
-                .or(audit.max_seconds)
-                .is_some()
-        }) {
-            text.push_str(&notes(&report));
-        }
+        let seconds = started.elapsed().as_secs_f64();
+        let mut text = format!("{}\n", run_summary(&report, Some(seconds), self.view));
+        text.push_str(&notes(&report));
+        text = writing.close(text, screen)?;
+        Ok((report, text))
+    }
+}
+
+/// The report files of a run that goes on, or has ended.
+pub struct Writing {
+    files: ReportFiles,
+    plots: Option<Plots>,
+    destinations: Vec<Destination>,
+}
+
+impl Writing {
+    /// The files of a run with so many statements.
+    pub fn new(reports: ReportDestinations, settings: Settings, statements: usize) -> Self {
+        let named = reports.destinations().filter(|place| !place.is_standard_output());
+        let destinations = named.cloned().collect();
+        let (files, plots) = reports.into_files(settings, statements);
+        Self { files, plots, destinations }
+    }
+
+    /// Who must hear what is found.
+    pub fn listeners(&self) -> impl Iterator<Item = &dyn Listener> {
+        let plots = self.plots.as_ref().map(|plots| plots as &dyn Listener);
+        plots.into_iter().chain([&self.files as &dyn Listener])
+    }
+
+    /// Writes everything, and adds a line about each file to the text. If a report cannot be
+    /// written, the text is printed at once, because the results count.
+    pub fn close(self, mut text: String, screen: Screen) -> Result<String, Error> {
+        let Self { files, plots, destinations } = self;
         let drawn = match files.close().and(plots.map(Plots::close).transpose()) {
             Ok(drawn) => drawn,
             Err(error) => {
-                // A report could not be written. The results are still printed.
                 screen.print(text)?;
                 return Err(error);
             }
@@ -312,7 +364,7 @@ impl RunInput<'_> {
         if let Some(drawn) = drawn {
             let _ = writeln!(text, "Pictures: {drawn} in the folder of --plots");
         }
-        Ok((report, text))
+        Ok(text)
     }
 }
 

@@ -12,6 +12,7 @@ use crate::model::Error;
 use crate::report::formats::html::Html;
 use crate::report::gate::exit_code::ExitCode;
 use crate::report::gate::problem::ProblemFinder;
+use crate::report::persistence::shard_file::Selection;
 use crate::report::persistence::store::Destination;
 use crate::target::recorded::Recording;
 use crate::target::{PrepareError, Target};
@@ -22,7 +23,8 @@ pub fn samples(args: &SamplesArgs) -> Result<ExitCode, Error> {
     let gate = args.gate();
     let html = Html { origin: args.reports.origin(&[]), ..Html::default() };
     let finder = ProblemFinder::from_environment(&gate, None);
-    let reports = args.reports.open(Destination::at(&args.csv())?, &finder, None, html)?;
+    let csv = Destination::at(&args.csv())?;
+    let reports = args.reports.open(Some(csv), None, &Selection::default(), &finder, None, html)?;
     let taken = reports.use_standard_output();
     let screen = Screen::new(args.shown.quiet, taken);
     screen.print(wrapped_lines(&recording.to_string(), width()))?;

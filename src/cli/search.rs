@@ -21,6 +21,7 @@ use crate::report::formats::html::Html;
 use crate::report::formats::plots::Plots;
 use crate::report::gate::exit_code::ExitCode;
 use crate::report::gate::problem::ProblemFinder;
+use crate::report::persistence::shard_file::Selection;
 use crate::report::persistence::store::{Destination, unwritable};
 use crate::report::persistence::witness::Witness;
 use crate::search::{
@@ -197,7 +198,8 @@ pub fn search(args: &SearchArgs) -> Result<ExitCode, Error> {
     let statements = audits.iter().map(|audit| audit.reserved).sum::<usize>().max(1);
     let html = Html { origin: args.reports.origin(&audits), ..Html::default() };
     let finder = ProblemFinder::from_environment(&crate::report::gate::Gate::default(), None);
-    let reports = args.reports.open(Destination::at(&args.csv())?, &finder, None, html)?;
+    let csv = Destination::at(&args.csv())?;
+    let reports = args.reports.open(Some(csv), None, &Selection::default(), &finder, None, html)?;
     let taken = reports.use_standard_output();
     let screen = Screen::new(args.shown.quiet, taken);
     let progress = Progress::new(audits.len(), args.shown.quiet);

@@ -41,9 +41,9 @@ pub struct View<'a> {
     pub witnesses: Option<&'a Path>,
 }
 
-/// The text at the end of a run.
+/// The text at the end of a run, which took so many seconds if that is known.
 #[must_use]
-pub fn run_summary(report: &RunReport, seconds: f64, view: View<'_>) -> String {
+pub fn run_summary(report: &RunReport, seconds: Option<f64>, view: View<'_>) -> String {
     let mut text = table(report, view);
     for section in [
         expected(report, view),
@@ -327,14 +327,16 @@ fn shortened(mut text: String) -> String {
     text
 }
 
-fn totals(report: &RunReport, seconds: f64, width: usize) -> String {
+fn totals(report: &RunReport, seconds: Option<f64>, width: usize) -> String {
     let count = |agreement| report.with(agreement).count();
+    let within = seconds.map_or_else(String::new, |seconds| {
+        format!(" in {}", HumanDuration(Duration::from_secs_f64(seconds)))
+    });
     let done = format!(
-        "{}, {}, {} in {}.",
+        "{}, {}, {}{within}.",
         counted(report.audits.len(), "audit"),
         statements(report),
         counted(report.draws(), "draw"),
-        HumanDuration(Duration::from_secs_f64(seconds)),
     );
     let (differs, undecided) = (count(Agreement::Differs), report.count(Conclusion::Inconclusive));
     let missing = report

@@ -17,9 +17,10 @@ use crate::harness::program::{
 use crate::harness::repository;
 
 /// What varies from run to run and from version to version, and what stands for it.
-const VARYING: [(&str, &str); 4] = [
+const VARYING: [(&str, &str); 5] = [
     (r"draws in [\d,]+ seconds?", "draws in [n] seconds"),
     (r"; \d+\.\d s\)", "; [n] s)"),
+    (r"[\d.]+ before, [\d.]+ now\.", "[n] before, [n] now."),
     (r"dp-audit \d+\.\d+\.\d+", "dp-audit [version]"),
     // Blanks at the end of table rows.
     (r"(?m) +$", ""),
@@ -59,6 +60,8 @@ fn help() {
         "measure",
         "canaries",
         "show",
+        "report",
+        "compare",
         "merge",
         "replay",
         "calibrate",
@@ -98,6 +101,8 @@ fn runs_and_what_follows_them() {
     let folder = folder.path();
     says(folder, "run", &["run", "--json", "before.json"]);
     says(folder, "show-report", &["show", "audits/violated.toml", "--report", "before.json"]);
+    says(folder, "report", &["report", "before.json", "--markdown", "before.md"]);
+    says(folder, "compare", &["compare", "before.json", "before.json"]);
     let witness =
         witnesses(folder).pop().unwrap().strip_prefix(folder).unwrap().display().to_string();
     says(folder, "replay", &["replay", &witness, "--seed", "0"]);

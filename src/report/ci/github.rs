@@ -130,7 +130,7 @@ mod tests {
     use crate::audit::Audit;
     use crate::model::{Expectation, Verdict};
     use crate::report::gate::Gate;
-    use crate::report::gate::baseline::Difference;
+    use crate::report::gate::baseline::{Change, Difference};
     use crate::report::gate::problem::ProblemFinder;
     use crate::report::testing::{INCONCLUSIVE, Ran, audit, not_run, pair, run_of};
 
@@ -212,6 +212,8 @@ mod tests {
         let worse = [("broken", "5 %"), ("fine", "ε has risen")].map(|(audit, what)| Difference {
             audit: audit.to_owned(),
             statement: "one more".to_owned(),
+            change: Change::Verdict,
+            values: <[String; 2]>::default(),
             what: what.to_owned(),
         });
         let fine = || (audit("fine"), pair(Verdict::Consistent, Expectation::Consistent));

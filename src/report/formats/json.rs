@@ -1,10 +1,14 @@
 //! The JSON report: the columns of the CSV, the evidence, and a witness for each refuted claim.
-//! `--baseline` and `show --report` read it again.
+//! `--baseline`, `compare` and `show --report` read it again, and `report` makes every other format
+//! of it.
 
-use std::io;
+use std::fmt::Display;
+use std::fs::File;
+use std::io::{self, Read as _};
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 
 use crate::audit::{AuditReport, Evidence, Judged, LISTS, Row, RunReport, as_expected};
 use crate::model::exact::Exact;
@@ -15,6 +19,7 @@ use crate::model::{
     Verdict,
 };
 use crate::report::persistence::files::Format;
+use crate::report::persistence::shard_file::Selection;
 use crate::report::persistence::witness::Witness;
 use crate::target::Timing;
 
@@ -31,12 +36,33 @@ pub struct JsonReport {
     pub version: String,
     /// How it was run.
     pub settings: Settings,
+    /// Which audits were selected; absent if all were.
+    #[serde(default, skip_serializing_if = "is_everything")]
+    pub selection: Selection,
     /// Whether all audits have ended; false if the run was interrupted.
     pub complete: bool,
     /// Counts over the whole run.
     pub summary: Summary,
     /// The audits, in the order in which they ran.
     pub audits: Vec<JsonAudit>,
+    /// Everything that was found, as this version of dp-audit keeps it: what `dp-audit report`
+    /// reads. It is not read with the rest.
+    #[serde(skip_deserializing, skip_serializing_if = "Option::is_none")]
+    pub run: Option<RunReport>,
+}
+
+fn is_everything(selection: &Selection) -> bool {
+    *selection == Selection::default()
+}
+
+/// What `dp-audit report` reads of a report.
+#[derive(Deserialize)]
+struct Kept<'a> {
+    version: String,
+    #[serde(default)]
+    selection: Selection,
+    #[serde(borrow)]
+    run: Option<&'a RawValue>,
 }
 
 /// Counts of audits.
@@ -185,6 +211,7 @@ impl JsonReport {
             schema: SCHEMA.to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             settings,
+            selection: Selection::default(),
             complete: report.is_complete(),
             summary: Summary {
                 audits: report.audits.len(),
@@ -201,6 +228,7 @@ impl JsonReport {
                     .collect(),
             },
             audits: report.audits.iter().map(|audit| JsonAudit::new(report, audit)).collect(),
+            run: Some(report.clone()),
         }
     }
 
@@ -226,19 +254,71 @@ impl JsonReport {
     /// # Errors
     /// When the file cannot be read, or is not a report of this schema.
     pub fn read(path: &Path) -> Result<Self, Error> {
-        let unreadable = |reason: String| Error::Read { path: path.to_owned(), reason };
-        let text = read_text(path).map_err(|error| unreadable(error.to_string()))?;
-        let value: serde_json::Value = serde_json::from_str(&text).map_err(|error| {
-            unreadable(format!("it is not JSON ({error}); use a file that was written with --json"))
-        })?;
-        let schema = value.get("schema").and_then(serde_json::Value::as_str).unwrap_or("none");
-        if schema != SCHEMA {
-            return Err(unreadable(format!(
-                "its schema is {schema}, must be {SCHEMA}; use a file that was written with --json"
-            )));
-        }
-        serde_json::from_value(value).map_err(|error| unreadable(error.to_string()))
+        let (_, value) = read_value(path)?;
+        serde_json::from_value(value).map_err(|error| unreadable(path, &error))
     }
+
+    /// Whether a report may be written here: nothing is there yet, or a file that begins like one.
+    #[must_use]
+    pub fn may_be_at(path: &Path) -> bool {
+        const BEGINNING: &str = "{\"schema\":\"dp-audit-report/";
+        let Ok(file) = File::open(path) else { return !path.exists() };
+        let mut beginning = Vec::new();
+        let length = BEGINNING.len() as u64;
+        let read = file.take(length).read_to_end(&mut beginning);
+        read.is_ok() && (beginning.is_empty() || beginning == BEGINNING.as_bytes())
+    }
+
+    /// Reads everything that the run of a report found, and which audits it had selected.
+    ///
+    /// # Errors
+    /// When the file cannot be read, is not a report of this schema, or was written by another
+    /// version.
+    pub fn read_run(path: &Path) -> Result<(RunReport, Selection), Error> {
+        const VERSION: &str = env!("CARGO_PKG_VERSION");
+        let (text, _) = read_value(path)?;
+        let kept: Kept = serde_json::from_str(&text).map_err(|error| unreadable(path, &error))?;
+        let Kept { version, selection, run } = kept;
+        if version != VERSION {
+            let reason = format!(
+                "dp-audit {version} wrote it, and this is {VERSION}; make the reports with that \
+                 version, or run the audits again"
+            );
+            return Err(unreadable(path, &reason));
+        }
+        let run = run.ok_or_else(|| {
+            let reason = "it has no \"run\", from which reports are made; run the audits again";
+            unreadable(path, &reason)
+        })?;
+        let report = serde_json::from_str(run.get()).map_err(|error| {
+            let reason = format!(
+                "its \"run\" is not one of this build ({error}); make the reports with the \
+                 dp-audit that wrote it"
+            );
+            unreadable(path, &reason)
+        })?;
+        Ok((report, selection))
+    }
+}
+
+fn unreadable(path: &Path, reason: &dyn Display) -> Error {
+    Error::Read { path: path.to_owned(), reason: reason.to_string() }
+}
+
+/// The text of a report, and its JSON, which has the right schema.
+fn read_value(path: &Path) -> Result<(String, serde_json::Value), Error> {
+    let unreadable = |reason: String| unreadable(path, &reason);
+    let text = read_text(path).map_err(|error| unreadable(error.to_string()))?;
+    let value: serde_json::Value = serde_json::from_str(&text).map_err(|error| {
+        unreadable(format!("it is not JSON ({error}); use a file that was written with --json"))
+    })?;
+    let schema = value.get("schema").and_then(serde_json::Value::as_str).unwrap_or("none");
+    if schema != SCHEMA {
+        return Err(unreadable(format!(
+            "its schema is {schema}, must be {SCHEMA}; use a file that was written with --json"
+        )));
+    }
+    Ok((text, value))
 }
 
 /// What to do about the first inconclusive result of an audit.
@@ -308,11 +388,16 @@ impl JsonStatement {
 }
 
 /// The format of `--json`.
-pub struct Json;
+#[derive(Default)]
+pub struct Json {
+    /// Which audits were selected.
+    pub selection: Selection,
+}
 
 impl Format for Json {
     fn render(&self, report: &RunReport) -> io::Result<Vec<u8>> {
-        let mut text = serde_json::to_vec(&JsonReport::new(report))?;
+        let report = JsonReport { selection: self.selection.clone(), ..JsonReport::new(report) };
+        let mut text = serde_json::to_vec(&report)?;
         text.push(b'\n');
         Ok(text)
     }
@@ -328,7 +413,7 @@ mod tests {
     use crate::report::testing::{INCONCLUSIVE, Ran, audit, evidence, not_run, pair, run, run_of};
 
     fn written(report: &RunReport) -> Value {
-        serde_json::from_slice(&Json.render(report).unwrap()).unwrap()
+        serde_json::from_slice(&Json::default().render(report).unwrap()).unwrap()
     }
 
     #[test]
@@ -413,7 +498,7 @@ mod tests {
         let run = run(vec![pair(INCONCLUSIVE, Expectation::Consistent), not_run()]);
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("report.json");
-        std::fs::write(&file, Json.render(&run).unwrap()).unwrap();
+        std::fs::write(&file, Json::default().render(&run).unwrap()).unwrap();
         let read = JsonReport::read(&file).unwrap();
         assert_eq!(serde_json::to_value(read).unwrap(), written(&run));
         assert!(written(&run)["complete"] == true);

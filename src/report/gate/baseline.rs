@@ -15,7 +15,9 @@ pub struct Comparison {
     pub worse: Vec<Difference>,
     /// What is better than before.
     pub better: Vec<Difference>,
-    /// What could not be compared, and what weakens the comparison, in sentences.
+    /// What is neither: what is new, what could not be compared.
+    pub others: Vec<Difference>,
+    /// What weakens the comparison, in sentences.
     pub notes: Vec<String>,
 }
 
@@ -26,8 +28,36 @@ pub struct Difference {
     pub audit: String,
     /// The statement.
     pub statement: String,
+    /// What kind of difference it is.
+    pub change: Change,
+    /// What was there before, and what is there now, in a few characters.
+    pub values: [String; 2],
     /// What is different, in a sentence.
     pub what: String,
+}
+
+/// A kind of difference.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Change {
+    /// The verdict.
+    Verdict,
+    /// A bound, by more than chance explains.
+    Bound,
+    /// What is claimed. Then nothing else is compared.
+    Claim,
+    /// There was no such statement.
+    New,
+    /// There is no such statement any more.
+    Gone,
+}
+
+/// Which differences fail a comparison.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum FailOnChange {
+    /// Something is worse: a verdict, a bound that has risen, an audit that is gone
+    Worse,
+    /// Anything but the seconds
+    Change,
 }
 
 impl fmt::Display for Difference {
@@ -60,17 +90,32 @@ impl Comparison {
         for (name, (resolution, statement)) in statements(now) {
             match earlier.remove(&name) {
                 Some((_, before)) => comparison.compare(before, statement, resolution),
-                None => comparison
-                    .notes
-                    .push(difference(statement, "not in the baseline".to_owned()).to_string()),
+                None => comparison.others.push(difference(
+                    statement,
+                    Change::New,
+                    ["", &statement.row.verdict.to_string()],
+                    "not in the baseline",
+                )),
             }
         }
         // A deleted or renamed audit is a claim that nobody checks.
-        let missing = earlier
-            .into_values()
-            .map(|(_, before)| difference(before, "in the baseline, but not run now".to_owned()));
+        let missing = earlier.into_values().map(|(_, before)| {
+            let verdict = before.row.verdict.to_string();
+            difference(before, Change::Gone, [&verdict, ""], "in the baseline, but not run now")
+        });
         comparison.worse.extend(missing);
         comparison
+    }
+
+    /// Whether there is no difference.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.differences().next().is_none()
+    }
+
+    /// All differences.
+    pub fn differences(&self) -> impl Iterator<Item = &Difference> {
+        self.worse.iter().chain(&self.better).chain(&self.others)
     }
 
     /// Compares one statement. It is worse if its claim was not refuted before and is now, if its
@@ -78,41 +123,50 @@ impl Comparison {
     /// risen by more than chance explains.
     fn compare(&mut self, before: &JsonStatement, now: &JsonStatement, resolution: f64) {
         if before.row.claim() != now.row.claim() {
-            let what = "the claim has changed, so the results are not compared".to_owned();
-            self.notes.push(difference(now, what).to_string());
+            let what = "the claim has changed, so the results are not compared";
+            self.others.push(difference(now, Change::Claim, ["", ""], what));
             return;
         }
         self.compare_verdicts(before, now);
-        self.worse.extend(risen(before, now, resolution).map(|what| difference(now, what)));
+        let moved = Moved::of(before, now, resolution);
+        match moved {
+            Some((Moved::Up, change)) => self.worse.push(change),
+            Some((Moved::Down, change)) => self.others.push(change),
+            None => {}
+        }
     }
 
     /// Whether the verdict is worse or better than before.
     fn compare_verdicts(&mut self, before: &JsonStatement, now: &JsonStatement) {
         let (earlier, present) = (before.row.verdict, now.row.verdict);
         let why = now.row.reason.map_or_else(String::new, |reason| format!(" ({reason})"));
-        let change = difference(now, format!("was {earlier}, is {present}{why}"));
+        let values = [earlier.to_string(), present.to_string()];
+        let what = format!("was {earlier}, is {present}{why}");
+        let change = difference(now, Change::Verdict, values.each_ref().map(String::as_str), &what);
         match (earlier, present) {
             (earlier, present) if earlier == present => {}
             (_, Conclusion::Violated | Conclusion::Error) | (Conclusion::Consistent, _) => {
                 self.worse.push(change);
             }
             (Conclusion::Violated | Conclusion::Error, _) => self.better.push(change),
-            _ => self.notes.push(change.to_string()),
+            _ => self.others.push(change),
         }
+    }
+
+    /// What is worse, what is better, and what else there is to say, a sentence each.
+    #[must_use]
+    pub fn lines(&self) -> [Vec<String>; 3] {
+        let [worse, better, others] = [&self.worse, &self.better, &self.others]
+            .map(|differences| differences.iter().map(ToString::to_string));
+        [worse.collect(), better.collect(), self.notes.iter().cloned().chain(others).collect()]
     }
 
     /// The comparison for a terminal.
     #[must_use]
     pub fn text(&self) -> String {
         let mut text = String::new();
-        let lines = |differences: &[Difference]| {
-            differences.iter().map(ToString::to_string).collect::<Vec<_>>()
-        };
-        for (title, lines) in [
-            ("WORSE than the baseline", lines(&self.worse)),
-            ("Better than the baseline", lines(&self.better)),
-            ("Note", self.notes.clone()),
-        ] {
+        let titles = ["WORSE than the baseline", "Better than the baseline", "Note"];
+        for (title, lines) in titles.iter().zip(self.lines()) {
             for line in lines {
                 let _ = writeln!(text, "{title}: {line}.");
             }
@@ -126,30 +180,88 @@ impl Comparison {
     }
 }
 
-fn difference(statement: &JsonStatement, what: String) -> Difference {
+fn difference(
+    statement: &JsonStatement,
+    change: Change,
+    values: [&str; 2],
+    what: &str,
+) -> Difference {
     let row = &statement.row;
-    Difference { audit: row.audit.clone(), statement: row.pair.clone(), what }
+    Difference {
+        audit: row.audit.clone(),
+        statement: row.pair.clone(),
+        change,
+        values: values.map(str::to_owned),
+        what: what.to_owned(),
+    }
 }
 
-/// Which bound is higher than chance explains. The bound of a privacy claim: more than the audit's
-/// resolution above the upper limit of what the earlier rules showed; then the mechanism leaks more
-/// or the attack is better. The failures of an accuracy claim: above the earlier limits.
-fn risen(before: &JsonStatement, now: &JsonStatement, resolution: f64) -> Option<String> {
-    // The resolution of a claim in another unit is not one of ε.
-    if let (Some(upper), Some(lower)) = (before.detail("rule_epsilon_upper"), now.row.epsilon_lower)
-        && now.row.unit == Measure::EPSILON
-        && lower > upper + resolution
-    {
-        let (lower, upper) = (Brief(lower), Brief(upper));
-        return Some(format!(
-            "ε is at least {lower}; in the baseline, the attack showed at most {upper}"
-        ));
+/// In which direction a bound has moved by more than chance explains.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Moved {
+    /// The mechanism leaks or fails more, or the attack is better.
+    Up,
+    /// The mechanism leaks or fails less, or the attack is worse.
+    Down,
+}
+
+impl Moved {
+    /// The bound of a privacy claim has moved if it is more than the audit's resolution above the
+    /// upper limit of what the earlier rules showed, or if the same holds with the runs exchanged.
+    /// The failures of an accuracy claim have moved if the limits of both runs are apart.
+    fn of(
+        before: &JsonStatement,
+        now: &JsonStatement,
+        resolution: f64,
+    ) -> Option<(Self, Difference)> {
+        let leak = |statement: &JsonStatement| {
+            // The resolution of a claim in another unit is not one of ε.
+            let in_epsilon = statement.row.unit == Measure::EPSILON;
+            let lower = statement.row.epsilon_lower.filter(|_| in_epsilon);
+            Some((lower?, statement.detail("rule_epsilon_upper")))
+        };
+        let failures = |statement: &JsonStatement| {
+            Some((statement.row.failure_lower?, statement.row.failure_upper))
+        };
+        let change = |values: [String; 2], what: String| {
+            difference(now, Change::Bound, values.each_ref().map(String::as_str), &what)
+        };
+        if let Some(((low, high), (lower, upper))) = leak(before).zip(leak(now)) {
+            if let Some(high) = high.filter(|high| lower > high + resolution) {
+                let [high, lower] = [high, lower].map(Brief);
+                let what = format!(
+                    "ε is at least {lower}; in the baseline, the attack showed at most {high}"
+                );
+                return Some((
+                    Self::Up,
+                    change([format!("ε ≤ {high}"), format!("ε ≥ {lower}")], what),
+                ));
+            }
+            if let Some(upper) = upper.filter(|upper| low > upper + resolution) {
+                let [low, upper] = [low, upper].map(Brief);
+                let what = format!(
+                    "the attack shows at most ε = {upper}; in the baseline, ε was at least {low}"
+                );
+                return Some((
+                    Self::Down,
+                    change([format!("ε ≥ {low}"), format!("ε ≤ {upper}")], what),
+                ));
+            }
+        }
+        let ((low, high), (lower, upper)) = failures(before).zip(failures(now))?;
+        if let Some(high) = high.filter(|high| lower > *high) {
+            let [high, lower] = [high, lower].map(Brief);
+            let what = format!(
+                "fails with probability at least {lower}; in the baseline, it was at most {high}"
+            );
+            return Some((Self::Up, change([format!("p ≤ {high}"), format!("p ≥ {lower}")], what)));
+        }
+        let (low, upper) = (Brief(low), Brief(upper.filter(|upper| low > *upper)?));
+        let what = format!(
+            "fails with probability at most {upper}; in the baseline, it was at least {low}"
+        );
+        Some((Self::Down, change([format!("p ≥ {low}"), format!("p ≤ {upper}")], what)))
     }
-    let (upper, lower) = (before.row.failure_upper?, now.row.failure_lower?);
-    (lower > upper).then(|| {
-        let (lower, upper) = (Brief(lower), Brief(upper));
-        format!("fails with probability at least {lower}; in the baseline, it was at most {upper}")
-    })
 }
 
 /// The statements by the names of audit and statement, with the resolution of their audits.
@@ -176,9 +288,10 @@ mod tests {
     }
 
     /// What is different about the pair "one more".
-    fn changed(what: &str) -> Difference {
+    fn changed(change: Change, values: [&str; 2], what: &str) -> Difference {
         let (audit, statement) = ("count".to_owned(), "one more".to_owned());
-        Difference { audit, statement, what: what.to_owned() }
+        let (values, what) = (values.map(str::to_owned), what.to_owned());
+        Difference { audit, statement, change, values, what }
     }
 
     fn compared(before: &RunReport, now: &RunReport) -> Comparison {
@@ -211,13 +324,16 @@ mod tests {
                     &run(vec![conclusions()[now].clone()]),
                 );
                 let why = if names[now] == "inconclusive" { " (too-few-draws)" } else { "" };
-                let change = changed(&format!("was {}, is {}{why}", names[before], names[now]));
+                let values = [names[before], names[now]];
+                let what = format!("was {}, is {}{why}", values[0], values[1]);
+                let change = changed(Change::Verdict, values, &what);
                 let change_if =
                     |wanted: &str| Some(change.clone()).filter(|_| *kind == wanted).into_iter();
                 let expected = Comparison {
                     worse: change_if(worse).collect(),
                     better: change_if(better).collect(),
-                    notes: change_if(note).map(|change| change.to_string()).collect(),
+                    others: change_if(note).collect(),
+                    notes: Vec::new(),
                 };
                 assert_eq!(found, expected);
             }
@@ -238,9 +354,32 @@ mod tests {
         assert!(worse(0.0).is_empty() && worse(0.75).is_empty());
         assert_eq!(
             worse(0.8),
-            [changed("ε is at least 0.8; in the baseline, the attack showed at most 0.5")]
+            [changed(
+                Change::Bound,
+                ["ε ≤ 0.5", "ε ≥ 0.8"],
+                "ε is at least 0.8; in the baseline, the attack showed at most 0.5"
+            )]
         );
         assert_eq!(worse(0.75_f64.next_up()).len(), 1);
+    }
+
+    #[test]
+    fn a_bound_has_fallen_only_below_the_earlier_bound_and_the_resolution() {
+        // The sums are exact in binary.
+        let mut before = JsonReport::new(&run(vec![result(Verdict::Consistent)]));
+        before.audits[0].statements[0].row.epsilon_lower = Some(0.75);
+        let mut now = before.clone();
+        now.audits[0].resolution = 0.25;
+        let mut found = |upper: f64| {
+            now.audits[0].statements[0].row.epsilon_lower = Some(0.0);
+            now.audits[0].statements[0].details["rule_epsilon_upper"] = upper.into();
+            Comparison::new(&before, &now)
+        };
+        assert_eq!(found(0.5), Comparison::default());
+        let fallen = found(0.375);
+        let what = "the attack shows at most ε = 0.375; in the baseline, ε was at least 0.75";
+        let change = changed(Change::Bound, ["ε ≥ 0.75", "ε ≤ 0.375"], what);
+        assert_eq!(fallen, Comparison { others: vec![change], ..Comparison::default() });
     }
 
     #[test]
@@ -260,10 +399,9 @@ mod tests {
         let mut stricter = audit("count");
         stricter.claim = crate::model::Claim::new(0.5, 0.0).unwrap();
         let found = compared(&before, &run_of(vec![(stricter, vec![result(Verdict::Violated)])]));
-        let notes = vec![
-            "count / one more: the claim has changed, so the results are not compared".to_owned(),
-        ];
-        assert_eq!(found, Comparison { notes, ..Comparison::default() });
+        let what = "the claim has changed, so the results are not compared";
+        let others = vec![changed(Change::Claim, ["", ""], what)];
+        assert_eq!(found, Comparison { others, ..Comparison::default() });
     }
 
     #[test]
@@ -277,7 +415,8 @@ mod tests {
         let before: JsonReport = serde_json::from_value(before).unwrap();
         let found =
             Comparison::new(&before, &JsonReport::new(&run(vec![result(Verdict::Violated)])));
-        assert_eq!(found.worse, [changed("was consistent, is violated")]);
+        let values = ["consistent", "violated"];
+        assert_eq!(found.worse, [changed(Change::Verdict, values, "was consistent, is violated")]);
     }
 
     #[test]
@@ -287,16 +426,13 @@ mod tests {
             &run(vec![named("old"), named("both")]),
             &run(vec![named("both"), named("new")]),
         );
-        let notes = "count / new: not in the baseline";
-        let worse = changed("in the baseline, but not run now");
-        assert_eq!(
-            found,
-            Comparison {
-                notes: vec![notes.to_owned()],
-                worse: vec![Difference { statement: "old".to_owned(), ..worse }],
-                ..Comparison::default()
-            }
-        );
+        let named = |name: &str, difference: Difference| {
+            vec![Difference { statement: name.to_owned(), ..difference }]
+        };
+        let new = changed(Change::New, ["", "violated"], "not in the baseline");
+        let gone = changed(Change::Gone, ["violated", ""], "in the baseline, but not run now");
+        let (worse, others) = (named("old", gone), named("new", new));
+        assert_eq!(found, Comparison { worse, others, ..Comparison::default() });
     }
 
     #[test]
@@ -329,11 +465,13 @@ mod tests {
 
     #[test]
     fn the_text_has_a_line_for_each_difference() {
-        let (worse, better, notes) = (vec![changed("a")], vec![changed("b")], vec!["c".to_owned()]);
+        let [worse, better, others] =
+            ["a", "b", "d"].map(|what| vec![changed(Change::Verdict, ["", ""], what)]);
+        let notes = vec!["c".to_owned()];
         let text = "WORSE than the baseline: count / one more: a.\n\
-                    Better than the baseline: count / one more: b.\nNote: c.\n\
+                    Better than the baseline: count / one more: b.\nNote: c.\nNote: count / one more: d.\n\
                     If this is intended, run once with --update-baseline and commit the new baseline.\n";
-        assert_eq!(Comparison { worse, better, notes }.text(), text);
+        assert_eq!(Comparison { worse, better, others, notes }.text(), text);
         assert_eq!(Comparison::default().text(), "Nothing is worse than in the baseline.\n");
     }
 }

@@ -65,8 +65,10 @@ impl Gate {
     #[must_use]
     pub fn exit_code(&self, report: &RunReport, worse: bool) -> ExitCode {
         let found = report.audits.iter().flat_map(|audit| self.exit_codes(audit));
-        let codes: Vec<ExitCode> =
-            found.chain((worse && !self.report_only).then_some(ExitCode::Surprise)).collect();
+        let worse = (worse && !self.report_only).then_some(ExitCode::Surprise);
+        // What an interrupted run did not come to was not run.
+        let interrupted = (!report.is_complete()).then_some(ExitCode::NotRun);
+        let codes: Vec<ExitCode> = found.chain(worse).chain(interrupted).collect();
         let by_severity = [ExitCode::Surprise, ExitCode::NotRun, ExitCode::Inconclusive];
         by_severity.into_iter().find(|code| codes.contains(code)).unwrap_or(ExitCode::AsExpected)
     }
@@ -114,6 +116,8 @@ impl Gate {
             (worse && !self.report_only)
                 .then(|| "Something is worse than in the baseline".to_owned()),
             names("Could not be run", ExitCode::NotRun),
+            (!report.is_complete())
+                .then(|| "It was interrupted, so results are missing".to_owned()),
             // The option helps only if nothing else is wrong.
             inconclusive.map(|text| {
                 if code == ExitCode::Inconclusive {

@@ -274,6 +274,7 @@ mod tests {
         Accuracy, AccuracyEvidence, Audit, Evidence, StabilityEvidence, StatementResult,
     };
     use crate::model::{Claim, FailureLimits, Metric, Settings, Truth};
+    use crate::report::gate::baseline::Change;
     use crate::report::testing::{
         INCONCLUSIVE, Ran, audit, evidence, not_run, pair, report_of, run, run_of, run_of_reports,
     };
@@ -299,7 +300,8 @@ mod tests {
 
     fn difference(audit: &str, what: &str) -> Difference {
         let (audit, statement) = (audit.to_owned(), "one more".to_owned());
-        Difference { audit, statement, what: what.to_owned() }
+        let (change, values) = (Change::Verdict, <[String; 2]>::default());
+        Difference { audit, statement, change, values, what: what.to_owned() }
     }
 
     #[track_caller]

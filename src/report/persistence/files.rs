@@ -1,4 +1,4 @@
-//! The report files of a run. CSV rows are appended when an audit ends. The other formats are
+//! The report files of a run that goes on, or has ended. CSV rows are appended when an audit ends. The other formats are
 //! rendered at the end, and at most every few seconds during the run: an interrupted run loses
 //! little, and a long run does not spend its time on reports.
 
@@ -37,7 +37,7 @@ pub struct ReportFiles {
 
 struct State {
     report: RunReport,
-    csv: CsvFile,
+    csv: Option<CsvFile>,
     others: Vec<(Destination, Box<dyn Format>)>,
     /// When the next rendering may start.
     next_rendering: Instant,
@@ -59,10 +59,15 @@ impl ReportFiles {
     pub fn new(
         settings: Settings,
         pairs: usize,
-        csv: Destination,
+        csv: Option<Destination>,
         others: Vec<(Destination, Box<dyn Format>)>,
     ) -> Self {
-        let csv = CsvFile { destination: csv, open: None, pending: Vec::new(), failure: None };
+        let csv = csv.map(|destination| CsvFile {
+            destination,
+            open: None,
+            pending: Vec::new(),
+            failure: None,
+        });
         let report = RunReport::new(settings, pairs, Vec::new());
         // The first rendering needs no pause: it follows the first audit that ends.
         Self {
@@ -78,8 +83,10 @@ impl ReportFiles {
     pub fn close(self) -> Result<(), Error> {
         let State { report, mut csv, others, .. } =
             self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
-        csv.write();
-        let mut failure = csv.failure.map(|source| unwritable(csv.destination.path(), source));
+        csv.iter_mut().for_each(CsvFile::write);
+        let mut failure = csv.and_then(|CsvFile { destination, failure, .. }| {
+            failure.map(|source| unwritable(destination.path(), source))
+        });
         for (destination, format) in &others {
             if let Err(source) =
                 format.render(&report).and_then(|content| destination.replace(&content))
@@ -142,7 +149,7 @@ impl Listener for ReportFiles {
             let mut state = self.state();
             state.report.audits.push(Arc::clone(report));
             let State { report: so_far, csv, .. } = &mut *state;
-            csv.append(so_far, report);
+            csv.iter_mut().for_each(|csv| csv.append(so_far, report));
             self.outdated.store(true, Ordering::Relaxed);
         }
         // Every event can start a rendering. So the draws of a long audit update reports for which
@@ -188,7 +195,7 @@ mod tests {
         let rendered = Arc::new(Mutex::new(0));
         let others: Vec<(Destination, Box<dyn Format>)> =
             vec![(at("count.txt"), Box::new(Counter(Arc::clone(&rendered))))];
-        let files = ReportFiles::new(Settings::default(), AUDITS, at("audit.csv"), others);
+        let files = ReportFiles::new(Settings::default(), AUDITS, Some(at("audit.csv")), others);
         let claim: Claim = serde_json::from_str(r#"{ "epsilon": 1.0 }"#).unwrap();
         for index in 0..AUDITS {
             let audit = Arc::new(Audit::given(&index.to_string(), "closure", claim.clone(), []));

@@ -123,6 +123,22 @@ impl Destination {
         Self::open(&path)
     }
 
+    /// The same for the file beside another one that has its name with this extension. Nobody named
+    /// it, so it must not be a link.
+    ///
+    /// # Errors
+    /// As for [`Destination::inside`].
+    pub fn beside(other: &OutputPath, extension: &str) -> Result<Self, Error> {
+        let path = other.path().with_extension(extension);
+        match other {
+            OutputPath::Chosen(_) => Self::at(&OutputPath::Chosen(path)),
+            OutputPath::Named(_) => {
+                let folder = path.parent().unwrap_or(Path::new(""));
+                Self::inside(folder, path.strip_prefix(folder).unwrap_or(&path))
+            }
+        }
+    }
+
     fn kind_of(path: &Path) -> io::Result<DestinationKind> {
         match fs::metadata(path) {
             Ok(found) if found.is_dir() => Err(io::Error::other("it is a folder")),
@@ -171,6 +187,12 @@ impl Destination {
             }
             _ => false,
         }
+    }
+
+    /// Whether it is the file at this path.
+    #[must_use]
+    pub fn is_file_at(&self, path: &Path) -> bool {
+        self.file().is_some_and(|file| same_file(file, path))
     }
 
     /// Replaces the content. Readers see the complete old file or the complete new file. To a
@@ -295,8 +317,10 @@ fn same_file(one: &Path, other: &Path) -> bool {
 }
 
 #[cfg(not(unix))]
-fn same_file(_: &Path, _: &Path) -> bool {
-    false
+fn same_file(one: &Path, other: &Path) -> bool {
+    fs::canonicalize(one)
+        .ok()
+        .is_some_and(|one| fs::canonicalize(other).is_ok_and(|other| one == other))
 }
 
 fn folder(path: &Path) -> &Path {

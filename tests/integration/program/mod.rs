@@ -6,6 +6,7 @@ mod calibrate;
 mod canaries;
 mod cli;
 mod controls;
+mod finished;
 #[cfg(unix)]
 mod measure;
 mod resume;

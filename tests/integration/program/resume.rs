@@ -49,6 +49,12 @@ fn program(name: &str, script: &str) -> String {
 /// The values of JSON without the time that each pair and accuracy claim took.
 pub(super) fn json(folder: &Path, file: &str) -> Value {
     let mut value = program::json(folder, file);
+    for audit in value["run"]["audits"].as_array_mut().unwrap() {
+        for result in audit["results"].as_array_mut().unwrap() {
+            result["seconds"] = 0.into();
+            result["timing"] = Value::Null;
+        }
+    }
     for audit in value["audits"].as_array_mut().unwrap() {
         for statements in ["pairs", "accuracy"] {
             audit[statements].as_array_mut().unwrap().iter_mut().for_each(|statement| {

@@ -8,7 +8,6 @@ use crate::audit::{Clue, Judged, RunReport, capitalised};
 use crate::model::number::{counted, percent};
 use crate::model::{Agreement, Conclusion};
 use crate::report::commands;
-use crate::report::gate::baseline::Difference;
 
 /// How many unexpected results are explained at the top.
 const MAX_ALERTS: usize = 5;
@@ -138,21 +137,15 @@ impl Page<'_> {
     /// What has changed since the baseline.
     fn against_baseline(&self) -> Markup {
         let Some(comparison) = &self.comparison else { return html! {} };
-        let text = |differences: &[Difference]| -> Vec<String> {
-            differences.iter().map(ToString::to_string).collect()
-        };
-        let lists = [
-            ("Worse", text(&comparison.worse)),
-            ("Better", text(&comparison.better)),
-            ("Note", comparison.notes.clone()),
-        ];
+        let [worse, better, notes] = comparison.lines();
+        let lists = [("Worse", &worse), ("Better", &better), ("Note", &notes)];
         let lines = lists.iter().map(|(_, lines)| lines.len()).sum::<usize>();
         html! {
             details.baseline.worse[!comparison.worse.is_empty()] open[lines <= MAX_OPEN_LINES] {
                 summary {
                     span {
                         b { "Against the baseline: " }
-                        (comparison.worse.len()) " worse, " (comparison.better.len()) " better, " (comparison.notes.len()) " notes"
+                        (worse.len()) " worse, " (better.len()) " better, " (notes.len()) " notes"
                     }
                 }
                 ul {
