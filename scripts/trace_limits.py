@@ -1,6 +1,7 @@
 """How often limits of traces and of draws are on the wrong side of the truth.
 
-    python scripts/trace_limits.py --repeats 1000 --traces 60 --draws 20000 > results/reference/trace_limits.csv
+    python scripts/trace_limits.py gaussian laplace --repeats 1000 --traces 60 --draws 20000 > results/reference/trace_limits.csv
+    python scripts/trace_limits.py dp-sgd --repeats 1000 --traces 20 --draws 0 | tail -n 1 >> results/reference/trace_limits.csv
 
 Three mechanisms whose δ(1) is known in closed form, one pair each, so that a limit on the wrong side is an error. `--draws 0` leaves draws out.
 """
@@ -50,6 +51,7 @@ CASES = {
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("mechanisms", nargs="*", help="all when absent")
     parser.add_argument("--repeats", type=int, default=1000)
     parser.add_argument("--traces", type=int, default=60)
     parser.add_argument("--draws", type=int, default=20_000)
@@ -61,6 +63,8 @@ def main():
         + ["mean_low", "mean_high", "draws", "lower_too_high", "mean_lower"]
     )
     for name, (program, left, right, truth) in CASES.items():
+        if chosen.mechanisms and name not in chosen.mechanisms:
+            continue
         claim = dpa.ApproximateDp(1.0, min(2 * truth, 0.9))
         uppers, lows, highs, lowers = [], [], [], []
         for seed in range(chosen.repeats):
