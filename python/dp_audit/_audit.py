@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import json
 import math
 import os
@@ -182,6 +183,8 @@ def is_record(value: Any) -> bool:
 
 def called(mechanism: Callable[..., Any]) -> str:
     """What a mechanism is called in reports."""
+    while isinstance(mechanism, functools.partial):
+        mechanism = mechanism.func
     return getattr(mechanism, "__name__", type(mechanism).__name__)
 
 

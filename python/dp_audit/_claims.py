@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 from typing import Any, Sequence
 
 from . import _dp_audit
@@ -14,6 +15,14 @@ class Claim:
     """What all claims have in common. Use one of its subclasses."""
 
     def __post_init__(self) -> None:
+        for field in dataclasses.fields(self):
+            if field.type != "float":
+                continue
+            value = getattr(self, field.name)
+            if value is None or isinstance(value, (str, bytes, bool)):
+                raise TypeError(f"{field.name} is {value!r}; it must be a number")
+            if isinstance(value, float) and not math.isfinite(value):
+                raise ValueError(f"{field.name} is {value}; it must be finite")
         _dp_audit.check_claim(json.dumps(self.spelling()))
 
     def spelling(self) -> dict[str, Any]:

@@ -467,7 +467,11 @@ def result_of(data: Mapping[str, Any], settings: Mapping[str, Any], report: Any 
 
 
 def advice_on(data: Mapping[str, Any]) -> str | None:
-    return "find out what the rule sees; result.witness.replay() judges it on fresh draws" if data["verdict"] == "violated" else None
+    if data["verdict"] != "violated":
+        return None
+    if any(pair["verdict"] == "violated" and pair["correct"] and not pair["wrong"] and not pair["abstained"] for pair in data["pairs"]):
+        return "every guess was right: check that the mechanism draws from the rng that it gets; a seed of its own would make all its outputs equal"
+    return "find out what the rule sees; result.witness.replay() judges it on fresh draws"
 
 
 @dataclasses.dataclass(frozen=True)

@@ -306,3 +306,30 @@ class TestNeighbours:
 
     def test_other_objects_are_believed(self):
         assert self.check(0, 1) == "custom"
+
+
+def test_a_claim_is_made_of_finite_numbers():
+    with pytest.raises(TypeError, match="epsilon is '1'; it must be a number"):
+        dpa.PureDp("1")
+    with pytest.raises(TypeError, match="delta is None; it must be a number"):
+        dpa.ApproximateDp(1.0, None)
+    with pytest.raises(ValueError, match="mu is inf; it must be finite"):
+        dpa.Gdp(float("inf"))
+
+
+def test_a_partial_function_has_the_name_of_its_function():
+    def noisy_count(data, rng, count, scale):
+        return len(data) + rng.laplace(scale=scale, size=count)
+
+    bound = functools.partial(functools.partial(noisy_count), scale=1.0)
+    result = dpa.audit(bound, ["x"], ["x", "y"], claim=dpa.PureDp(1.0), draws=2000, progress=False)
+    assert result.name == "noisy_count"
+
+
+def test_outputs_with_a_fixed_seed_are_said_to_have_one():
+    def fixed(data, rng):
+        return len(data) + numpy.random.default_rng(3).laplace()
+
+    result = dpa.audit(fixed, ["x"], ["x", "y"], claim=dpa.PureDp(1.0), draws=2000, progress=False)
+    assert result.verdict == "violated"
+    assert "a seed of its own would make all its outputs equal" in result.advice
