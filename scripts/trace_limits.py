@@ -2,6 +2,7 @@
 
     python scripts/trace_limits.py gaussian laplace --repeats 1000 --traces 60 --draws 20000 > results/reference/trace_limits.csv
     python scripts/trace_limits.py dp-sgd --repeats 1000 --traces 20 --draws 0 | tail -n 1 >> results/reference/trace_limits.csv
+    python scripts/trace_limits.py dp-sgd --repeats 150 --traces 20 --draws 20000 | tail -n 1 >> results/reference/trace_limits.csv
 
 Three mechanisms whose δ(1) is known in closed form, one pair each, so that a limit on the wrong side is an error. `--draws 0` leaves draws out.
 """
