@@ -58,6 +58,11 @@ def build_eighth(folder):
     return folder / "target" / "release" / "dp-audit"
 
 
+def bound(row):
+    """The bound in the unit of the claim; that on δ where only δ is leaked."""
+    return float(row["lower"] or row["epsilon_lower"]) or float(row["delta_lower"] or 0)
+
+
 def bounds(program, audit, pair, draws, seed, folder):
     """The bounds on the pairs of an audit, by name, and the claim."""
     report = folder / "report.csv"
@@ -66,7 +71,7 @@ def bounds(program, audit, pair, draws, seed, folder):
     if code not in (0, 2, 3):
         sys.exit(f"{audit} ended with exit code {code}")
     with open(report) as file:
-        return {row["pair"]: (float(row["lower"] or row["epsilon_lower"]), row["unit"], row["claimed"]) for row in csv.DictReader(file)}
+        return {row["pair"]: (bound(row), row["unit"], row["claimed"]) for row in csv.DictReader(file)}
 
 
 def mean(values):
