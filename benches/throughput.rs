@@ -245,7 +245,7 @@ fn certify(target: &dyn Target, draws: u64, rules: &[GuessRule]) {
 fn all_bounds(audit: &Audit, rules: &[GuessRule], bets: &[Bet]) {
     let mut ledger = Ledger::default();
     (0..20).for_each(|_| ledger.push(bets.to_vec()));
-    let level = Level::of_pair(0.999, 1);
+    let level = Level::of_pair(0.001, 1);
     let certified: Vec<Certified> = rules
         .iter()
         .zip(bets)

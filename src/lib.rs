@@ -103,13 +103,14 @@ pub use api::{Finding, MechanismAudit, audit};
 pub use attack::{Attack, Clues, Contribution, Example, ExampleCell, Simplest};
 #[doc(inline)]
 pub use audit::{
-    Accuracy, AccuracyEvidence, AccuracyPlan, Audit, AuditReport, Canaries, CanaryCount,
-    CanaryCounts, CanaryCurves, CanaryEvidence, CanaryPlan, CanaryScores, CertifyPart, Control,
-    Curves, DeltaAt, Earlier, EpsilonAt, Event, Evidence, EvidencePath, Exploration, FrozenTally,
-    Growth, Judged, Listener, LookTallies, Measurement, Pair, PairPlan, PairStatement, PartsError,
-    Piece, Plan, Preparer, PrivacyEvidence, ProfilePoint, RuleJudgement, RunReport, Rung,
-    ScoreSource, ScoredTrial, SimplestRule, StabilityEvidence, Statement, StatementResult,
-    TargetSource, TrainingPlan, WealthPoint, certify_range, conclude, explore, run,
+    Accuracy, AccuracyEvidence, AccuracyPlan, AcrossRuns, Audit, AuditReport, Canaries,
+    CanaryCount, CanaryCounts, CanaryCurves, CanaryEvidence, CanaryPlan, CanaryScores, CertifyPart,
+    Control, Curves, DeltaAt, Earlier, EarlierRuns, EpsilonAt, Event, Evidence, EvidencePath,
+    Exploration, FrozenTally, Growth, Judged, Listener, LookTallies, Measurement, Pair, PairPlan,
+    PairStatement, PartsError, Piece, Plan, Preparer, PrivacyEvidence, ProfilePoint, RuleJudgement,
+    RunReport, Rung, ScoreSource, ScoredTrial, SimplestRule, StabilityEvidence, Statement,
+    StatementResult, TargetSource, TrainingPlan, WealthPoint, certify_range, conclude, explore,
+    run,
 };
 pub use model::{
     AccuracyClaim, Agreement, AskedReach, Bounds, Claim, Conclusion, Confidence, ControlResult,
@@ -132,6 +133,7 @@ pub mod parts {
     pub use crate::stats::binomial::{lower_limit, upper_tail};
     pub use crate::stats::canary;
     pub use crate::stats::fixed::Limits;
+    pub use crate::stats::nights;
     pub use crate::stats::power::{detectable_epsilon, power};
     pub use crate::stats::wealth::{Bet, Ledger};
     pub use crate::stats::{Certified, Level, Method, Rates, Weights, bounds};
@@ -157,6 +159,7 @@ pub mod fronts {
     pub use crate::report::gate::Gate;
     pub use crate::report::gate::baseline::{Change, Comparison, Difference};
     pub use crate::report::gate::exit_code::ExitCode;
+    pub use crate::report::persistence::evidence_file::{EvidenceFile, EvidenceOptions};
     pub use crate::report::persistence::files::Format;
     pub use crate::report::persistence::identity::bytes_hash;
     pub use crate::report::persistence::journal::{Journal, Start};

@@ -56,6 +56,8 @@ def audit(
     executor: Any = None,
     tasks: int | None = None,
     trace: bool = False,
+    evidence: str | os.PathLike[str] | None = None,
+    since: str | None = None,
 ) -> Result:
     """Audits a mechanism: does it leak more than it claims?
 
@@ -100,6 +102,9 @@ def audit(
     executor: runs the audit in other processes: anything with `submit`, as concurrent.futures.Executor has it (a process pool, Dask, MPI,
         submitit), or the module ray. The result is the same. From 2^19 draws on, those of a pair are divided too. `tasks` is the number of tasks
         to divide it into.
+    evidence: a file in which the evidence of many runs is collected, each with a new seed; all of them together refute a leak that none shows
+        (docs/how-to/evidence.md). Half of the error rate is for this, half for the audit itself. `since` names a version with which the
+        evidence begins anew.
     trace: whether the worst pair is traced too (docs/traces.md): `result.trace` names the line at fault. Draws alone decide the verdict.
 
     Raises AuditError if the mechanism could not be audited. After Ctrl-C, raises Interrupted (a KeyboardInterrupt), whose `result` has what is
@@ -107,6 +112,8 @@ def audit(
     """
     given = named_pairs(left, right, pairs)
     claim_checked(claim)
+    if executor is not None and evidence is not None:
+        raise ValueError("evidence is not collected by an executor; leave out one of them")
     divided = executor is not None and draws >= DIVIDED_DRAWS
     if until is None:
         until = "budget" if divided else "refuted"
@@ -126,7 +133,8 @@ def audit(
         "ignore": ignored(ignore),
         "expect": expect,
         "datasets": {pair: [notation(one), notation(other)] for pair, (one, other) in given.items()},
-        "settings": settings(draws, seed, confidence, until, max_seconds),
+        "settings": settings(draws, seed, confidence, until, max_seconds) | {"evidence": evidence is not None},
+        "evidence": collected(evidence, since, confidence),
     }
 
     def work(show: Any) -> tuple[Any, BaseException | None]:
@@ -243,6 +251,27 @@ def settings(draws: int | None, seed: int, confidence: float, until: str, max_se
     return {"draws": draws, "seed": seed, "confidence": confidence, "until": until, "max_seconds": max_seconds}
 
 
+def collected(evidence: str | os.PathLike[str] | None, since: str | None, confidence: float) -> dict[str, Any] | None:
+    """Where evidence of many runs is collected. Tests that share a file also share the confidence of their session."""
+    if evidence is None:
+        if since is not None:
+            raise ValueError(f"since is {since!r}, but there is no file of evidence; give evidence too")
+        return None
+    confidence = evidence.confidence if isinstance(evidence, SharedEvidence) else confidence
+    return {"path": os.fspath(evidence), "since": since, "confidence": confidence}
+
+
+class SharedEvidence(os.PathLike):  # type: ignore[type-arg]
+    """A file of evidence for several audits, whose confidence together is this."""
+
+    def __init__(self, path: str | os.PathLike[str], confidence: float) -> None:
+        self.path = path
+        self.confidence = confidence
+
+    def __fspath__(self) -> str:
+        return os.fspath(self.path)
+
+
 def observed(work: Callable[[Any], tuple[Any, BaseException | None]], progress: bool | Show | None) -> tuple[Any, BaseException | None]:
     """Does the work with progress."""
     show = make_progress(progress)
@@ -353,6 +382,8 @@ def run(
     progress: bool | Show | None = None,
     executor: Any = None,
     tasks: int | None = None,
+    evidence: str | os.PathLike[str] | None = None,
+    since: str | None = None,
 ) -> Run:
     """Runs audit files, as `dp-audit run` does, and returns what they found. Nothing is written.
 
@@ -360,12 +391,15 @@ def run(
     filter: only audits whose name, mechanism or file contains this text.
     The other arguments are those of `audit`.
     """
-    chosen = settings(draws, seed, confidence, until, max_seconds) | {"controls": controls}
+    if executor is not None and evidence is not None:
+        raise ValueError("evidence is not collected by an executor; leave out one of them")
+    chosen = settings(draws, seed, confidence, until, max_seconds) | {"controls": controls, "evidence": evidence is not None}
+    where = collected(evidence, since, confidence)
     files = [os.fspath(path) for path in paths] or ["audits"]
 
     def work(show: Any) -> tuple[Any, BaseException | None]:
         if executor is None:
-            return _dp_audit.run(files, json.dumps(chosen), filter, threads, show)
+            return _dp_audit.run(files, json.dumps(chosen), filter, threads, show, json.dumps(where) if where else None)
         return run_on(executor, _dp_audit.job_of_files(files, json.dumps(chosen), filter), None, False, tasks, threads, show), None
 
     report, interrupted = observed(work, progress)

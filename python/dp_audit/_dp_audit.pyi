@@ -60,7 +60,12 @@ def canaries_needed(
     claim: str, sides: str, confidence: float, canaries: int | None, runs: int
 ) -> tuple[int | None, float | None]: ...
 def run(
-    paths: Sequence[str | PathLike[str]], settings: str, filter: str | None = None, threads: int | None = None, progress: _Progress = None
+    paths: Sequence[str | PathLike[str]],
+    settings: str,
+    filter: str | None = None,
+    threads: int | None = None,
+    progress: _Progress = None,
+    evidence: str | None = None,
 ) -> _Found: ...
 _Searched = tuple[Report, int | None, str, str]
 

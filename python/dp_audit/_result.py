@@ -140,6 +140,10 @@ class PairResult:
     """How many draws would probably be enough, if there were too few."""
     picture: Mapping[str, Any] | None = dataclasses.field(repr=False)
     """The curves behind the pictures: distribution, profile, wealth."""
+    evidence_runs: int | None = None
+    """How many runs the evidence has, if it is collected over many."""
+    evidence_share: float | None = None
+    """Their share of the way to a refutation, on a logarithmic scale; at 1 or more all runs together refute the claim."""
 
     @classmethod
     def of(cls, pair: Mapping[str, Any]) -> "PairResult":
@@ -171,6 +175,8 @@ class PairResult:
             unread=tuple(pair.get("unread") or ()),
             needed_draws=pair.get("needed_draws"),
             picture=pair.get("picture"),
+            evidence_runs=pair.get("evidence_runs"),
+            evidence_share=pair.get("evidence_share"),
         )
 
     def clues(self) -> list[str]:

@@ -37,6 +37,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--dp-audit-skip", action="store_true", help="skip tests that use the fixture dp_audit")
     group.addoption("--dp-audit-json", metavar="FILE", help="write a JSON report")
     group.addoption("--dp-audit-html", metavar="FILE", help="write an HTML report")
+    group.addoption("--dp-audit-evidence", metavar="FILE", help="add to the evidence of earlier sessions; needs a new --dp-audit-seed each time")
+    group.addoption("--dp-audit-since", metavar="VERSION", help="count evidence from this version on")
     group.addoption("--dp-audit-baseline", metavar="FILE", help="an earlier JSON report; fail if something is worse or missing")
 
 
@@ -57,7 +59,9 @@ def pytest_configure(config: pytest.Config) -> None:
     baseline = config.getoption("--dp-audit-baseline")
     if baseline and not Path(baseline).is_file():
         raise pytest.UsageError(f"--dp-audit-baseline: there is no file {baseline}; make it with --dp-audit-json")
-    for option in ("--dp-audit-json", "--dp-audit-html"):
+    if config.getoption("--dp-audit-since") and not config.getoption("--dp-audit-evidence"):
+        raise pytest.UsageError("--dp-audit-since needs --dp-audit-evidence")
+    for option in ("--dp-audit-json", "--dp-audit-html", "--dp-audit-evidence"):
         name = config.getoption(option)
         if name and not Path(name).resolve().parent.is_dir():
             raise pytest.UsageError(f"{option}: there is no folder {Path(name).parent}")
@@ -176,6 +180,9 @@ class Auditor:
         settings = self.session.settings()
         options.setdefault("draws", settings["draws"] or _audit.DEFAULT_DRAWS)
         options.setdefault("seed", settings["seed"])
+        if (path := self.session.config.getoption("--dp-audit-evidence")) and "evidence" not in options:
+            options["evidence"] = _audit.SharedEvidence(path, settings["confidence"])
+            options.setdefault("since", self.session.config.getoption("--dp-audit-since"))
         options.setdefault("progress", False)
         options.setdefault("name", self.test if self.audits == 1 else f"{self.test} ({self.audits})")
         result = _audit.audit(mechanism, *pair, confidence=1 - share, expect=expect or None, **options)

@@ -7,10 +7,11 @@ use std::sync::Mutex;
 use dp_audit::Attack;
 use dp_audit::fronts::Error;
 use dp_audit::fronts::Witness;
+use dp_audit::fronts::{EvidenceFile, EvidenceOptions};
 use dp_audit::fronts::{Recorded, RowOrder, SampleNames, draws};
 use dp_audit::fronts::{ReplaySettings, replay as judge_again};
 use dp_audit::fronts::{Stop, Stoppable};
-use dp_audit::{AskedReach, Claim, Confidence, Dataset, Expectation, Relation, Settings};
+use dp_audit::{AskedReach, Claim, Confidence, Dataset, Expectation, Listener, Relation, Settings};
 use dp_audit::{Audit, PairPlan, Preparer, TargetSource, suite};
 use dp_audit::{PrepareError, Subject, Target};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
@@ -43,6 +44,26 @@ pub struct Spec {
     #[serde(default)]
     datasets: BTreeMap<String, [Dataset; 2]>,
     pub settings: Settings,
+    #[serde(default)]
+    evidence: Option<Collected>,
+}
+
+/// Where evidence over many runs is collected.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Collected {
+    path: PathBuf,
+    since: Option<String>,
+    /// The confidence of all runs together. In a session of tests it is that of the session.
+    confidence: Confidence,
+}
+
+impl Collected {
+    fn open(self, settings: Settings, audits: &mut [Audit]) -> PyResult<EvidenceFile> {
+        let Self { path, since, confidence } = self;
+        let options = EvidenceOptions { path, since, confidence, seed: settings.seed };
+        EvidenceFile::open(options, audits).map_err(input_error)
+    }
 }
 
 impl Spec {
@@ -84,18 +105,25 @@ pub fn check_claim(claim: &str) -> PyResult<()> {
 /// What a run found, and the exception that interrupted it, if one did.
 type Found = (Report, Option<Py<PyAny>>);
 
+#[allow(clippy::too_many_arguments)] // what all functions of this file have in common
 fn run_audits(
     py: Python<'_>,
-    audits: &[Audit],
+    audits: &mut [Audit],
     settings: Settings,
+    evidence: Option<Collected>,
     source: &(dyn TargetSource + Sync),
     threads: Option<usize>,
     stop: &Stop,
     progress: Option<&Py<PyAny>>,
 ) -> PyResult<Found> {
+    let evidence = evidence.map(|evidence| evidence.open(settings, audits)).transpose()?;
+    let audits = &*audits;
     let (run, interrupted) = supervise(py, threads, stop, progress, |progress| {
-        dp_audit::run(audits, settings, source, progress)
+        let mut listeners: Vec<&dyn Listener> = vec![progress];
+        listeners.extend(evidence.as_ref().map(|evidence| evidence as &dyn Listener));
+        dp_audit::run(audits, settings, source, listeners.as_slice())
     })?;
+    evidence.map_or(Ok(()), |evidence| evidence.close().map(|_| ()).map_err(input_error))?;
     Ok((Report { run }, interrupted.map(|error| error.into_value(py).into_any())))
 }
 
@@ -140,12 +168,12 @@ pub fn audit(
     shared: bool,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Found> {
-    let spec: Spec = from_json(spec)?;
-    let settings = spec.settings;
+    let mut spec: Spec = from_json(spec)?;
+    let (settings, evidence) = (spec.settings, spec.evidence.take());
     let audit = spec.audit(functions.iter().map(|(name, _)| name.clone()));
     let stop = Stop::default();
     let source = Functions::new(functions, shared, stop.clone());
-    run_audits(py, &[audit], settings, &source, threads, &stop, progress.as_ref())
+    run_audits(py, &mut [audit], settings, evidence, &source, threads, &stop, progress.as_ref())
 }
 
 /// Audits outputs that were collected before.
@@ -190,7 +218,7 @@ pub fn samples(
         );
         Ok(Box::new(Stoppable::new(Box::new(recorded), stop.clone())))
     };
-    run_audits(py, &[audit], settings, &source, threads, &stop, progress.as_ref())
+    run_audits(py, &mut [audit], settings, None, &source, threads, &stop, progress.as_ref())
 }
 
 fn input_error(error: Error) -> PyErr {
@@ -207,7 +235,7 @@ pub fn load(paths: &[PathBuf], filter: Option<&str>) -> PyResult<Vec<Audit>> {
 
 /// Runs audit files.
 #[pyfunction]
-#[pyo3(signature = (paths, settings, filter=None, threads=None, progress=None))]
+#[pyo3(signature = (paths, settings, filter=None, threads=None, progress=None, evidence=None))]
 pub fn run(
     py: Python<'_>,
     paths: Vec<PathBuf>,
@@ -215,12 +243,14 @@ pub fn run(
     filter: Option<&str>,
     threads: Option<usize>,
     progress: Option<Py<PyAny>>,
+    evidence: Option<&str>,
 ) -> PyResult<Found> {
     let settings: Settings = from_json(settings)?;
-    let audits = load(&paths, filter)?;
+    let evidence = evidence.map(from_json).transpose()?;
+    let mut audits = load(&paths, filter)?;
     let stop = Stop::default();
     let source = Preparer::default().with_stop(stop.clone());
-    run_audits(py, &audits, settings, &source, threads, &stop, progress.as_ref())
+    run_audits(py, &mut audits, settings, evidence, &source, threads, &stop, progress.as_ref())
 }
 
 /// Judges the rule of a witness on fresh draws of a function. Returns whether the claim is refuted

@@ -101,6 +101,7 @@ impl Audit {
             audit.claim = claim()?;
             audit.resolution = audit.claim.resolution();
             (audit.control, audit.search, audit.reserved) = (None, None, 0);
+            audit.earlier.clear();
             audit.accuracy.clear();
             audit.canaries.clear();
             // A truth would be about the claim of the file.

@@ -10,6 +10,7 @@
 //! [`divide()`] divides a whole run into shards of [`WorkItem`]s of about equal [`Costs`], [`run_item`] runs one, and
 //! [`Combined`] gives their results to a run that makes no draws.
 
+mod across_runs;
 mod advice;
 mod combine;
 mod control;
@@ -28,6 +29,7 @@ mod statement;
 mod time_limit;
 mod work;
 
+pub use across_runs::{AcrossRuns, EarlierRuns};
 pub use advice::AFTER_REFUTATION;
 pub use combine::{CombineError, Combined};
 pub use costs::{Costs, Measured};

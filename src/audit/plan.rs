@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Accuracy, Canaries};
+use super::{Accuracy, Canaries, EarlierRuns};
 use crate::attack::Attack;
 use crate::model::checked::Positive;
 use crate::model::number::Brief;
@@ -73,6 +73,9 @@ pub struct Audit {
     /// Shares of the run's α that are kept for pairs that a search finds, or would have found.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub reserved: usize,
+    /// What earlier runs found about pairs, by their names, in a run with evidence over many runs.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub earlier: BTreeMap<String, EarlierRuns>,
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref)] // as serde asks for it
@@ -133,6 +136,9 @@ pub struct PairPlan {
     pub until: Until,
     /// The pair's share of the run's α.
     pub level: Level,
+    /// What earlier runs found, in a run with evidence over many runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub earlier: Option<EarlierRuns>,
     /// What is looked at in outputs that are texts.
     #[serde(default, skip_serializing_if = "TextView::is_everything")]
     pub view: TextView,
@@ -177,6 +183,7 @@ impl Audit {
             canaries: Vec::new(),
             search: None,
             reserved: 0,
+            earlier: BTreeMap::new(),
         }
     }
 
@@ -202,6 +209,7 @@ impl Audit {
     /// The plan of one pair.
     #[must_use]
     pub fn plan(&self, pair: &Pair, settings: Settings, uncertain: usize) -> PairPlan {
+        let level = Level::of_pair(settings.own_alpha(), uncertain).until(settings.until);
         PairPlan {
             audit: self.name.clone(),
             pair: pair.clone(),
@@ -214,7 +222,8 @@ impl Audit {
             draws: self.budget(settings),
             max_seconds: settings.max_seconds.or(self.max_seconds),
             until: settings.until,
-            level: Level::of_pair(settings.confidence.get(), uncertain).until(settings.until),
+            level,
+            earlier: self.earlier.get(&pair.name).cloned(),
             view: TextView::Everything,
         }
     }

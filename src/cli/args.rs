@@ -27,6 +27,7 @@ use crate::report::formats::plots::Plots;
 use crate::report::gate::baseline::FailOnChange;
 use crate::report::gate::problem::{DEFAULT_WITNESSES, ProblemFinder};
 use crate::report::gate::{FailOn, Gate};
+use crate::report::persistence::evidence_file::EvidenceOptions;
 use crate::report::persistence::files::{Format, ReportFiles};
 use crate::report::persistence::journal::Start;
 use crate::report::persistence::shard::ShardChoice;
@@ -234,6 +235,15 @@ pub struct RunArgs {
     /// from the start
     #[arg(long)]
     pub resume: bool,
+    /// Add what this run finds to the evidence of earlier runs, in this file: a leak that no run
+    /// shows is refuted by all together. Half of the error rate is for this, half for the run
+    /// itself. Every run needs a new --seed (docs/how-to/evidence.md)
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["resume", "smoke", "search", "shard"])]
+    pub evidence: Option<PathBuf>,
+    /// Count evidence from this version on, and keep what came before in the file (default: as in
+    /// the last run)
+    #[arg(long, value_name = "VERSION", requires = "evidence")]
+    pub since: Option<String>,
     /// What is written and what fails the run
     #[command(flatten)]
     pub output: OutputArgs,
@@ -305,6 +315,7 @@ impl PlanArgs {
             controls: self.controls,
             max_seconds: self.max_seconds,
             max_seconds_total: None,
+            evidence: false,
         }
     }
 }
@@ -393,7 +404,22 @@ impl RunArgs {
     /// The settings of the run.
     #[must_use]
     pub fn settings(&self) -> Settings {
-        Settings { max_seconds_total: self.max_seconds_total, ..self.plan.settings() }
+        Settings {
+            max_seconds_total: self.max_seconds_total,
+            evidence: self.evidence.is_some(),
+            ..self.plan.settings()
+        }
+    }
+
+    /// Where evidence over many runs is collected.
+    #[must_use]
+    pub fn evidence(&self) -> Option<EvidenceOptions> {
+        self.evidence.clone().map(|path| EvidenceOptions {
+            path,
+            since: self.since.clone(),
+            confidence: self.plan.confidence,
+            seed: self.plan.seed,
+        })
     }
 
     /// Whether to continue an interrupted run.

@@ -13,7 +13,7 @@ use super::search::SearchedAudits;
 use super::summary::{View, run_summary};
 use super::wrap::{width, wrapped_lines};
 use crate::audit::{self, Audit, Known, Listener, RunReport, Worker};
-use crate::model::number::counted;
+use crate::model::number::{counted, percent};
 use crate::model::{Agreement, Error, Settings};
 use crate::report::ci::github::{self, GitHub};
 use crate::report::ci::origin::Origin;
@@ -25,6 +25,7 @@ use crate::report::gate::Gate;
 use crate::report::gate::baseline::{Comparison, Difference};
 use crate::report::gate::exit_code::ExitCode;
 use crate::report::gate::problem::ProblemFinder;
+use crate::report::persistence::evidence_file::{Added, EvidenceFile};
 use crate::report::persistence::files::{Format as _, ReportFiles};
 use crate::report::persistence::journal::Journal;
 use crate::report::persistence::shard_file::Selection;
@@ -98,7 +99,12 @@ impl<'a> Reporting<'a> {
     }
 
     /// Gets all results from the worker, writes the reports, and prints the end of the run.
-    pub fn run(self, worker: &dyn Worker, journal: Option<Journal>) -> Result<ExitCode, Error> {
+    pub fn run(
+        self,
+        worker: &dyn Worker,
+        journal: Option<Journal>,
+        evidence: Option<EvidenceFile>,
+    ) -> Result<ExitCode, Error> {
         let Self { args, audits, settings, closing, csv, replaced, reports, witnesses, searched } =
             self;
         let taken = reports.use_standard_output();
@@ -107,6 +113,7 @@ impl<'a> Reporting<'a> {
         let known = |audit: &Audit| of_search(audit).or_else(|| journal.as_ref()?.found(audit));
         let mut listeners: Vec<&dyn Listener> = vec![&witnesses];
         listeners.extend(journal.as_ref().map(|journal| journal as &dyn Listener));
+        listeners.extend(evidence.as_ref().map(|evidence| evidence as &dyn Listener));
         let witness_folder = args.witnesses();
         let folder = Some(witness_folder.path());
         let view = View { verbose: args.shown.verbose, width: width(), witnesses: folder };
@@ -115,6 +122,10 @@ impl<'a> Reporting<'a> {
         text.push_str(searched.map_or("", |searched| searched.efforts.as_str()));
         if args.shown.verbose {
             text.push_str(&timings(&report));
+        }
+        let added = evidence.map(EvidenceFile::close);
+        if let Some(Ok(added)) = &added {
+            text.push_str(&evidence_line(added));
         }
         let written = witnesses.close()?;
         if let Some(journal) = journal.map_or(Ok(None), |journal| journal.close(&report))? {
@@ -139,7 +150,10 @@ impl<'a> Reporting<'a> {
                 csv.path().display()
             );
         }
-        closing.close(&report, text, view.width, screen, taken)
+        let code = closing.close(&report, text, view.width, screen, taken)?;
+        // The results of this run are printed in any case.
+        added.transpose()?;
+        Ok(code)
     }
 }
 
@@ -201,6 +215,19 @@ impl Closing {
         report_to_github(report, &finder, &worse, taken)?;
         Ok(gate.exit_code(report, is_worse))
     }
+}
+
+/// What was added to the evidence of earlier runs, and how far it is.
+fn evidence_line(added: &Added) -> String {
+    let nearest = added.nearest.as_ref().map_or_else(String::new, |(name, share)| {
+        if *share >= 1.0 {
+            format!("; {name} is refuted by it")
+        } else {
+            format!("; {name} is {} of the way to a refutation", percent(*share))
+        }
+    });
+    let pairs = counted(added.pairs, "pair");
+    format!("Evidence: {}, this run added to {pairs}{nearest}\n", added.path.display())
 }
 
 /// Where the time of programs went, one line for each statement.

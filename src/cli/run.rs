@@ -9,11 +9,12 @@ use super::smoke::smoke;
 use crate::audit::{Here, Preparer};
 use crate::model::Error;
 use crate::report::gate::exit_code::ExitCode;
+use crate::report::persistence::evidence_file::EvidenceFile;
 use crate::report::persistence::journal::Journal;
 
 /// Runs audits, writes reports, and prints the results.
 pub fn run(args: &RunArgs) -> Result<ExitCode, Error> {
-    let audits = args.plan.audits()?;
+    let mut audits = args.plan.audits()?;
     if !args.search {
         refuse_unsearched(&audits)?;
     }
@@ -25,6 +26,8 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Error> {
     if let Some((shard, out)) = args.shard.zip(args.out.as_deref()) {
         return run_shard(args, &audits, shard, out);
     }
+    let evidence = args.evidence().map(|options| EvidenceFile::open(options, &mut audits));
+    let evidence = evidence.transpose()?;
     let searched;
     let mut reporting = Reporting::open(&args.output, &audits, settings, &args.plan.selection())?;
     if args.search {
@@ -38,5 +41,5 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Error> {
     if let Some(notice) = journal.as_ref().and_then(Journal::notice).filter(|_| !quiet) {
         print_error(notice);
     }
-    reporting.run(&Here(&Preparer::default()), journal)
+    reporting.run(&Here(&Preparer::default()), journal, evidence)
 }

@@ -87,7 +87,7 @@ pub fn run_shard(
 /// Merges shards: the reports and the exit code of a run on one machine.
 pub fn merge(args: &MergeArgs) -> Result<ExitCode, Error> {
     let MergedRun { audits, settings, selection, results, .. } = MergedRun::read(&args.shards)?;
-    Reporting::open(&args.output, &audits, settings, &selection)?.run(&results, None)
+    Reporting::open(&args.output, &audits, settings, &selection)?.run(&results, None, None)
 }
 
 /// The rules that were learned for the last part. A shard may have several parts of one pair.

@@ -105,6 +105,14 @@ pub enum Error {
         /// What is different.
         reason: String,
     },
+    /// A file of evidence that cannot be used.
+    #[error("cannot collect evidence in {}: {reason}", .path.display())]
+    Evidence {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
     /// A baseline of a part of the audits.
     #[error("--update-baseline writes a baseline of all audits; leave out --filter and --pair")]
     PartialBaseline,

@@ -83,4 +83,17 @@ pub struct Settings {
     /// left.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_seconds_total: Option<Positive>,
+    /// Whether half of the error rate is for the evidence over many runs.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub evidence: bool,
+}
+
+impl Settings {
+    /// The error rate of the bounds of this run alone. The other half is for the evidence over many
+    /// runs, if there is any.
+    #[must_use]
+    pub fn own_alpha(&self) -> f64 {
+        let all = 1.0 - self.confidence.get();
+        if self.evidence { 0.5 * all } else { all }
+    }
 }

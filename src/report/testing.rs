@@ -65,6 +65,7 @@ pub fn evidence(verdict: Verdict) -> PrivacyEvidence {
         frozen: Vec::new(),
         by_groups: false,
         by_predictions: false,
+        across_runs: None,
         regions: 2,
         judged_by: Some(RuleJudgement { alpha: 1e-6, method: Method::Region(Weights::ONLY_RIGHT) }),
         rule: Some(rule()),

@@ -56,14 +56,10 @@ mod tests {
 
     #[test]
     fn the_parts_of_alpha_add_up_to_alpha() {
-        let cases = [
-            (1, Until::Budget),
-            (4, Until::Budget),
-            (4, Until::Refuted),
-            (4, Until::Decided),
-        ];
+        let cases =
+            [(1, Until::Budget), (4, Until::Budget), (4, Until::Refuted), (4, Until::Decided)];
         for (pairs, until) in cases {
-            let level = Level::of_pair(0.95, pairs).until(until);
+            let level = Level::of_pair(0.05, pairs).until(until);
             let parts =
                 [level.anytime(), level.anytime_second(), level.fixed(0.9), level.fixed(0.1)];
             assert!(parts.iter().all(|part| *part > 0.0), "{parts:?}");
@@ -73,7 +69,7 @@ mod tests {
         }
         // A run without pairs does not divide by zero.
         assert!(
-            (Level::of_pair(0.95, 0).fixed(1.0) - Level::of_pair(0.95, 1).fixed(1.0)).abs() < 1e-15
+            (Level::of_pair(0.05, 0).fixed(1.0) - Level::of_pair(0.05, 1).fixed(1.0)).abs() < 1e-15
         );
     }
 
@@ -88,7 +84,7 @@ mod tests {
     #[test]
     fn each_bound_is_the_best_of_all_evidence() {
         let claim = &Claim::new(1.0, 0.01).unwrap();
-        let level = Level::of_pair(0.95, 1);
+        let level = Level::of_pair(0.05, 1);
         let strong = Tally { correct: 60_000, wrong: 10_000, abstained: 30_000 };
         let weak = Tally { correct: 30_000, wrong: 20_000, abstained: 50_000 };
         let forecast = Rates { correct: 0.6, wrong: 0.1, draws: 1000.0 };

@@ -31,8 +31,8 @@ impl Level {
     /// An equal share of a run's α for each of its pairs, so that all bounds of the run hold at
     /// once.
     #[must_use]
-    pub fn of_pair(confidence: f64, pairs: usize) -> Self {
-        Self { alpha: (1.0 - confidence) / pairs.max(1) as f64, anytime: ANYTIME_SHARES }
+    pub fn of_pair(alpha: f64, pairs: usize) -> Self {
+        Self { alpha: alpha / pairs.max(1) as f64, anytime: ANYTIME_SHARES }
     }
 
     /// The same for a run that ends at this time.

@@ -10,6 +10,7 @@
 //! | `fixed.rs` | bounds from a sample whose size was fixed in advance |
 //! | `prediction.rs` | bets on predictions that are learned while they are bet on |
 //! | `wealth.rs` | bounds that hold at any time: bets against the claim |
+//! | `nights.rs` | the same over many runs |
 //! | `moment.rs` | a bound on a Rényi divergence from several groups of outputs |
 //! | `certified.rs` | how α is divided; a rule's tally with its limits |
 //! | `power.rs` | which leaks would have been detected |
@@ -30,6 +31,7 @@ pub mod independence;
 mod measure;
 mod method;
 mod moment;
+pub mod nights;
 pub mod power;
 pub mod prediction;
 mod rates;

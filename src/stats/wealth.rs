@@ -68,6 +68,12 @@ impl Bet {
         Point { epsilon, delta }
     }
 
+    /// The growth of the log-wealth against this limit.
+    pub(super) fn against(&self, limit: &Limit) -> f64 {
+        let point = self.point(&limit.measure, limit.value);
+        self.growth(point, point)
+    }
+
     /// The growth of the log-wealth against the claim `against`, with the best stake against the
     /// claim `staked`, which may be weaker.
     ///

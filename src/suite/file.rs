@@ -465,6 +465,7 @@ fn check(file_path: &Path, file: AuditFile) -> Result<Audit, Vec<KeyProblem>> {
         canaries,
         search,
         reserved: 0,
+        earlier: BTreeMap::new(),
     };
     if let Some(problem) = search::check_candidates(&audit) {
         return Err(vec![problem]);

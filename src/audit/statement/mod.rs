@@ -27,7 +27,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Audit, Listener, PairPlan, StatementResult, TargetSource};
+use super::{AcrossRuns, Audit, Listener, PairPlan, StatementResult, TargetSource};
 use crate::model::{Bounds, Claim, ControlResult, Expectation, Metric, Settings, Verdict};
 use crate::target::{PrepareError, Target, TargetError};
 
@@ -138,6 +138,8 @@ pub enum Picture<'a> {
     Profile(&'a Curves, &'a Claim, Bounds),
     /// The growth of the evidence, and whether it refutes the claim.
     Wealth(&'a Curves, bool),
+    /// The growth of the evidence from run to run.
+    AcrossRuns(&'a AcrossRuns),
     /// The true against the false positives of canaries, the claim, and the bounds.
     Roc(&'a CanaryCurves, &'a Claim, Bounds),
     /// The bound of each number of guesses about canaries, the claimed value, and the bound of all.

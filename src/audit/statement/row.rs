@@ -92,6 +92,10 @@ pub struct Row {
     pub simplest_rule: Option<String>,
     #[serde(default)]
     pub simplest_lower: Option<Exact>,
+    #[serde(default)]
+    pub evidence_runs: Option<u64>,
+    #[serde(default)]
+    pub evidence_share: Option<f64>,
 }
 
 impl Row {

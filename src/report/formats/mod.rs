@@ -5,6 +5,7 @@
 //! | `csv.rs`, `json.rs`, `junit.rs`, `markdown.rs`, `html/` | one format each |
 //! | `svg.rs`, `plot.rs`, `race.rs` | drawings, the pictures of a pair, the picture of a search |
 //! | `canary_plot.rs` | the pictures of canaries |
+//! | `runs_plot.rs` | the picture of many runs |
 //! | `measurement.rs` | what was measured without a claim |
 //! | `plots.rs` | the folder of pictures |
 //! | `explain.rs` | an audit in plain words |
@@ -20,4 +21,5 @@ pub mod measurement;
 pub mod plot;
 pub mod plots;
 mod race;
+mod runs_plot;
 pub mod svg;

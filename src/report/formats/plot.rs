@@ -1,5 +1,6 @@
-//! Draws the pictures of a statement; those of canaries are in `canary_plot.rs`. A pair has three: the outputs, the privacy profile, and the growth of the
-//! evidence. They are part of the HTML report, or files of their own.
+//! Draws the pictures of a statement; those of canaries are in `canary_plot.rs`, and that of many
+//! runs is in `runs_plot.rs`. A pair has three: the outputs, the privacy profile, and the growth of
+//! the evidence. They are part of the HTML report, or files of their own.
 
 use maud::Markup;
 
@@ -7,8 +8,8 @@ use crate::attack::{Answer, Bar, Distribution, NumberLine};
 use crate::audit::{Curves, Judged, Picture, ProfilePoint};
 use crate::model::number::{Brief, counted, percent};
 use crate::model::{Bounds, Claim};
-use crate::report::formats::canary_plot;
 use crate::report::formats::svg::{Axis, Drawing, Figure};
+use crate::report::formats::{canary_plot, runs_plot};
 
 pub(super) const WIDTH: f64 = 340.0;
 pub(super) const HEIGHT: f64 = 190.0;
@@ -55,6 +56,7 @@ impl Plot {
             Picture::Outputs(drawn) => distribution(drawn),
             Picture::Profile(curves, claim, bounds) => profile(curves, claim, *bounds),
             Picture::Wealth(curves, refuted) => wealth(curves, *refuted),
+            Picture::AcrossRuns(all) => runs_plot::across_runs(all),
             Picture::Roc(curves, claim, bounds) => canary_plot::roc(curves, claim, *bounds),
             Picture::Rungs(curves, claimed, lower) => canary_plot::rungs(curves, *claimed, *lower),
             Picture::Scores(curves) => canary_plot::scores(curves),
@@ -374,7 +376,7 @@ pub fn wealth(picture: &Curves, refuted: bool) -> Plot {
 }
 
 /// `e^log`, rounded to a power of ten.
-fn magnitude(log: f64) -> String {
+pub(super) fn magnitude(log: f64) -> String {
     format!("1e{:.0}", log / std::f64::consts::LN_10)
 }
 

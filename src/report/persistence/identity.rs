@@ -106,9 +106,18 @@ impl Mismatch {
     }
 }
 
-fn options(settings: Settings) -> [(&'static str, String); 7] {
-    let Settings { draws, seed, confidence, until, controls, max_seconds, max_seconds_total } =
-        settings;
+fn options(settings: Settings) -> [(&'static str, String); 8] {
+    let Settings {
+        draws,
+        seed,
+        confidence,
+        until,
+        controls,
+        max_seconds,
+        max_seconds_total,
+        evidence,
+    } = settings;
+    let flag = |given| if given { "present" } else { "absent" }.to_owned();
     let seconds = |limit: Option<Positive>| {
         limit.map_or_else(|| "absent".to_owned(), |limit| limit.to_string())
     };
@@ -119,7 +128,8 @@ fn options(settings: Settings) -> [(&'static str, String); 7] {
         ("--until", format!("{until:?}").to_lowercase()),
         ("--max-seconds", seconds(max_seconds)),
         ("--max-seconds-total", seconds(max_seconds_total)),
-        ("--controls", if controls { "present" } else { "absent" }.to_owned()),
+        ("--controls", flag(controls)),
+        ("--evidence", flag(evidence)),
     ]
 }
 

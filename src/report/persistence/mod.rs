@@ -7,11 +7,13 @@
 //! | `identity.rs` | what makes two runs the same |
 //! | `journal.rs` | the finished audits of an interrupted run |
 //! | `costs.rs` | how long the statements of an earlier run took |
+//! | `evidence_file.rs` | what each run won, for the evidence over many runs |
 //! | `shard.rs`, `shard_file.rs`, `merge.rs` | one shard of a run, its file, a run from all shards |
 //! | `witness.rs`, `witnesses.rs` | a refutation that anybody can check, and the folder of them |
 //! | `replay.rs` | checks a witness |
 
 pub mod costs;
+pub mod evidence_file;
 pub mod files;
 pub mod identity;
 pub mod journal;

@@ -6,6 +6,7 @@ mod calibrate;
 mod canaries;
 mod cli;
 mod controls;
+mod evidence;
 mod finished;
 #[cfg(unix)]
 mod measure;

@@ -159,7 +159,7 @@ proptest! {
 
     #[test]
     fn a_verdict_is_violated_exactly_when_a_bound_exceeds_the_claim(judged in judged(), looks in ledger(), claim in claim(), resolution in 0.0..5.0_f64, asked_reach in 0.0..1.0_f64) {
-        let level = Level::of_pair(0.95, 1);
+        let level = Level::of_pair(0.05, 1);
         let bounds = dp_audit::parts::bounds(&ledger_of(&looks), &certified(&judged, level, &claim), None, &claim, level);
         let refuted = bounds.epsilon_lower > claim.epsilon() || bounds.delta_lower > claim.delta();
         let (reach, control) = (bounds.reach(&claim), None);
@@ -174,7 +174,7 @@ proptest! {
     fn bounds_fall_as_the_confidence_rises(judged in judged(), looks in ledger(), claim in claim(), low in 0.51..0.99_f64, pairs in 1..50_usize) {
         let ledger = ledger_of(&looks);
         let at = |confidence: f64, pairs| {
-            let level = Level::of_pair(confidence, pairs);
+            let level = Level::of_pair(1.0 - confidence, pairs);
             dp_audit::parts::bounds(&ledger, &certified(&judged, level, &claim), None, &claim, level)
         };
         for (easy, hard) in [(at(low, 1), at(1.0 - (1.0 - low) / 7.0, 1)), (at(low, 1), at(low, pairs))] {

@@ -207,8 +207,7 @@ fn small_budgets_are_spent_to_the_last_draw_and_never_a_pass() {
                 found.bounds
             );
             assert!(
-                found.draws == draws
-                    || (until.ends_early() && found.verdict == Verdict::Violated),
+                found.draws == draws || (until.ends_early() && found.verdict == Verdict::Violated),
                 "{} of {draws}",
                 found.draws
             );

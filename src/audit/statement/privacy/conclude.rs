@@ -14,7 +14,7 @@ use crate::audit::PairPlan;
 use crate::model::{RuleEstimate, Tally};
 use crate::output::{Cell, Symbols};
 use crate::sample::WATCHED;
-use crate::stats::{Certified, GroupEvidence, bounds, strongest};
+use crate::stats::{Certified, GroupEvidence, bounds, nights, strongest};
 
 /// What is known about a pair after some of its looks.
 pub struct Standing<'a> {
@@ -22,6 +22,8 @@ pub struct Standing<'a> {
     exploration: Exploration,
     /// The tallies of all rules.
     sums: Vec<Tally>,
+    /// The first rule as it was frozen, and its tally on the certifying draws.
+    first: Option<nights::Judged>,
     /// Whether the sample is complete, whose size was fixed before its first draw.
     complete: bool,
 }
@@ -40,7 +42,12 @@ impl<'a> Standing<'a> {
     /// After exploration.
     pub fn new(plan: &'a PairPlan, exploration: Exploration) -> Self {
         let sums = vec![Tally::default(); exploration.rules().len()];
-        Self { plan, exploration, sums, complete: true }
+        let first = exploration.learned.first().map(|first| nights::Judged {
+            forecast: first.forecast,
+            regions: first.rule.regions(),
+            tally: Tally::default(),
+        });
+        Self { plan, exploration, sums, first, complete: true }
     }
 
     /// The evidence so far.
@@ -60,6 +67,9 @@ impl<'a> Standing<'a> {
         path.draws += draws;
         path.look(learned, tallies, predicted);
         add(&mut self.sums, tallies);
+        if let Some((first, tally)) = self.first.as_mut().zip(tallies.first()) {
+            first.tally += *tally;
+        }
         learned
             .iter_mut()
             .zip(tallies)
@@ -77,13 +87,13 @@ impl<'a> Standing<'a> {
     pub fn evidence<B: FnOnce() -> Option<String>>(self, facts: DrawFacts<B>) -> PrivacyEvidence {
         let (certified, groups) = self.certified();
         let judged_simplest = self.judged_simplest();
-        let Self { plan, exploration, complete, .. } = self;
+        let Self { plan, exploration, first, complete, .. } = self;
         let Exploration { learned, unread, earlier, learned_from, symbols, path, clues, .. } =
             exploration;
         let PairPlan { ref claim, level, .. } = *plan;
         // Fixed-sample limits hold only for the sample size that was fixed in advance.
         let fixed: &[Certified] = if complete { &certified } else { &[] };
-        let bounds = bounds(&path.ledger, fixed, groups, claim, level);
+        let mut bounds = bounds(&path.ledger, fixed, groups, claim, level);
         let by_rules = fixed.iter().map(Certified::lower).fold(0.0, f64::max);
         let by_groups = groups.is_some_and(|groups| {
             groups.lower >= bounds.lower
@@ -93,6 +103,19 @@ impl<'a> Standing<'a> {
         let by_predictions = bounds.refute(claim)
             && path.ledger.lower_by_rules(claim.main(), level.anytime()) <= claim.main().value
             && by_rules <= claim.main().value;
+        let mut across_runs = plan.earlier.as_ref().map(|earlier| {
+            let own = path.ledger.path(claim.main()).last().unwrap_or(0.0);
+            earlier.and(nights::won(first, claim.main(), own))
+        });
+        if let Some(all) = across_runs.as_mut().filter(|all| all.refute() && !bounds.refute(claim))
+        {
+            all.decides = true;
+            // That the claim does not hold is all that is known.
+            bounds.lower = claim.main().value.next_up();
+            if claim.second().is_some() {
+                bounds.epsilon_lower = bounds.lower;
+            }
+        }
         let estimates: Vec<RuleEstimate> = certified.iter().map(Certified::estimate).collect();
         let best = strongest(&certified, claim).map(|(best, _)| best);
         let (tally, regions) = best
@@ -157,6 +180,7 @@ impl<'a> Standing<'a> {
             frozen,
             by_groups,
             by_predictions,
+            across_runs,
             rule,
             curves,
             behaviour,
@@ -183,6 +207,7 @@ impl<'a> Standing<'a> {
             exploration: Exploration { learned, groups, .. },
             sums,
             complete,
+            ..
         } = self;
         let of_groups = if groups.is_some() { Role::GROUPS_SHARE } else { 0.0 };
         let certified = learned.iter().zip(sums).zip(shares(learned, 1.0 - of_groups));

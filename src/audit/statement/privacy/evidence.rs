@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::curves::Curves;
 use super::growth::Growth;
 use crate::attack::{Contribution, Example, GuessRule};
-use crate::audit::PairPlan;
+use crate::audit::{AcrossRuns, PairPlan};
 use crate::model::number::{counted, percent};
 use crate::model::{Bounds, Claim, RuleEstimate, Tally, Until};
 use crate::output::Symbols;
@@ -52,6 +52,9 @@ pub struct PrivacyEvidence {
     /// Whether bets on predictions refute the claim, and no single rule does.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub by_predictions: bool,
+    /// The evidence of all runs, in a run with evidence over many runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub across_runs: Option<AcrossRuns>,
     /// The rule; absent if the budget was too small to learn one.
     pub rule: Option<GuessRule>,
     /// The names of the symbols that the rules use.
@@ -158,7 +161,13 @@ impl PrivacyEvidence {
     pub fn sentence(&self, claim: &Claim) -> String {
         let guesses = self.tally.guesses() as f64;
         let draws = self.tally.draws() as f64;
-        let predicted = if self.by_predictions { PREDICTED } else { "" };
+        let predicted = match &self.across_runs {
+            Some(all) if all.decides => {
+                format!("; refuted by the evidence of {}", counted(all.runs(), "run"))
+            }
+            _ if self.by_predictions => PREDICTED.to_owned(),
+            _ => String::new(),
+        };
         if guesses == 0.0 {
             return format!("made no guess{predicted}");
         }
@@ -174,7 +183,8 @@ impl PrivacyEvidence {
         } else {
             String::new()
         };
-        let chance = if !self.bounds.refute(claim) && right > allowed {
+        let by_runs = self.across_runs.as_ref().is_some_and(|all| all.decides);
+        let chance = if (by_runs || !self.bounds.refute(claim)) && right > allowed {
             format!(", and {} cannot tell these apart", counted(self.tally.guesses(), "guess"))
         } else {
             String::new()

@@ -43,8 +43,8 @@ use super::pair::{AFTER_SURVIVAL, PairStatement};
 use super::row::{Row, lower, upper};
 use super::words::rounded;
 use super::{Clue, Kind, Picture, Scale, Shown, TableCell, Whole, Words};
-use crate::audit::AFTER_REFUTATION;
 use crate::audit::advice::more;
+use crate::audit::{AFTER_REFUTATION, AcrossRuns};
 use crate::model::exact::Exact;
 use crate::model::number::{Brief, counted, grouped, percent, round_down};
 use crate::model::{AskedReach, Bounds, Claim, Expectation, Reason, Truth, Verdict};
@@ -214,6 +214,9 @@ impl Kind for Privacy<'_> {
             row.simplest_rule = evidence.simplest_text();
             row.simplest_lower = evidence.simplest.as_ref().and_then(|rule| rule.lower).map(lower);
         }
+        let all = evidence.and_then(|evidence| evidence.across_runs.as_ref());
+        row.evidence_runs = all.map(|all| all.runs() as u64);
+        row.evidence_share = all.map(|all| round_down(all.share(), 4));
     }
 
     fn properties(&self) -> &'static [&'static str] {
@@ -258,6 +261,8 @@ impl Kind for Privacy<'_> {
             ("examples".to_owned(), json!(evidence.map(|evidence| &evidence.examples))),
             ("picture".to_owned(), json!(evidence.map(|evidence| &evidence.curves))),
         ]);
+        let all = evidence.and_then(|evidence| evidence.across_runs.as_ref());
+        details.extend(all.map(|all| ("across_runs".to_owned(), json!(all))));
         details
     }
 
@@ -384,6 +389,7 @@ impl Kind for Privacy<'_> {
             facts.push(("not read", self.unread().join("; ")));
         }
         facts.push(("draws", grouped(evidence.draws)));
+        facts.extend(evidence.across_runs.as_ref().map(|all| ("all runs", across_runs(all))));
         facts.push(("reach", rounded(evidence.bounds.reach(self.claim()), 4, 1.0)));
         facts.extend(truth.epsilon.map(|truth| ("exact ε", Brief(truth).to_string())));
         facts.extend(truth.delta.map(|truth| ("exact δ", Brief(truth).to_string())));
@@ -420,7 +426,19 @@ impl Kind for Privacy<'_> {
         let outputs = curves.distribution.as_ref().map(Picture::Outputs);
         let profile = Picture::Profile(curves, claim, evidence.bounds);
         let wealth = Some(wealth).filter(|_| !curves.wealth.is_empty());
-        outputs.into_iter().chain([profile]).chain(wealth).collect()
+        let runs = evidence.across_runs.as_ref().map(Picture::AcrossRuns);
+        outputs.into_iter().chain([profile]).chain(wealth).chain(runs).collect()
+    }
+}
+
+/// How far all runs together are.
+fn across_runs(all: &AcrossRuns) -> String {
+    let runs = counted(all.runs(), "run");
+    match all.refuted_after() {
+        Some(after) => format!("{runs}; the evidence of the first {after} refutes the claim"),
+        None => {
+            format!("the evidence of {runs} is {} of the way to a refutation", percent(all.share()))
+        }
     }
 }
 

@@ -234,6 +234,11 @@ fn caption(picture: &Picture<'_>) -> Markup {
             ": the wealth of a gambler who bets against the claim. Above the " i.kc { "line" }
             " the claim is refuted."
         },
+        Picture::AcrossRuns(_) => html! {
+            b { "All runs" }
+            ": the evidence against the claim after each of them. Above the " i.kc { "line" }
+            " the claim is refuted."
+        },
         Picture::Roc(..) => html! {
             b { "Which canaries were in" } ": true against false positives, both logarithmic, "
             i.kl { "measured" } ", against what the " i.kc { "claim" } " allows (grey) and what the "
