@@ -21,7 +21,8 @@ fn a_good_audit_ends_with_zero_and_a_complete_row() {
     let expected = "audit,mechanism,relation,pair,claim_epsilon,claim_delta,verdict,reason,expected,as_expected,epsilon_lower,delta_lower,delta_excess,\
                     reach,asked_reach,control,detectable_epsilon,resolved,truth_epsilon,confidence,draws,correct,wrong,abstained,rule,seed,reproducible,\
                     unit,claimed,lower,detectable,\
-                    accuracy_event,accuracy_probability,accuracy_truth,failures,failure_lower,failure_upper,error,needed_draws,runs,ceiling";
+                    accuracy_event,accuracy_probability,accuracy_truth,failures,failure_lower,failure_upper,error,needed_draws,runs,ceiling,\
+                    file,left,right,simplest_rule,simplest_lower,evidence_runs,evidence_share";
     assert_eq!(table.columns.join(","), expected);
     let value = |column| table.cell(0, column);
     assert_eq!(value("verdict"), "consistent");
