@@ -8,6 +8,11 @@ use crate::model::{Agreement, Reason, Verdict};
 pub const AFTER_REFUTATION: &str = "look at the outputs that the rule names; check the \
      sensitivity, the noise scale and the code branch that makes these outputs";
 
+/// The advice about a refuted privacy claim if every guess was right.
+pub const AFTER_CERTAINTY: &str = "every guess was right, so hardly any output is possible on both \
+     datasets; check that there is noise at all, and that the mechanism draws from the generator \
+     that it gets, not from one with a fixed seed, which would make all its outputs equal";
+
 /// The advice about a mechanism that could not be run.
 const AFTER_ERROR: &str = "follow the message; nothing is known about this claim";
 

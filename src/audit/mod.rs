@@ -30,7 +30,7 @@ mod time_limit;
 mod work;
 
 pub use across_runs::{AcrossRuns, EarlierRuns};
-pub use advice::AFTER_REFUTATION;
+pub use advice::{AFTER_CERTAINTY, AFTER_REFUTATION};
 pub use combine::{CombineError, Combined};
 pub use costs::{Costs, Measured};
 pub use divide::{Part, WorkItem, divide, explorations};

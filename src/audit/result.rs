@@ -194,6 +194,13 @@ impl AuditReport {
         self
     }
 
+    /// The suite of the audit: the folder of its file.
+    #[must_use]
+    pub fn suite(&self) -> String {
+        let folder = self.audit.file.parent().map(|folder| folder.display().to_string());
+        folder.filter(|folder| !folder.is_empty()).unwrap_or_else(|| "(no folder)".to_owned())
+    }
+
     /// What its statements contribute to the verdict on each of them.
     #[must_use]
     pub fn whole(&self) -> Whole {

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use crate::model::Until;
 use crate::model::checked::Positive;
-use crate::model::number::{counted, grouped};
+use crate::model::number::{Brief, counted, grouped, round_down};
 use crate::sample::Schedule;
 use crate::target::Timing;
 
@@ -134,7 +134,8 @@ impl PairClock {
             &format!("; it ended before the planned sample was complete, so {ANYTIME}")
         };
         Some(format!(
-            "the time limit of {limit} s left time for {} of {}{early}",
+            "the time limit of {} s left time for {} of {}{early}",
+            Brief(round_down(limit, 3)),
             grouped(made),
             counted(planned, "draw")
         ))

@@ -100,6 +100,21 @@ pub enum Command {
     Man(ManArgs),
 }
 
+impl Command {
+    /// What to say if a signal ends the command.
+    #[must_use]
+    pub fn farewell(&self) -> Option<&'static str> {
+        let resumable = matches!(
+            self,
+            Self::Run(args) if !args.smoke && !args.search && !args.output.shown.quiet
+        );
+        // The bar ends without a line break.
+        resumable.then_some(
+            "\nInterrupted. What has ended is kept: the same command with --resume continues.",
+        )
+    }
+}
+
 /// More canaries than this are rejected as a typo.
 const MOST_CANARIES: u64 = 1_000_000_000;
 

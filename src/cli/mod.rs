@@ -72,7 +72,8 @@ pub fn main_with(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             return ExitCode::AsExpected;
         }
     };
-    if let Err(error) = end_on_signals() {
+    let farewell = cli.command.farewell();
+    if let Err(error) = end_on_signals(move || farewell.iter().for_each(print_error)) {
         print_error(format_args!(
             "cannot handle signals: {error}; if this run is interrupted, programs under audit may continue to run"
         ));

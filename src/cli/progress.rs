@@ -7,7 +7,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use super::screen::{Look, Styled, print_error, styled};
 use crate::audit::{Audit, AuditReport, Event, Evidence, Judged, Listener};
-use crate::model::number::{Brief, round_down};
+use crate::model::number::{Brief, counted, round_down};
 use crate::model::text::printable;
 use crate::model::{Agreement, Limit, Verdict};
 
@@ -40,6 +40,13 @@ impl Progress {
     #[must_use]
     pub fn new(audits: usize, quiet: bool) -> Self {
         Self { quiet, audits, state: Mutex::new(State::default()) }
+    }
+
+    /// Says that the run begins. Where there is no bar, the first audit may end much later.
+    pub fn begin(&self) {
+        if !self.quiet {
+            print_error(format_args!("Running {}.", counted(self.audits, "audit")));
+        }
     }
 
     /// One item of a shard has ended.
@@ -227,18 +234,13 @@ fn summary_line(audit: &AuditReport, seconds: f64) -> String {
 /// The largest bound against its claim, and what is farthest from another claim.
 fn findings(audit: &AuditReport) -> Vec<String> {
     let about_claim = |judged: &Judged<'_>| judged.kind().is_about_claim();
-    let best = audit
-        .statements()
-        .filter(about_claim)
-        .filter_map(Judged::evidence)
-        .map(Evidence::lower)
-        .fold(0.0, f64::max);
+    let lower = audit.statements().filter(about_claim).filter_map(Judged::evidence);
+    let best = lower.map(Evidence::lower).reduce(f64::max);
     let Limit { measure, value } = audit.audit.claim.main();
-    let (symbol, bound) = (measure.symbol(), Brief(round_down(best, 3)));
     let mut findings = Vec::new();
-    findings.extend(
-        audit.audit.is_about_claim().then(|| format!("{symbol} ≥ {bound}, claimed {value}")),
-    );
+    findings.extend(best.map(|best| {
+        format!("{} ≥ {}, claimed {value}", measure.symbol(), Brief(round_down(best, 3)))
+    }));
     let others = audit.statements().filter(|judged| !about_claim(judged));
     // If several are equal, the first.
     let worst =

@@ -332,6 +332,7 @@ impl RunInput<'_> {
     ) -> Result<(RunReport, String), Error> {
         let started = Instant::now();
         let progress = Progress::new(self.audits.len(), screen == Screen::Quiet);
+        progress.begin();
         let statements = self.audits.iter().map(Audit::statement_count).sum();
         let writing = Writing::new(reports, self.settings, statements);
         let mut listeners: Vec<&dyn Listener> = vec![&progress];

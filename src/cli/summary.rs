@@ -1,4 +1,4 @@
-//! The text at the end of a run: a table, then every surprise with its reason and what to do next,
+//! The text at the end of a run: a table of audits, or of suites if there are many audits, then every surprise with its reason and what to do next,
 //! then the totals. The worst comes last, because the end of the text is what a terminal shows.
 
 use std::cmp::Reverse;
@@ -18,12 +18,13 @@ use crate::model::number::{counted, percent};
 use crate::model::{Agreement, Conclusion, Reason};
 use crate::report::commands;
 
-/// The most results of one kind that are explained without `--verbose`.
+/// The most results of one kind that are explained without `--verbose`, unless they differ from
+/// what was expected.
 const MAX_EXPLAINED: usize = 10;
 /// The most refuted claims that are explained although they were expected.
 const MAX_EXPECTED: usize = 3;
-/// The most rows of the table without `--verbose`. Results that were not expected and refuted
-/// claims are always in it.
+/// The most audits with a row each. If there are more, each suite has a row, and so has every audit
+/// whose result was not expected.
 const MAX_ROWS: usize = 25;
 /// The most example outputs of a result without `--verbose`.
 const MAX_EXAMPLES: usize = 2;
@@ -44,7 +45,8 @@ pub struct View<'a> {
 /// The text at the end of a run, which took so many seconds if that is known.
 #[must_use]
 pub fn run_summary(report: &RunReport, seconds: Option<f64>, view: View<'_>) -> String {
-    let mut text = table(report, view);
+    let mut text = if is_short(report, view) { suites(report, view) } else { String::new() };
+    text.push_str(&table(report, view));
     for section in [
         expected(report, view),
         undecided(report, view),
@@ -71,25 +73,70 @@ fn rows<'a>(report: &'a RunReport, view: View<'_>) -> Vec<Judged<'a>> {
     report.audits.iter().flat_map(|audit| of_audit(audit)).collect()
 }
 
+/// Whether there are too many audits to list what was expected.
+fn is_short(report: &RunReport, view: View<'_>) -> bool {
+    !view.verbose && report.audits.len() > MAX_ROWS
+}
+
+/// A row for each suite, in the order of the run: how many audits came to which conclusion.
+fn suites(report: &RunReport, view: View<'_>) -> String {
+    let mut suites: Vec<(String, Vec<&AuditReport>)> = Vec::new();
+    for audit in &report.audits {
+        let suite = audit.suite();
+        match suites.iter_mut().find(|(name, _)| *name == suite) {
+            Some((_, audits)) => audits.push(audit),
+            None => suites.push((suite, vec![audit])),
+        }
+    }
+    let conclusions =
+        [Conclusion::Violated, Conclusion::Consistent, Conclusion::Inconclusive, Conclusion::Error];
+    let names = conclusions.map(|conclusion| conclusion.to_string());
+    let mut header = vec!["", "suite", "audits"];
+    header.extend(names.iter().map(String::as_str));
+    let mut table = plain_table(&header);
+    table.set_content_arrangement(ContentArrangement::Dynamic).set_width(columns(view));
+    for (suite, audits) in &suites {
+        let agreement =
+            audits.iter().map(|audit| audit.agreement()).fold(Agreement::Agrees, Agreement::worse);
+        let counts = conclusions.map(|conclusion| {
+            audits.iter().filter(|audit| Conclusion::from(audit.verdict()) == conclusion).count()
+        });
+        let number = |count: usize| {
+            let text = if count > 0 { count.to_string() } else { String::new() };
+            Cell::new(text).set_alignment(CellAlignment::Right)
+        };
+        let mut row = vec![Cell::new(agreement.mark()), Cell::new(suite), number(audits.len())];
+        row.extend(counts.map(number));
+        table.add_row(row);
+    }
+    table.column_iter_mut().for_each(|column| _ = column.set_padding((0, 1)));
+    format!("{}\n--verbose shows every audit.\n", table.trim_fmt())
+}
+
+/// The width of tables.
+fn columns(view: View<'_>) -> u16 {
+    u16::try_from(view.width).unwrap_or(u16::MAX)
+}
+
+/// The audits and their results; of many audits, those that were not expected.
 fn table(report: &RunReport, view: View<'_>) -> String {
     let mut rows = rows(report, view);
+    let mut text = String::new();
+    if is_short(report, view) {
+        rows.retain(|row| row.agreement() != Agreement::Agrees);
+        if rows.is_empty() {
+            return text;
+        }
+        text.push('\n');
+    }
     // Unexpected results first, then refuted claims, then the others. Within each group, in the
     // order of the run.
     rows.sort_by_key(|row| {
         (Reverse(row.agreement() as u8), row.conclusion() != Conclusion::Violated)
     });
-    let always = rows
-        .iter()
-        .filter(|row| {
-            row.agreement() != Agreement::Agrees || row.conclusion() == Conclusion::Violated
-        })
-        .count();
-    let shown = if view.verbose { rows.len() } else { rows.len().min(always.max(MAX_ROWS)) };
     let mut table = plain_table(&["", "verdict", "audit", "bound of claim", "reach"]);
-    table
-        .set_content_arrangement(ContentArrangement::Dynamic)
-        .set_width(u16::try_from(view.width).unwrap_or(u16::MAX));
-    for row in &rows[..shown] {
+    table.set_content_arrangement(ContentArrangement::Dynamic).set_width(columns(view));
+    for row in &rows {
         let right = |text: String| Cell::new(text).set_alignment(CellAlignment::Right);
         table.add_row([
             Cell::new(row.agreement().mark()),
@@ -105,14 +152,7 @@ fn table(report: &RunReport, view: View<'_>) -> String {
         }
     }
     table.column_iter_mut().for_each(|column| _ = column.set_padding((0, 1)));
-    let mut text = format!("{}\n", table.trim_fmt());
-    if shown < rows.len() {
-        let _ = writeln!(
-            text,
-            "… and {}, not refuted, as expected; --verbose shows all.",
-            counted(rows.len() - shown, "more audit")
-        );
-    }
+    let _ = writeln!(text, "{}", table.trim_fmt());
     text
 }
 
@@ -127,8 +167,11 @@ fn label(row: Judged<'_>, view: View<'_>) -> String {
 }
 
 /// The refuted claims that were expected: a few of them with the reason, and how many more there
-/// are.
+/// are. Of many audits, they are only counted.
 fn expected(report: &RunReport, view: View<'_>) -> String {
+    if is_short(report, view) {
+        return String::new();
+    }
     let mut rows = rows(report, view);
     rows.retain(|row| {
         row.agreement() == Agreement::Agrees && row.conclusion() == Conclusion::Violated
@@ -163,7 +206,7 @@ fn surprises(report: &RunReport, view: View<'_>) -> String {
         };
         headline(row, &what, view.width) + &why(row, view) + &next(report, row, view)
     };
-    section("NOT AS EXPECTED", "audit", &rows, view, explain)
+    section("NOT AS EXPECTED", "audit", &rows, rows.len(), view, explain)
 }
 
 /// The pairs and accuracy claims that could not be run: each of them, also in an audit that has
@@ -174,7 +217,7 @@ fn not_run(report: &RunReport, view: View<'_>) -> String {
     let explain = |row: Judged<'_>| {
         headline(row, "", view.width) + &indented("", &row.sentence(), view.width)
     };
-    section("COULD NOT BE RUN", "result", &rows, view, explain)
+    section("COULD NOT BE RUN", "result", &rows, MAX_EXPLAINED, view, explain)
 }
 
 /// The inconclusive results, by reason: what to do, and how many draws would do.
@@ -211,7 +254,7 @@ fn undecided(report: &RunReport, view: View<'_>) -> String {
             }
         };
         let title = format!("Inconclusive, {reason}");
-        let section = section(&title, "audit", &because, view, explain);
+        let section = section(&title, "audit", &because, MAX_EXPLAINED, view, explain);
         let (first, rest) = section.split_once('\n').unwrap_or((&section, ""));
         if !text.is_empty() {
             text.push('\n');
@@ -224,18 +267,19 @@ fn undecided(report: &RunReport, view: View<'_>) -> String {
 }
 
 /// A title with the number of results, and the text of each; without `--verbose` only of the first
-/// ones.
+/// few.
 fn section<'a>(
     title: &str,
     noun: &str,
     rows: &[Judged<'a>],
+    few: usize,
     view: View<'_>,
     explain: impl Fn(Judged<'a>) -> String,
 ) -> String {
     if rows.is_empty() {
         return String::new();
     }
-    let shown = if view.verbose { rows.len() } else { rows.len().min(MAX_EXPLAINED) };
+    let shown = if view.verbose { rows.len() } else { rows.len().min(few) };
     let noun = if view.verbose { "result" } else { noun };
     let mut text = format!("{}: {}\n", styled(title, Look::Bold), counted(rows.len(), noun));
     text.extend(rows[..shown].iter().map(|row| explain(*row)));
@@ -359,9 +403,11 @@ fn totals(report: &RunReport, seconds: Option<f64>, width: usize) -> String {
         "All bounds hold together with confidence {}.",
         percent(report.settings.confidence.get())
     );
-    [done, format!("{}.", parts.join(", ")), confidence]
-        .iter()
-        .map(|line| wrapped(line, "", "", width))
+    let has_bounds = report.judged().any(|judged| judged.evidence().is_some());
+    [done, format!("{}.", parts.join(", "))]
+        .into_iter()
+        .chain(has_bounds.then_some(confidence))
+        .map(|line| wrapped(&line, "", "", width))
         .collect()
 }
 

@@ -292,10 +292,18 @@ pub fn check_folder(folder: &Path) -> io::Result<()> {
 /// Writes a temporary file in the same folder, then renames it. More can be appended to the
 /// returned file.
 fn replace(path: &Path, content: &[u8]) -> io::Result<File> {
-    let mut file =
-        tempfile::Builder::new().permissions(default_permissions()).tempfile_in(folder(path))?;
-    file.write_all(content)?;
-    file.persist(path).map_err(|error| error.error)
+    let written = || {
+        let mut file = tempfile::Builder::new()
+            .permissions(default_permissions())
+            .tempfile_in(folder(path))?;
+        file.write_all(content)?;
+        file.persist(path).map_err(|error| error.error)
+    };
+    // The name of the temporary file, which is in some of these errors, helps nobody.
+    written().map_err(|error: io::Error| match error.raw_os_error() {
+        Some(_) => error,
+        None => io::Error::from(error.kind()),
+    })
 }
 
 /// Follows symbolic links, also to files that do not exist yet.
@@ -394,6 +402,16 @@ mod tests {
         Destination::inside(&folder.path().join("linked"), "c.svg").unwrap().replace(b"x").unwrap();
         assert!(folder.path().join("out/c.svg").is_file());
         assert_eq!(fs::read_to_string(victim).unwrap(), "precious");
+    }
+
+    #[test]
+    fn the_temporary_file_is_not_named_in_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let destination = Destination::open(&folder.path().join("gone/report.html")).unwrap();
+        fs::remove_dir(folder.path().join("gone")).unwrap();
+        let error = destination.replace(b"").unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::NotFound);
+        assert!(!error.to_string().contains("gone"), "{error}");
     }
 
     #[test]

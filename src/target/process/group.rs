@@ -86,9 +86,11 @@ impl Drop for ProcessGroup {
 /// # Errors
 /// When the system does not allow it.
 #[cfg(feature = "cli")]
-pub fn end_on_signals() -> io::Result<()> {
+pub fn end_on_signals(farewell: impl FnOnce() + Send + 'static) -> io::Result<()> {
     #[cfg(unix)]
-    signals::end_on_signals()?;
+    signals::end_on_signals(farewell)?;
+    #[cfg(not(unix))]
+    drop(farewell);
     Ok(())
 }
 
@@ -108,12 +110,18 @@ mod unix {
 
 #[cfg(all(unix, feature = "cli"))]
 mod signals {
+    use std::sync::mpsc;
+    use std::time::Duration;
     use std::{fs, io, process, thread};
 
     use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
     use signal_hook::iterator::Signals;
 
-    pub fn end_on_signals() -> io::Result<()> {
+    /// How long to wait for the farewell. It must not keep the process alive, for example because
+    /// nobody reads what it prints.
+    const FAREWELL: Duration = Duration::from_millis(300);
+
+    pub fn end_on_signals(farewell: impl FnOnce() + Send + 'static) -> io::Result<()> {
         let ignored = ignored();
         let mut signals = Signals::new(
             [SIGHUP, SIGINT, SIGQUIT, SIGTERM]
@@ -125,6 +133,14 @@ mod signals {
                 // The lock is held until the exit, so that no other program can be started.
                 let running = super::running();
                 running.iter().for_each(|leader| super::unix::kill(*leader));
+                let (done, said) = mpsc::channel();
+                let speaker = thread::Builder::new().spawn(move || {
+                    farewell();
+                    let _ = done.send(());
+                });
+                if speaker.is_ok() {
+                    let _ = said.recv_timeout(FAREWELL);
+                }
                 process::exit(128 + signal);
             }
         })?;

@@ -93,8 +93,12 @@ impl Hello {
             }
         }
         let HelloLine { width, seeded, columns, reusable, start_up, .. } =
-            HelloLine::deserialize(value).map_err(|error| ProcessProblem::Hello {
-                reason: format!("{error}: {}", shortened(text)),
+            serde_path_to_error::deserialize(value).map_err(|error| {
+                // An error of the whole line has a dot for its place.
+                let place = error.path().to_string();
+                let key = if place == "." { String::new() } else { format!("{place}: ") };
+                let reason = format!("{key}{}: {}", error.inner(), shortened(text));
+                ProcessProblem::Hello { reason }
             })?;
         let wrong = |reason: String| Err(ProcessProblem::Hello { reason });
         if !(1..=MAX_WIDTH).contains(&width) {
@@ -208,6 +212,13 @@ pub fn shortened(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_key_that_is_wrong_is_named() {
+        let text = r#"{"dp_audit": 1, "width": 1, "seeded": true, "columns": {"a": 1}}"#;
+        let Err(ProcessProblem::Hello { reason }) = Hello::parse(text) else { panic!("{text}") };
+        assert!(reason.starts_with("columns: invalid type: map"), "{reason}");
+    }
 
     #[test]
     fn a_greeting_says_what_is_known_and_how_long_trials_may_take() {

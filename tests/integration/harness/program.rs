@@ -77,20 +77,39 @@ pub fn wait_until(child: &mut Child, ready: impl Fn() -> bool) {
     assert!(child.try_wait().expect("a child").is_none(), "the program is still running");
 }
 
-/// Starts the program and interrupts it, as Ctrl-C does, when this file of the folder is there.
+/// Starts the program and interrupts it, as Ctrl-C does, when this file of the folder is there. What
+/// it wrote to standard error.
 #[cfg(unix)]
-pub fn interrupted(folder: &Path, args: &[&str], file: &str) {
-    let mut child =
-        command(folder).args(args).stdout(Stdio::null()).spawn().expect("the program starts");
+pub fn interrupted(folder: &Path, args: &[&str], file: &str) -> String {
+    let mut command = command(folder);
+    command.args(args).stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("the program starts");
     wait_until(&mut child, || folder.join(file).exists());
-    assert!(
-        Command::new("kill")
-            .args(["-INT", &child.id().to_string()])
-            .status()
-            .expect("kill")
-            .success()
-    );
-    assert!(!child.wait().expect("a child").success());
+    // Under `nohup … &` children ignore what Ctrl-C sends; this signal does the same.
+    let signal = if ignores_interrupts(child.id()) { "-TERM" } else { "-INT" };
+    let kill = Command::new("kill").args([signal, &child.id().to_string()]).status();
+    assert!(kill.expect("kill").success());
+    let start = Instant::now();
+    while child.try_wait().expect("a child").is_none() {
+        if start.elapsed() > Duration::from_secs(60) {
+            let _ = child.kill();
+            let _ = child.wait();
+            panic!("it does not end when it gets {signal}");
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let output = child.wait_with_output().expect("a child");
+    assert!(!output.status.success());
+    errors(&output)
+}
+
+/// Whether a process ignores SIGINT, which is signal 2. Only Linux tells.
+#[cfg(unix)]
+fn ignores_interrupts(process: u32) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
+        .is_some_and(|mask| mask & 0b10 != 0)
 }
 
 /// An audit of a mechanism that is as good as its claim.

@@ -8,7 +8,8 @@
 use std::process::Stdio;
 
 use crate::harness::program::{
-    GOOD, Table, assert_has, code, command, dp_audit, errors, folder, laplace, named, shown, write,
+    GOOD, Table, assert_has, code, command, dp_audit, errors, folder, laplace, named, of_program,
+    shown, write,
 };
 use crate::harness::repository;
 
@@ -165,12 +166,10 @@ fn a_large_run_shows_what_is_unexpected_last_and_does_not_list_what_passes() {
     };
     let text = run(&[]);
     let (table, rest) = text.split_once("NOT AS EXPECTED: 1 audit").expect("a surprise");
-    assert!(table.lines().nth(3).unwrap().starts_with("✗  violated    count 17"), "{table}");
-    assert_eq!(
-        (table.matches("✓").count(), table.matches("… and 35 more audits").count()),
-        (24, 1),
-        "{table}"
-    );
+    let suite: Vec<&str> = table.lines().nth(3).unwrap().split_whitespace().collect();
+    assert_eq!(suite, ["✗", "audits", "60", "1", "59"], "{table}");
+    assert_eq!(table.matches("\n✗  violated    count 17").count(), 1, "{table}");
+    assert_eq!((table.matches("✓").count(), table.matches("count").count()), (0, 1), "{table}");
     // Which, how much, why, what to type: within the last lines.
     assert!(rest.lines().count() < 22, "{rest}");
     assert_has(
@@ -191,6 +190,23 @@ fn a_large_run_shows_what_is_unexpected_last_and_does_not_list_what_passes() {
         ],
     );
     assert_eq!(run(&["--verbose"]).matches("✓").count(), 59);
+}
+
+#[test]
+fn where_nothing_was_drawn_no_bound_is_shown() {
+    let folder = folder(&[("missing", &of_program("missing", &["./no-such-program"], ""))]);
+    let output = dp_audit(folder.path(), &["run"]);
+    assert_eq!(code(&output), 5);
+    assert_has(&errors(&output), &["Running 1 audit.", "missing  (nothing could be run; "]);
+    assert!(!shown(&output).contains("All bounds hold"), "{}", shown(&output));
+}
+
+#[test]
+fn a_mechanism_without_noise_is_said_to_have_none() {
+    let folder = folder(&[("a", &laplace("no noise", 1e-9, "consistent"))]);
+    let output = dp_audit(folder.path(), &["run", "--draws", "20000"]);
+    assert_eq!(code(&output), 2);
+    assert_has(&shown(&output), &["Next: Every guess was right", "one with a fixed seed"]);
 }
 
 #[test]
@@ -351,8 +367,15 @@ fn an_interrupted_run_keeps_every_finished_audit() {
         ("a-good", &with_draws(GOOD, 20_000)),
         ("b-slow", &with_draws(&named("slow"), 1_000_000_000_000)),
     ]);
-    interrupted(folder.path(), &["run", "-q"], "results/audit.csv");
+    let said = interrupted(folder.path(), &["run"], "results/audit.csv");
+    assert_has(&said, &["Interrupted.", "the same command with --resume continues"]);
     assert_eq!(Table::of_run(folder.path()).column("audit"), ["good"]);
+    // The result that reports are made of has it too, and cannot pass.
+    let report = dp_audit(folder.path(), &["report", "results/audit.json", "--report-only"]);
+    assert_eq!(code(&report), 5);
+    assert_has(&shown(&report), &["good", "It was interrupted"]);
+    let said = interrupted(folder.path(), &["run", "-q"], "results/audit.csv");
+    assert_eq!(said, "");
 }
 
 #[test]

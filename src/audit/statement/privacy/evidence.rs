@@ -155,6 +155,13 @@ impl PrivacyEvidence {
         )
     }
 
+    /// Whether the attacker guessed at every output, and was always right.
+    #[must_use]
+    pub fn is_certain(&self) -> bool {
+        let Tally { correct, wrong, abstained } = self.tally;
+        correct > 0 && wrong == 0 && abstained == 0
+    }
+
     /// One sentence: how often the attacker guessed right, and what the claim allows. If the claim
     /// is not refuted, the sentence does not read as if it were.
     #[must_use]

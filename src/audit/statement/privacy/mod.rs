@@ -44,7 +44,7 @@ use super::row::{Row, lower, upper};
 use super::words::rounded;
 use super::{Clue, Kind, Picture, Scale, Shown, TableCell, Whole, Words};
 use crate::audit::advice::more;
-use crate::audit::{AFTER_REFUTATION, AcrossRuns};
+use crate::audit::{AFTER_CERTAINTY, AFTER_REFUTATION, AcrossRuns};
 use crate::model::exact::Exact;
 use crate::model::number::{Brief, counted, grouped, percent, round_down};
 use crate::model::{AskedReach, Bounds, Claim, Expectation, Reason, Truth, Verdict};
@@ -300,7 +300,11 @@ impl Kind for Privacy<'_> {
                 self.statement.place()
             ),
             sentence,
-            after_refutation: AFTER_REFUTATION,
+            after_refutation: if self.evidence.is_some_and(PrivacyEvidence::is_certain) {
+                AFTER_CERTAINTY
+            } else {
+                AFTER_REFUTATION
+            },
             remedy: format!(
                 "correct the mechanism (often its noise is too small, or one record can change \
                  more than was assumed), or claim less.{known}"

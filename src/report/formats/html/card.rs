@@ -64,7 +64,7 @@ impl Page<'_> {
             .statements()
             .filter(|judged| !is(speaks, *judged))
             .partition(|judged| is(best, *judged));
-        let suite = self.suites.binary_search(&super::suite(report)).unwrap_or_default();
+        let suite = self.suites.binary_search(&report.suite()).unwrap_or_default();
         html! {
             details.card.(class).surprise[surprise] id=(anchor) open[open] data-suite=(suite) data-place=(places[0]) data-file=(places[1]) {
                 summary {
@@ -72,7 +72,13 @@ impl Page<'_> {
                     span.name {
                         (audit.name)
                         @if let Some(reason) = worst.and_then(Judged::reason) { " " em { (display(reason)) } }
-                        @if let Some(worst) = worst.filter(|_| surprise) { " " em { "expected " (display(worst.expected())) } }
+                        @if let Some(worst) = worst.filter(|_| surprise) {
+                            " "
+                            em {
+                                @if worst.contradicts_truth() { "above the stated truth" }
+                                @else { "expected " (display(worst.expected())) }
+                            }
+                        }
                         " " a.link href={ "#" (anchor) } title="link to this card" { "#" }
                         small { (worst.map_or_else(String::new, Judged::sentence)) }
                     }

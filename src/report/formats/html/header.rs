@@ -93,7 +93,11 @@ impl Page<'_> {
                         b { (statement.agreement().mark()) " " a href={ "#" (anchor(statement.report)) } { (statement.report.audit.name) } }
                         " / " (statement.name()) ": " (statement.conclusion().to_string())
                         @if statement.agreement() == Agreement::Differs {
-                            ", expected " (statement.expected().to_string())
+                            @if statement.contradicts_truth() {
+                                ", above the truth that the audit file states"
+                            } @else {
+                                ", expected " (statement.expected().to_string())
+                            }
                             @if let Some(bound) = statement.bound() { ", " b { (bound) } " claimed" }
                         }
                         ". " (statement.sentence())

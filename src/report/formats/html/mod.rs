@@ -92,7 +92,7 @@ impl<'a> Page<'a> {
         let audits = baseline.into_iter().flat_map(|report| &report.audits);
         let rows = audits.flat_map(|audit| &audit.statements).map(|statement| &statement.row);
         let before = rows.map(|row| ((row.audit.as_str(), row.pair.as_str()), row)).collect();
-        let mut suites: Vec<String> = run.audits.iter().map(|audit| suite(audit)).collect();
+        let mut suites: Vec<String> = run.audits.iter().map(|audit| audit.suite()).collect();
         suites.sort_unstable();
         suites.dedup();
         Self { html, run, comparison, before, suites }
@@ -143,13 +143,6 @@ impl<'a> Page<'a> {
             }
         }
     }
-}
-
-/// The folder of an audit file.
-fn suite(report: &AuditReport) -> String {
-    let folder =
-        report.audit.file.parent().map(|folder| folder.display().to_string()).unwrap_or_default();
-    if folder.is_empty() { "(no folder)".to_owned() } else { folder }
 }
 
 /// The conclusion that a card shows: the verdict on the mechanism, or an error if there is one. So
