@@ -39,12 +39,22 @@ use crate::target::recorded::{HeaderRow, RowOrder, Separator};
 
 /// Does a differentially private mechanism leak more than it claims?
 #[derive(Parser)]
-#[command(version, about, after_help = EXIT_CODES)]
+#[command(version, about, after_help = EXIT_CODES, max_term_width = HELP_WIDTH)]
 pub struct Cli {
     /// The command to run.
     #[command(subcommand)]
     pub command: Command,
 }
+
+// The groups of options in the help texts.
+const WHAT: &str = "What";
+const HOW_MUCH: &str = "How much";
+const REPORTS: &str = "Reports";
+const GATES: &str = "What fails the run";
+const SHARDS: &str = "Shards";
+
+/// The widest lines of help texts.
+const HELP_WIDTH: usize = 100;
 
 /// The most worker threads, for the parser of options.
 const MOST_THREADS: i64 = MAX_THREADS as i64;
@@ -64,31 +74,45 @@ or a replay did not confirm its witness; 3 an audit is inconclusive; \
 pub enum Command {
     /// Run audits and compare the verdicts with the expected ones
     Run(RunArgs),
-    /// Search for a pair of neighbours that refutes a claim, and make it as small as possible (exit
-    /// code 0: none was found, or one was expected; 2: one was found)
+    /// Search for a pair of neighbours that refutes a claim
+    ///
+    /// What is found is made as small as possible. Exit code 0: none was found, or one was expected;
+    /// 2: one was found.
     Search(SearchArgs),
     /// Audit outputs that were collected before: two CSV files, one for each dataset
     Samples(SamplesArgs),
-    /// Measure how much is leaked, without a claim: lower bounds on ε at every δ, on μ and on ρ,
-    /// which hold together; there is no verdict (exit code 0, or 5: something could not be run)
+    /// Measure how much is leaked, without a claim
+    ///
+    /// Lower bounds on ε at every δ, on μ and on ρ, which hold together; there is no verdict. Exit
+    /// code 0, or 5: something could not be run.
     Measure(MeasureArgs),
-    /// Audit a training run from the scores of canaries, each of which was in the training data by its
-    /// own fair coin; or plan such an audit
+    /// Audit a training run from the scores of canaries, or plan such an audit
+    ///
+    /// Each canary was in the training data by its own fair coin.
     Canaries(CanariesArgs),
-    /// Show the audits, one audit in full or in plain words, or the mechanisms that audit files can
-    /// use
+    /// Show the audits, one audit in full or in plain words, or the mechanisms
     Show(ShowArgs),
-    /// Make reports of a finished run: every format from its JSON report, and its exit code
+    /// Make the reports of a finished run, in every format
+    ///
+    /// Nothing is drawn, and nothing is written but what is asked for. The exit code is that of the
+    /// run with the same options; 5 if the run was interrupted.
     Report(FinishedArgs),
-    /// Compare two runs: verdicts and bounds that have changed, what is new or gone, seconds
+    /// Compare two runs: verdicts, bounds, what is new or gone, seconds
+    ///
+    /// A bound has changed if it moved by more than chance explains.
     Compare(CompareArgs),
-    /// Merge the shards of a run: all reports, gates and exit codes of a run on one machine
+    /// Merge the shards of a run
+    ///
+    /// All reports, gates and exit codes are those of a run on one machine.
     Merge(MergeArgs),
-    /// Check a refuted claim with fresh draws (exit code 0: confirmed, 2: not confirmed, 1: the
-    /// witness does not fit the audit)
+    /// Check a refuted claim with fresh draws
+    ///
+    /// Exit code 0: confirmed, 2: not confirmed, 1: the witness does not fit the audit.
     Replay(ReplayArgs),
-    /// Measure the auditor itself: false alarms for mechanisms that leak exactly as much as they
-    /// claim, or power against too little noise
+    /// Measure the auditor itself: false alarms, or power
+    ///
+    /// False alarms for mechanisms that leak exactly as much as they claim, power against too little
+    /// noise.
     Calibrate(CalibrateArgs),
     /// Write a first audit file with a [search] section, and a mechanism to replace by your own
     Init(InitArgs),
@@ -174,42 +198,45 @@ pub struct PlanArgs {
     /// Audit files, or folders that contain some
     #[arg(default_value = AUDITS)]
     pub paths: Vec<PathBuf>,
-    /// Draws per pair; overrides the audit files (default: as in the audit file, or 10,000,000)
-    #[arg(long, value_name = "N", value_parser = draws)]
-    pub draws: Option<u64>,
-    /// The seed of all random streams; the same seed gives the same report
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    pub seed: u64,
-    /// The confidence of all bounds of the run together
-    #[arg(long, value_name = "P", default_value = "0.999")]
-    pub confidence: Confidence,
-    /// When to stop: after all draws (`budget`), or as soon as the claim is refuted. `refuted`
-    /// keeps nearly all of the error rate for the bounds of a claim that is not refuted; `decided`
-    /// spends it on the refutation, which then takes fewer draws. A program makes few draws before
-    /// a refutation, so the tests of independence may miss dependence that they would see in more
-    #[arg(long, value_enum, default_value_t)]
-    pub until: Until,
-    /// The time that each pair may take, in seconds, with the start of programs: slow mechanisms
-    /// make fewer draws (default: as in the audit file, or unlimited). About ten draws are made in
-    /// any case. With a limit, the report depends on the speed of the machine
-    #[arg(long, value_name = "S")]
-    pub max_seconds: Option<Positive>,
+    /// Only audits whose name, mechanism or file contains this text
+    #[arg(long, value_name = "TEXT", help_heading = WHAT)]
+    pub filter: Option<String>,
+    /// Only pairs whose name contains this text
+    #[arg(long, value_name = "TEXT", help_heading = WHAT)]
+    pub pair: Option<String>,
     /// Also audit the controls: mechanisms that leak more than is claimed; an audit whose control
     /// is not refuted is inconclusive
-    #[arg(long)]
+    #[arg(long, help_heading = WHAT, hide_short_help = true)]
     pub controls: bool,
     /// Refuse audits that start programs (exit code 1): an audit file of somebody else can name any
     /// program (docs/security.md)
-    #[arg(long)]
+    #[arg(long, help_heading = WHAT, hide_short_help = true)]
     pub no_programs: bool,
-    /// Only audits whose name, mechanism or file contains this text
-    #[arg(long, value_name = "TEXT")]
-    pub filter: Option<String>,
-    /// Only pairs whose name contains this text
-    #[arg(long, value_name = "TEXT")]
-    pub pair: Option<String>,
+    /// Draws per pair; overrides the audit files (default: as in the audit file, or 10,000,000)
+    #[arg(long, value_name = "N", value_parser = draws, help_heading = HOW_MUCH)]
+    pub draws: Option<u64>,
+    /// When to stop: after all draws (`budget`), or as soon as the claim is refuted
+    ///
+    /// `refuted` keeps nearly all of the error rate for the bounds of a claim that is not refuted;
+    /// `decided` spends it on the refutation, which then takes fewer draws. A program makes few
+    /// draws before a refutation, so the tests of independence may miss dependence that they would
+    /// see in more.
+    #[arg(long, value_enum, default_value_t, help_heading = HOW_MUCH)]
+    pub until: Until,
+    /// The time that each pair may take, in seconds (default: as in the audit file, or unlimited)
+    ///
+    /// The start of programs counts. Slow mechanisms make fewer draws, but about ten in any case.
+    /// With a limit, the report depends on the speed of the machine.
+    #[arg(long, value_name = "S", help_heading = HOW_MUCH)]
+    pub max_seconds: Option<Positive>,
+    /// The seed of all random streams; the same seed gives the same report
+    #[arg(long, value_name = "N", default_value_t = 0, help_heading = HOW_MUCH, hide_short_help = true)]
+    pub seed: u64,
+    /// The confidence of all bounds of the run together
+    #[arg(long, value_name = "P", default_value = "0.999", help_heading = HOW_MUCH, hide_short_help = true)]
+    pub confidence: Confidence,
     /// The number of worker threads, and of busy processes of a program (default: one per core)
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=MOST_THREADS))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=MOST_THREADS), help_heading = HOW_MUCH)]
     pub threads: Option<u16>,
 }
 
@@ -219,49 +246,57 @@ pub struct RunArgs {
     /// What is run
     #[command(flatten)]
     pub plan: PlanArgs,
-    /// The time that the whole run may take, in seconds; what is left is divided over the pairs
-    /// that are left. About ten draws of each pair are made in any case
-    #[arg(long, value_name = "S")]
+    /// Only check that everything can be run: a few draws of each pair
+    ///
+    /// No judgement, no reports, no baseline; each cause of failure is shown once. Exit code 0: all
+    /// can be run, 5: something cannot.
+    #[arg(long, conflicts_with_all = WITHOUT_SMOKE, help_heading = WHAT)]
+    pub smoke: bool,
+    /// First search for more pairs in audits with a [search] section; what refutes a claim is
+    /// reported like the pairs of the file
+    #[arg(long, conflicts_with_all = ["resume", "smoke", "pair", "shard"], help_heading = WHAT, hide_short_help = true)]
+    pub search: bool,
+    /// Continue an interrupted run
+    ///
+    /// It must be of the same audits with the same settings. If there is none, the run starts from
+    /// the beginning.
+    #[arg(long, help_heading = WHAT)]
+    pub resume: bool,
+    /// The time that the whole run may take, in seconds
+    ///
+    /// What is left is divided over the pairs that are left. About ten draws of each pair are made
+    /// in any case.
+    #[arg(long, value_name = "S", help_heading = HOW_MUCH, hide_short_help = true)]
     pub max_seconds_total: Option<Positive>,
-    /// Run one of several shards, for example 3/16, and write its results to the folder of --out;
+    /// Add what this run finds to the evidence of earlier runs, in this file
+    ///
+    /// A leak that no run shows is refuted by all together. Half of the error rate is for this, half
+    /// for the run itself. Every run needs a new --seed (docs/how-to/evidence.md).
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["resume", "smoke", "search", "shard"], help_heading = WHAT, hide_short_help = true)]
+    pub evidence: Option<PathBuf>,
+    /// Count evidence from this version on, and keep what came before in the file (default: as in
+    /// the last run)
+    #[arg(long, value_name = "VERSION", requires = "evidence", help_heading = WHAT, hide_short_help = true)]
+    pub since: Option<String>,
+    /// What is written and what fails the run
+    #[command(flatten)]
+    pub output: OutputArgs,
+    /// Run one of several shards, for example 3/16, and write its results to the folder of --out
+    ///
     /// `dp-audit merge` makes the reports. With auto, or auto/16, the number comes from Slurm,
     /// Kubernetes or GitLab
     #[arg(long, value_name = "I/N", requires = "out", conflicts_with_all = ["smoke", "max_seconds_total", "csv", "html", "json", "junit",
         "code_quality", "markdown", "plots", "witnesses", "fail_on", "allow_inconclusive", "baseline", "update_baseline", "report_only",
         "verbose"])]
+    #[arg(help_heading = SHARDS, hide_short_help = true)]
     pub shard: Option<ShardChoice>,
     /// The folder for the results of a shard
-    #[arg(long, value_name = "DIR", requires = "shard")]
+    #[arg(long, value_name = "DIR", requires = "shard", help_heading = SHARDS, hide_short_help = true)]
     pub out: Option<PathBuf>,
     /// Divide the run by the seconds in the CSV report of an earlier one, which may have had fewer
     /// draws; give all shards the same file (default: by the number of draws)
-    #[arg(long, value_name = "RUN.csv", requires = "shard")]
+    #[arg(long, value_name = "RUN.csv", requires = "shard", help_heading = SHARDS, hide_short_help = true)]
     pub costs: Option<PathBuf>,
-    /// Only check that everything can be run: a few draws of each pair, no judgement, no reports,
-    /// no baseline; each cause of failure is shown once (exit code 0: all can be run, 5: something
-    /// cannot)
-    #[arg(long, conflicts_with_all = WITHOUT_SMOKE)]
-    pub smoke: bool,
-    /// First search for more pairs in audits with a [search] section; what refutes a claim is
-    /// reported like the pairs of the file
-    #[arg(long, conflicts_with_all = ["resume", "smoke", "pair", "shard"])]
-    pub search: bool,
-    /// Continue an interrupted run of the same audits with the same settings; if there is none, run
-    /// from the start
-    #[arg(long)]
-    pub resume: bool,
-    /// Add what this run finds to the evidence of earlier runs, in this file: a leak that no run
-    /// shows is refuted by all together. Half of the error rate is for this, half for the run
-    /// itself. Every run needs a new --seed (docs/how-to/evidence.md)
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["resume", "smoke", "search", "shard"])]
-    pub evidence: Option<PathBuf>,
-    /// Count evidence from this version on, and keep what came before in the file (default: as in
-    /// the last run)
-    #[arg(long, value_name = "VERSION", requires = "evidence")]
-    pub since: Option<String>,
-    /// What is written and what fails the run
-    #[command(flatten)]
-    pub output: OutputArgs,
 }
 
 /// What a run writes and shows, and what fails it.
@@ -270,15 +305,15 @@ pub struct OutputArgs {
     /// The CSV report; use - for standard output, as for all reports (default: results/audit.csv,
     /// or results/audit-part.csv with --filter or --pair). Without --json, the JSON report is
     /// beside it
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = REPORTS, hide_short_help = true)]
     pub csv: Option<PathBuf>,
+    /// The folder for the witnesses of refuted claims; `dp-audit replay` checks them (default:
+    /// results/witnesses)
+    #[arg(long, value_name = "DIR", help_heading = REPORTS, hide_short_help = true)]
+    pub witnesses: Option<PathBuf>,
     /// The reports to write in addition to the CSV
     #[command(flatten)]
     pub reports: ReportArgs,
-    /// The folder for the witnesses of refuted claims; `dp-audit replay` checks them (default:
-    /// results/witnesses)
-    #[arg(long, value_name = "DIR")]
-    pub witnesses: Option<PathBuf>,
     /// What fails the run
     #[command(flatten)]
     pub gate: GateArgs,
@@ -376,20 +411,17 @@ impl OutputArgs {
 
 /// Arguments of `report`.
 #[derive(Args)]
-#[command(
-    after_help = "Nothing is drawn, and nothing is written but what is asked for. The exit code is that of the run with the same options; 5 if the run was interrupted."
-)]
 pub struct FinishedArgs {
     /// What a run has left: results/audit.json, or the file of its --json
     pub result: PathBuf,
     /// Write a CSV report; use - for standard output, as for all reports
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = REPORTS)]
     pub csv: Option<PathBuf>,
     /// The reports to write
     #[command(flatten)]
     pub reports: ReportArgs,
     /// The folder with the witnesses of the run, which reports name (default: results/witnesses)
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", help_heading = REPORTS, hide_short_help = true)]
     pub witnesses: Option<PathBuf>,
     /// What fails the run
     #[command(flatten)]
@@ -458,34 +490,34 @@ pub struct SearchArgs {
     pub paths: Vec<PathBuf>,
     /// All draws of the search, those that certify included (default: as in the audit file, or
     /// 20,000,000)
-    #[arg(long, value_name = "N", value_parser = draws)]
+    #[arg(long, value_name = "N", value_parser = draws, help_heading = HOW_MUCH)]
     pub draws: Option<u64>,
     /// The time that the search may take, in seconds (default: as in the audit file, or 60)
-    #[arg(long, value_name = "S")]
+    #[arg(long, value_name = "S", help_heading = HOW_MUCH)]
     pub seconds: Option<Positive>,
     /// The seed of all random streams
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, help_heading = HOW_MUCH, hide_short_help = true)]
     pub seed: u64,
     /// The confidence of all bounds together
-    #[arg(long, value_name = "P", default_value = "0.999")]
+    #[arg(long, value_name = "P", default_value = "0.999", help_heading = HOW_MUCH, hide_short_help = true)]
     pub confidence: Confidence,
     /// Add the smallest pair that refutes the claim to the audit file, and write its witness
-    #[arg(long)]
+    #[arg(long, help_heading = WHAT)]
     pub add: bool,
     /// The folder for the witness of a pair that is added; `dp-audit replay` checks it (default:
     /// results/witnesses)
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", help_heading = REPORTS, hide_short_help = true)]
     pub witnesses: Option<PathBuf>,
     /// Refuse audits that start programs (exit code 1): an audit file of somebody else can name any
     /// program (docs/security.md)
-    #[arg(long)]
+    #[arg(long, help_heading = WHAT, hide_short_help = true)]
     pub no_programs: bool,
     /// The number of worker threads, and of busy processes of a program (default: one per core)
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=MOST_THREADS))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=MOST_THREADS), help_heading = HOW_MUCH)]
     pub threads: Option<u16>,
     /// The CSV report on the pairs that were certified; use - for standard output, as for all
     /// reports (default: results/search.csv)
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = REPORTS, hide_short_help = true)]
     pub csv: Option<PathBuf>,
     /// The reports to write in addition to the CSV
     #[command(flatten)]
@@ -538,60 +570,60 @@ The claim is expected to hold: the exit code is 2 if it is refuted, and 5 if the
 )]
 pub struct SamplesArgs {
     /// The outputs on the dataset D: a CSV file with one row per output
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = WHAT)]
     pub left: PathBuf,
     /// The outputs on its neighbour D'
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = WHAT)]
     pub right: PathBuf,
     /// The claimed ε
-    #[arg(long, value_name = "E", required_unless_present = "claim")]
+    #[arg(long, value_name = "E", required_unless_present = "claim", help_heading = WHAT)]
     pub claim_epsilon: Option<NonNegative>,
     /// The claimed δ
-    #[arg(long, value_name = "D", default_value = "0")]
+    #[arg(long, value_name = "D", default_value = "0", help_heading = WHAT)]
     pub claim_delta: Delta,
     /// A claim in another unit, as in an audit file: "mu = 1", "rho = 0.5", "renyi = { order = 8,
     /// epsilon = 4 }", "profile = 'file.csv'"
-    #[arg(long, value_name = "CLAIM", value_parser = parse_claim, conflicts_with_all = ["claim_epsilon", "claim_delta"])]
+    #[arg(long, value_name = "CLAIM", value_parser = parse_claim, conflicts_with_all = ["claim_epsilon", "claim_delta"], help_heading = WHAT)]
     pub claim: Option<Claim>,
     /// The confidence of all bounds together
-    #[arg(long, value_name = "P", default_value = "0.999")]
+    #[arg(long, value_name = "P", default_value = "0.999", help_heading = HOW_MUCH, hide_short_help = true)]
     pub confidence: Confidence,
     /// The seed of the coin and of the order in which the rows are used; the same seed gives the
     /// same report
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, help_heading = HOW_MUCH, hide_short_help = true)]
     pub seed: u64,
     /// The attacks to try, separated by commas (default: all except float-bits)
-    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = attack)]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = attack, help_heading = HOW_MUCH, hide_short_help = true)]
     pub attacks: Vec<Attack>,
     /// Whether the first row contains the column names
-    #[arg(long, value_enum, default_value_t)]
+    #[arg(long, value_enum, default_value_t, help_heading = WHAT, hide_short_help = true)]
     pub header: HeaderRow,
     /// What separates the cells of a row; where it is not a comma, numbers may have decimal commas
     /// (default: what the first rows show)
-    #[arg(long, value_enum)]
+    #[arg(long, value_enum, help_heading = WHAT, hide_short_help = true)]
     pub separator: Option<Separator>,
     /// Do not look for dependence in the order of the rows; use this if the order has no meaning,
     /// for example because the rows were sorted
-    #[arg(long)]
+    #[arg(long, help_heading = WHAT, hide_short_help = true)]
     pub unordered: bool,
     /// The number of worker threads (default: one per core)
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=MOST_THREADS))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=MOST_THREADS), help_heading = HOW_MUCH)]
     pub threads: Option<u16>,
     /// The CSV report; use - for standard output, as for all reports (default:
     /// results/samples.csv)
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = REPORTS, hide_short_help = true)]
     pub csv: Option<PathBuf>,
     /// The reports to write in addition to the CSV
     #[command(flatten)]
     pub reports: ReportArgs,
     /// The part of the claim that the attack must be seen to reach, or the audit is inconclusive
-    #[arg(long, value_name = "SHARE", default_value = "0.5")]
+    #[arg(long, value_name = "SHARE", default_value = "0.5", help_heading = HOW_MUCH, hide_short_help = true)]
     pub reach: Share,
     /// A column that need not be read, and why it cannot leak; may be given several times
-    #[arg(long, value_name = "COLUMN=WHY", value_parser = ignored_column)]
+    #[arg(long, value_name = "COLUMN=WHY", value_parser = ignored_column, help_heading = WHAT, hide_short_help = true)]
     pub ignore: Vec<(String, String)>,
     /// Exit with code 0 also if the audit is inconclusive (default: exit code 3)
-    #[arg(long)]
+    #[arg(long, help_heading = GATES)]
     pub allow_inconclusive: bool,
     /// What is shown
     #[command(flatten)]
@@ -654,38 +686,38 @@ pub struct MeasureArgs {
     #[arg(required = true)]
     pub paths: Vec<PathBuf>,
     /// Draws per pair; overrides the audit files (default: as in the audit file, or 10,000,000)
-    #[arg(long, value_name = "N", value_parser = draws)]
+    #[arg(long, value_name = "N", value_parser = draws, help_heading = HOW_MUCH)]
     pub draws: Option<u64>,
     /// The seed of all random streams; the same seed gives the same report
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, help_heading = HOW_MUCH, hide_short_help = true)]
     pub seed: u64,
     /// The confidence of all bounds together
-    #[arg(long, value_name = "P", default_value = "0.999")]
+    #[arg(long, value_name = "P", default_value = "0.999", help_heading = HOW_MUCH, hide_short_help = true)]
     pub confidence: Confidence,
     /// More δ for the table, separated by commas
-    #[arg(long, value_name = "D", value_delimiter = ',')]
+    #[arg(long, value_name = "D", value_delimiter = ',', help_heading = HOW_MUCH)]
     pub delta: Vec<Delta>,
     /// Only audits whose name, mechanism or file contains this text
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", help_heading = WHAT)]
     pub filter: Option<String>,
     /// Only pairs whose name contains this text
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", help_heading = WHAT)]
     pub pair: Option<String>,
     /// Refuse audits that start programs (exit code 1): an audit file of somebody else can name any
     /// program (docs/security.md)
-    #[arg(long)]
+    #[arg(long, help_heading = WHAT, hide_short_help = true)]
     pub no_programs: bool,
     /// The number of worker threads, and of busy processes of a program (default: one per core)
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=MOST_THREADS))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=MOST_THREADS), help_heading = HOW_MUCH)]
     pub threads: Option<u16>,
     /// Write the bounds as a CSV file; use - for standard output, as for all reports
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = REPORTS)]
     pub csv: Option<PathBuf>,
     /// Write the bounds as JSON, with the profile as a curve
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = REPORTS)]
     pub json: Option<PathBuf>,
     /// Draw the privacy profile of a pair, as an SVG file
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = REPORTS)]
     pub svg: Option<PathBuf>,
     /// Show no progress and no table
     #[arg(long, short)]
@@ -714,51 +746,51 @@ pub struct CanariesArgs {
     #[arg(value_name = "SCORES", required_unless_present_any = ["plan", "counts"])]
     pub scores: Option<PathBuf>,
     /// Counts in place of a file: all canaries, guesses, right guesses. Several times for several runs
-    #[arg(long, value_names = ["CANARIES", "GUESSES", "RIGHT"], num_args = 3, action = clap::ArgAction::Append, value_parser = clap::value_parser!(u64).range(..=MOST_CANARIES), conflicts_with_all = ["scores", "plan"])]
+    #[arg(long, value_names = ["CANARIES", "GUESSES", "RIGHT"], num_args = 3, action = clap::ArgAction::Append, value_parser = clap::value_parser!(u64).range(..=MOST_CANARIES), conflicts_with_all = ["scores", "plan"], help_heading = WHAT)]
     pub counts: Vec<u64>,
     /// State that the number of guesses was fixed before the scores were seen, for guesses and counts
-    #[arg(long)]
+    #[arg(long, help_heading = WHAT, hide_short_help = true)]
     pub fixed_guesses: bool,
     /// Audit nothing: say how many canaries the claim needs, and what they can show at most
-    #[arg(long, conflicts_with = "scores")]
+    #[arg(long, conflicts_with = "scores", help_heading = WHAT)]
     pub plan: bool,
     /// With --plan: the number of runs
-    #[arg(long, value_name = "N", requires = "plan", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, value_name = "N", requires = "plan", value_parser = clap::value_parser!(u16).range(1..), help_heading = WHAT, hide_short_help = true)]
     pub runs: Option<u16>,
     /// The claimed ε
-    #[arg(long, value_name = "E", required_unless_present = "claim")]
+    #[arg(long, value_name = "E", required_unless_present = "claim", help_heading = WHAT)]
     pub claim_epsilon: Option<NonNegative>,
     /// The claimed δ
-    #[arg(long, value_name = "D", default_value = "0")]
+    #[arg(long, value_name = "D", default_value = "0", help_heading = WHAT)]
     pub claim_delta: Delta,
     /// A claim in another unit, as in an audit file: "mu = 1", "rho = 0.5", "renyi = { order = 8,
     /// epsilon = 4 }", "profile = 'file.csv'"
-    #[arg(long, value_name = "CLAIM", value_parser = parse_claim, conflicts_with_all = ["claim_epsilon", "claim_delta"])]
+    #[arg(long, value_name = "CLAIM", value_parser = parse_claim, conflicts_with_all = ["claim_epsilon", "claim_delta"], help_heading = WHAT)]
     pub claim: Option<Claim>,
     /// The confidence of the bound
-    #[arg(long, value_name = "P", default_value = "0.95")]
+    #[arg(long, value_name = "P", default_value = "0.95", help_heading = HOW_MUCH)]
     pub confidence: Confidence,
     /// Which answers are guessed: high scores in and low scores out, or only one of them. Choose it
     /// before you look at the scores
-    #[arg(long, value_enum, default_value_t)]
+    #[arg(long, value_enum, default_value_t, help_heading = WHAT)]
     pub sides: Sides,
     /// State that each canary had a coin of its own although exactly half of them are in
-    #[arg(long)]
+    #[arg(long, help_heading = WHAT, hide_short_help = true)]
     pub independent_coins: bool,
     /// The seed that breaks ties between equal scores; the same seed gives the same report
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, help_heading = HOW_MUCH, hide_short_help = true)]
     pub seed: u64,
     /// The CSV report; use - for standard output, as for all reports
-    #[arg(long, value_name = "FILE", default_value = "results/canaries.csv")]
+    #[arg(long, value_name = "FILE", default_value = "results/canaries.csv", help_heading = REPORTS, hide_short_help = true)]
     pub csv: PathBuf,
     /// The reports to write in addition to the CSV
     #[command(flatten)]
     pub reports: ReportArgs,
     /// The part of the claim that must be shown, or the audit is inconclusive
-    #[arg(long, value_name = "SHARE", default_value = "0.5")]
+    #[arg(long, value_name = "SHARE", default_value = "0.5", help_heading = HOW_MUCH, hide_short_help = true)]
     pub reach: Share,
     /// Exit with code 0 also if the audit is inconclusive (default: exit code 3)
-    #[arg(long)]
+    #[arg(long, help_heading = GATES)]
     pub allow_inconclusive: bool,
     /// What is shown
     #[command(flatten)]
@@ -816,11 +848,12 @@ fn stated_claim(claim: Option<&Claim>, epsilon: Option<NonNegative>, delta: Delt
 /// What a command shows.
 #[derive(Args)]
 pub struct ShownArgs {
-    /// Show every pair, why each claim is refuted, and where the time of programs went: starting,
-    /// preparing, drawing
+    /// Show every pair and why each claim is refuted
+    ///
+    /// Also where the time of programs went: starting, preparing, drawing.
     #[arg(long, short, conflicts_with = "quiet")]
     pub verbose: bool,
-    /// Show no progress and no table; only write the reports and set the exit code
+    /// Show nothing; only write the reports and set the exit code
     #[arg(long, short)]
     pub quiet: bool,
 }
@@ -829,22 +862,22 @@ pub struct ShownArgs {
 #[derive(Args)]
 pub struct ReportArgs {
     /// Write an HTML report: one file for people, with pictures
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = REPORTS)]
     pub html: Option<PathBuf>,
     /// Write a JSON report: for programs, --baseline, `dp-audit report` and `dp-audit compare`
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = REPORTS)]
     pub json: Option<PathBuf>,
     /// Write an XML report with test cases, for CI servers
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = REPORTS)]
     pub junit: Option<PathBuf>,
     /// Write the problems as a Code Quality report, for GitLab
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = REPORTS, hide_short_help = true)]
     pub code_quality: Option<PathBuf>,
     /// Write a Markdown summary
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = REPORTS, hide_short_help = true)]
     pub markdown: Option<PathBuf>,
     /// Write the pictures of each pair to this folder, as SVG files for papers
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", help_heading = REPORTS, hide_short_help = true)]
     pub plots: Option<PathBuf>,
 }
 
@@ -930,22 +963,23 @@ impl ReportDestinations {
 /// What fails a `run`.
 #[derive(Args)]
 pub struct GateArgs {
-    /// What fails the run with exit code 2: unexpected verdicts, or refuted claims even if expected
-    #[arg(long, value_enum, default_value = "surprise")]
+    /// What ends with exit code 2: unexpected verdicts, or refuted claims even if expected
+    #[arg(long, value_enum, default_value = "surprise", help_heading = GATES, hide_short_help = true)]
     pub fail_on: FailOn,
     /// Exit with code 0 also if an audit is inconclusive (default: exit code 3)
-    #[arg(long)]
+    #[arg(long, help_heading = GATES)]
     pub allow_inconclusive: bool,
-    /// An earlier --json report: fail with exit code 2 if a verdict is worse, if a bound has risen
-    /// by more than chance explains, or if an audit is missing
-    #[arg(long, value_name = "FILE")]
+    /// An earlier JSON report: exit code 2 if anything is worse
+    ///
+    /// A verdict is worse, a bound has risen by more than chance explains, or an audit is missing.
+    #[arg(long, value_name = "FILE", help_heading = GATES)]
     pub baseline: Option<PathBuf>,
     /// Write this run's report to the --baseline file, which need not exist yet; being worse than
     /// it does not fail the run
-    #[arg(long, requires = "baseline", conflicts_with = "report_only")]
+    #[arg(long, requires = "baseline", conflicts_with = "report_only", help_heading = GATES, hide_short_help = true)]
     pub update_baseline: bool,
     /// Exit with code 0 for all verdicts; errors still fail
-    #[arg(long)]
+    #[arg(long, help_heading = GATES, hide_short_help = true)]
     pub report_only: bool,
 }
 
@@ -998,7 +1032,7 @@ pub struct ReplayArgs {
     pub confidence: Confidence,
     /// Refuse audits that start programs (exit code 1): an audit file of somebody else can name any
     /// program (docs/security.md)
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub no_programs: bool,
     /// The number of worker threads (default: one per core)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=MOST_THREADS))]
@@ -1013,38 +1047,38 @@ pub struct CalibrateArgs {
     #[arg(conflicts_with = "power")]
     pub paths: Vec<PathBuf>,
     /// Measure power instead of false alarms: Laplace noise that is 1.01 to 2 times too small
-    #[arg(long)]
+    #[arg(long, help_heading = WHAT)]
     pub power: bool,
     /// Runs of each audit, with one seed each (default: 2,000, or 200 with --power)
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = HOW_MUCH)]
     pub seeds: Option<u64>,
     /// Draws per pair; several numbers, separated by commas, give a curve (default: 20,000, or
     /// 1,000 to 3,000,000 with --power)
-    #[arg(long, value_name = "N", value_delimiter = ',', value_parser = draws)]
+    #[arg(long, value_name = "N", value_delimiter = ',', value_parser = draws, help_heading = HOW_MUCH)]
     pub draws: Vec<u64>,
     /// The first seed
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, help_heading = HOW_MUCH, hide_short_help = true)]
     pub seed: u64,
     /// The confidence of each run
-    #[arg(long, value_name = "P", default_value = "0.95")]
+    #[arg(long, value_name = "P", default_value = "0.95", help_heading = HOW_MUCH, hide_short_help = true)]
     pub confidence: Confidence,
     /// When each run ends: `budget`, or `refuted` or `decided`, which count what is concluded at
     /// any look
-    #[arg(long, value_enum, value_name = "WHEN", default_value_t, hide_possible_values = true)]
+    #[arg(long, value_enum, value_name = "WHEN", default_value_t, hide_possible_values = true, help_heading = HOW_MUCH)]
     pub until: Until,
     /// The CSV file for the rates (default: results/calibration.csv, or results/power.csv with
     /// --power)
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = REPORTS)]
     pub csv: Option<PathBuf>,
     /// The folder for the pictures false-alarms.svg and power.svg (default: no pictures)
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", help_heading = REPORTS)]
     pub pictures: Option<PathBuf>,
     /// Refuse audits that start programs (exit code 1): an audit file of somebody else can name any
     /// program (docs/security.md)
-    #[arg(long)]
+    #[arg(long, help_heading = WHAT, hide_short_help = true)]
     pub no_programs: bool,
     /// The number of worker threads (default: one per core)
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=MOST_THREADS))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=MOST_THREADS), help_heading = HOW_MUCH)]
     pub threads: Option<u16>,
     /// Show no progress and no table; only write the files and set the exit code
     #[arg(long, short)]

@@ -70,7 +70,13 @@ fn help() {
         "man",
     ] {
         says(&root, &format!("help-{subcommand}"), &[subcommand, "--help"]);
+        let text = shown(&dp_audit(&root, &[subcommand, "--help"]));
+        let longest = text.lines().map(|line| line.chars().count()).max();
+        assert!(longest <= Some(100), "{subcommand} --help has a line of {longest:?} characters");
     }
+    says(&root, "help-run-short", &["run", "-h"]);
+    let length = |option| shown(&dp_audit(&root, &["run", option])).lines().count();
+    assert!(3 * length("-h") < length("--help"), "-h is short");
 }
 
 #[test]
