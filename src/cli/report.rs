@@ -88,6 +88,11 @@ impl<'a> Reporting<'a> {
         Self { audits: &searched.audits, searched: Some(searched), ..self }
     }
 
+    /// Whether a report is written to this path.
+    pub fn writes(&self, path: &Path) -> bool {
+        self.reports.destinations().any(|destination| destination.is_file_at(path))
+    }
+
     /// The audits.
     pub fn audits(&self) -> &'a [Audit] {
         self.audits

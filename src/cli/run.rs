@@ -1,5 +1,7 @@
 //! The command `dp-audit run`.
 
+use std::io;
+
 use super::args::{RunArgs, SearchEffort};
 use super::report::Reporting;
 use super::screen::{Screen, print_error};
@@ -30,6 +32,10 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Error> {
     let evidence = evidence.transpose()?;
     let searched;
     let mut reporting = Reporting::open(&args.output, &audits, settings, &args.plan.selection())?;
+    if let Some(path) = args.evidence.as_deref().filter(|path| reporting.writes(path)) {
+        let reason = "it is the file of a report; the evidence of all runs needs one of its own";
+        return Err(Error::Write { path: path.to_owned(), source: io::Error::other(reason) });
+    }
     if args.search {
         searched = search_all(&audits, settings, &SearchEffort::default(), quiet);
         reporting = reporting.with_search(&searched);

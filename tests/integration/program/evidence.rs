@@ -107,3 +107,16 @@ fn the_lock_is_no_link() {
     assert_has(&text, &["cannot lock", "it is a symbolic link"]);
     assert!(!victim.exists());
 }
+
+#[test]
+fn evidence_and_reports_have_files_of_their_own() {
+    let folder = folder(&[("good", &named("good"))]);
+    for option in ["--csv", "--json", "--html"] {
+        let output = dp_audit(
+            folder.path(),
+            &["run", "--draws", "1e12", "--evidence", "shared", option, "shared"],
+        );
+        assert_eq!(code(&output), 1, "{option}");
+        assert_has(&errors(&output), &["shared", "it is the file of a report"]);
+    }
+}
