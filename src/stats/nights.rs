@@ -1,7 +1,7 @@
 //! Evidence over many runs: what each of them won, and the wealth of all together.
 //!
 //! A run freezes a rule and then makes fresh draws. Whatever is staked on the rule before these
-//! draws, the product of the payoffs of [`wealth`](super::wealth) has mean at most 1 under the
+//! draws, the product of the payoffs of `wealth` has mean at most 1 under the
 //! claim, given all earlier runs: it is an e-value. So the product over runs is a supermartingale,
 //! and it ever reaches `1/α` with probability at most α (Ville), however many runs there are, and
 //! whoever stops when.
