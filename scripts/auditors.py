@@ -119,7 +119,7 @@ def main():
     laws = [
         ("randomized response, ε = 0.0001, m = 1,000", lambda rng: responses(rng, 1000, 1e-4), 1e-4, 1e-9, [names[i] for i in (0, 1, 4, 6, 7)]),
         ("randomized response, ε = 0.0001, m = 2,000", lambda rng: responses(rng, 2000, 1e-4), 1e-4, 1e-9, [names[i] for i in (0, 1, 4, 6, 7)]),
-        ("randomized response, ε = 1, m = 1,000", lambda rng: responses(rng, 1000, 1.0), 1.0, 1e-9, [names[i] for i in (0, 1, 2, 4, 6, 7)]),
+        ("randomized response, ε = 1, m = 1,000", lambda rng: responses(rng, 1000, 1.0), 1.0, 1e-9, [names[i] for i in (0, 1, 4, 6, 7)]),
         ("one shared loss, exactly 1-GDP, m = 200", lambda rng: shared_loss(rng, 200, 1.0), gdp_epsilon(1.0, 1e-5), 1e-5, names),
     ]
     lines = [
