@@ -17,12 +17,13 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Any, Callable, Iterator
+from typing import Any, Callable, Iterator, Sequence
 
 import pytest
 
 FIXTURE = "dp_audit"
 SENT = "dp_audit_results"  # where a worker of pytest-xdist leaves its results
+PARTIAL = "dp_audit_partial"  # and whether audits were deselected
 STATE = pytest.StashKey["Session"]()
 
 
@@ -79,6 +80,7 @@ class Session:
         self.reports: list[Any] = []
         self.lines: list[tuple[str, str]] = []
         self.problems: list[str] = []
+        self.is_partial = False
 
     @property
     def is_worker(self) -> bool:
@@ -109,7 +111,9 @@ class FromWorkers:
     def pytest_testnodedown(self, node: Any, error: Any) -> None:
         from . import _dp_audit
 
-        for text, *line in getattr(node, "workeroutput", {}).get(SENT, []):
+        output = getattr(node, "workeroutput", {})
+        self.session.is_partial |= output.get(PARTIAL, False)
+        for text, *line in output.get(SENT, []):
             self.session.reports.append(_dp_audit.Report.parse(text))
             self.session.lines.append(tuple(line))
 
@@ -122,6 +126,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         config.hook.pytest_deselected(items=[item for item in items if audits(item) != only])
         items[:] = kept
     config.stash[STATE].tests = max(1, sum(map(audits, items)))
+
+
+def pytest_deselected(items: Sequence[pytest.Item]) -> None:
+    for item in items:
+        item.config.stash[STATE].is_partial |= audits(item)
 
 
 def audits(item: pytest.Item) -> bool:
@@ -218,7 +227,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     state = session.config.stash[STATE]
     if state.is_worker:
         sent = [(report.dump(), *line) for report, line in zip(state.reports, state.lines)]
-        session.config.workeroutput[SENT] = sent  # type: ignore[attr-defined]
+        session.config.workeroutput.update({SENT: sent, PARTIAL: state.is_partial})  # type: ignore[attr-defined]
         return
     option = session.config.getoption
     wanted = [option(name) for name in ("--dp-audit-json", "--dp-audit-html", "--dp-audit-baseline")]
@@ -231,9 +240,18 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     if as_html:
         Path(as_html).write_text(report.html(), encoding="utf-8")
     if baseline:
-        state.problems = report.worse_than(Path(baseline).read_text(encoding="utf-8"))
+        before = Path(baseline).read_text(encoding="utf-8")
+        state.problems = report.worse_than(with_audits_of(before, report) if state.is_partial else before)
         if state.problems and session.exitstatus == 0:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def with_audits_of(before: str, report: Any) -> str:
+    """The earlier report without the audits that did not run now, because their tests were deselected."""
+    kept = json.loads(before)
+    names = {audit["audit"] for audit in json.loads(report.json())["audits"]}
+    kept["audits"] = [audit for audit in kept["audits"] if audit["audit"] in names]
+    return json.dumps(kept)
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
