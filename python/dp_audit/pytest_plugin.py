@@ -195,7 +195,8 @@ class Auditor:
         options.setdefault("progress", False)
         options.setdefault("name", self.test if self.audits == 1 else f"{self.test} ({self.audits})")
         result = _audit.audit(mechanism, *pair, confidence=1 - share, expect=expect or None, **options)
-        mark = "✓" if not expect or result.verdict == expect else "✗"
+        # Without an expectation the test itself judges the result.
+        mark = ("✓" if result.verdict == expect else "✗") if expect else "·"
         self.session.reports.append(result.report)
         self.session.lines.append((f"{mark} {result.verdict}", f"{result.name}  {summary(result)}"))
         return result
